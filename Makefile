@@ -1,0 +1,50 @@
+# Everything runs from .venv, made once by uv where it is installed, else by python3 and pip.
+
+PYTHON ?= python3
+UV := $(shell command -v uv 2>/dev/null)
+CODE := catalog pipeline tests benchmarks watched/csv-profile
+BIN := .venv/bin
+READY := .venv/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help up test check lint bench clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+
+up: $(READY) ## watch the folder and serve the catalog until Ctrl-C
+	@$(BIN)/skilldrop up
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest
+
+check: lint test ## everything that must hold: ruff, mypy and the tests
+
+lint: $(READY) ## ruff and mypy alone
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/mypy
+
+bench: $(READY) ## measure ingestion against a floor taken in the same run
+	@$(BIN)/python benchmarks/ingest.py
+
+clean: ## remove .venv and caches; the catalog in var/ stays
+	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find catalog pipeline tests benchmarks watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml
+	@echo "Setting up .venv (once; again when pyproject.toml changes) ..."
+ifdef UV
+	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet
+else
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "skilldrop needs Python 3.11 or newer and found no $(PYTHON): install it, or name one with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "skilldrop needs Python 3.11 or newer and $(PYTHON) is older: name a newer one with PYTHON=..., or install uv."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) comes without its venv module: install it (Debian and Ubuntu: apt install python3-venv), or install uv."; exit 1; }
+	@$(PYTHON) -m venv --clear .venv
+	@# pip learnt --group in 25.1; the one that comes with Python may be older.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+endif
+	@touch $@

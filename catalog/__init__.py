@@ -1,0 +1,1 @@
+"""What we know: the stored catalog, packages and indexes, useful without a watched folder."""

@@ -1,0 +1,52 @@
+"""Lets the skills that share a skill_id compete: one becomes active, the others shadowed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlite_utils import Database
+
+from catalog import rows
+from catalog.ranking import standing
+
+_CONTENDERS = """
+    SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.status_reason,
+           r.position
+    FROM json_each(?) AS wanted
+    JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = wanted.value AND s.status IN ('active', 'shadowed')
+    JOIN roots AS r ON r.path = s.root
+"""
+_DISPUTED = """
+    SELECT skill_id FROM skills WHERE status IN ('active', 'shadowed')
+    GROUP BY skill_id HAVING count(*) > 1
+"""
+
+
+def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
+    """Settle who is active among the skills of each skill_id, as of a time in ISO 8601."""
+    contenders: dict[str, list[rows.Row]] = defaultdict(list)
+    for row in db.query(_CONTENDERS, [rows.to_json(sorted(skill_ids))]):
+        contenders[row["skill_id"]].append(row)
+    decided = []
+    for rivals in contenders.values():
+        winner = min(rivals, key=lambda r: standing(r["level"], r["position"], r["path"]))
+        for row in rivals:
+            standing_now = (row["status"], row["shadowed_by"], row["status_reason"])
+            if standing_now != (decision := _decision(row, winner)):
+                decided.append((*decision, at, row["id"]))
+    db.conn.executemany(
+        "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?, last_changed = ?"
+        " WHERE id = ?", decided,
+    )
+
+
+def decide_all(db: Database, at: str) -> None:
+    """Settle every disputed skill_id anew, as after a change in the order of the roots."""
+    decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at)
+
+
+def _decision(row: rows.Row, winner: rows.Row) -> tuple[str, int | None, str | None]:
+    if row["id"] == winner["id"]:
+        return ("active", None, None)
+    where = f"{winner['root']}/{winner['path']}"
+    return ("shadowed", winner["id"], f"shadowed by the {winner['level']} skill in {where}")

@@ -1,0 +1,33 @@
+"""The errors that a caller can act on; bad skills are findings, never errors."""
+
+
+class SkilldropError(Exception):
+    """The root of all our errors; never raised itself. Its text is one sentence for people."""
+
+
+class CatalogBusy(SkilldropError):
+    """Another process writes this catalog."""
+
+
+class CatalogUnusable(SkilldropError):
+    """The catalog file cannot be opened, is locked, or is not one of ours."""
+
+
+class DiskFull(SkilldropError):
+    """There is no room left to write."""
+
+
+class RootUnreadable(SkilldropError):
+    """A root is missing or cannot be listed."""
+
+
+class SettingsInvalid(SkilldropError):
+    """The configuration cannot be used as it is written."""
+
+
+class NotInCatalog(SkilldropError):
+    """A name was asked for that the catalog does not have."""
+
+
+class SiteUnavailable(SkilldropError):
+    """The site cannot listen where it was told to."""

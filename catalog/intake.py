@@ -1,0 +1,299 @@
+"""Takes one batch of changes into the tables, in one transaction and with one outcome each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlite_utils import Database
+
+from catalog import contest, rows
+from catalog.naming import version_name
+from catalog.record import (
+    Applied,
+    Change,
+    Finding,
+    Gone,
+    Judged,
+    Outcome,
+    Rejection,
+    SkillRecord,
+    Trigger,
+)
+
+_PRESENT = ("active", "shadowed")
+"""The statuses of accepted content: what competes for a skill_id."""
+
+
+def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
+            scan: int | None = None) -> list[Applied]:
+    """Write a batch, inside the caller's transaction, and return what each change came to.
+
+    The outcomes stand in the order of the changes. Raises sqlite3.Error.
+    """
+    batch = _Batch(db, trigger, at, scan)
+    batch.find_rows(changes)
+    for change in changes:
+        if isinstance(change, Gone):
+            batch.take_gone(change)
+        elif isinstance(change.verdict, SkillRecord):
+            batch.take_record(change.verdict, change)
+        else:
+            batch.take_rejection(change.verdict, change)
+    batch.write()
+    return batch.applied
+
+
+class _Batch:
+    """Rows to be written, gathered table by table so that each is written in one go."""
+
+    def __init__(self, db: Database, trigger: Trigger, at: datetime, scan: int | None) -> None:
+        self.db = db
+        self.trigger, self.moment, self.scan = trigger, at, scan
+        self.at = at.isoformat(timespec="milliseconds")
+        self.old: dict[tuple[str, str], rows.Row] = {}
+        self.next_skill = self._highest("skills") + 1
+        self.next_version = self._highest("versions") + 1
+        self.applied: list[Applied] = []
+        self.skills: list[rows.Row] = []
+        self.versions: list[rows.Row] = []
+        self.files: list[tuple[Any, ...]] = []
+        self.findings: list[tuple[Any, ...]] = []
+        self.texts: list[tuple[Any, ...]] = []
+        self.texts_gone: list[tuple[int]] = []
+        self.ingestions: list[tuple[Any, ...]] = []
+        self.superseded: list[tuple[str, int]] = []
+        self.judged_anew: list[tuple[int]] = []  # rows whose old findings no longer hold
+        self.contested: set[str] = set()
+        self.taken: dict[str, set[str]] = defaultdict(set)
+
+    # What is known of these places already
+
+    def find_rows(self, changes: Iterable[Change]) -> None:
+        """Load the rows of all places in the batch; a renamed folder takes its row along."""
+        moved = [change.moved_from for change in changes
+                 if isinstance(change, Judged) and change.moved_from]
+        found = self.db.query(
+            "SELECT s.* FROM json_each(?) AS wanted JOIN skills AS s"
+            " ON s.root = json_extract(wanted.value, '$[0]')"
+            " AND s.path = json_extract(wanted.value, '$[1]')",
+            [rows.to_json([*map(_place, changes), *moved])],
+        )
+        self.old = {(row["root"], row["path"]): row for row in found}
+        for change in changes:
+            if isinstance(change, Judged) and change.moved_from in self.old:
+                self.old[_place(change)] = self.old.pop(change.moved_from)
+
+    # One change at a time
+
+    def take_gone(self, gone: Gone) -> None:
+        """Mark a row removed; its history stays."""
+        place = (gone.root, gone.path)
+        row = self.old.get(place)
+        if row is None or row["status"] == "removed":
+            return
+        self._write_skill(row, _SETTLED | {"status": "removed", "status_reason": None,
+                                           "fingerprint": "", "shadowed_by": None})
+        self.judged_anew.append((row["id"],))
+        self.texts_gone.append((row["id"],))
+        self.contested.add(row["skill_id"])
+        self._note(row["id"], place, row["name"], "removed", None, None)
+
+    def take_record(self, record: SkillRecord, judged: Judged) -> None:
+        """Accept content: a new version where it is new, and the row that speaks of it."""
+        place = _place(judged)
+        old = self.old.get(place)
+        fields = rows.accepted(record) | _SETTLED
+        if old and self._says_the_same(old, fields, record.findings):
+            self._touch(old, record.fingerprint)
+            self._note_unchanged(place, record.name)
+            return
+        skill = old["id"] if old else self._new_skill()
+        if not old or not old["current_version_id"] or (
+            (old["digest"], old["skill_id"]) != (record.digest, record.skill_id)
+        ):
+            fields["current_version_id"] = self._add_version(skill, old, record)
+        present = old and old["status"] in _PRESENT
+        outcome: Outcome = ("renamed" if judged.moved_from else
+                            "updated" if present else "added")
+        self._write_skill(old, fields | {
+            "id": skill, "fingerprint": record.fingerprint,
+            "status": old["status"] if old and present else "active",
+            "status_reason": old["status_reason"] if old and present else None,
+        })
+        self._replace_findings(skill, record.place.root, record.place.path, record.findings, old)
+        self.texts.append(rows.searchable(skill, record))
+        self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
+        self._note(skill, place, record.name, outcome, judged,
+                   fields.get("current_version_id"))
+
+    def take_rejection(self, rejection: Rejection, judged: Judged) -> None:
+        """Note why content is not accepted; a last good version stays what it was."""
+        place = _place(judged)
+        old = self.old.get(place)
+        if old and old["status"] in _PRESENT:
+            fields = _SETTLED | {
+                "seen_digest": rejection.digest, "root": place[0], "path": place[1],
+                "newest_rejected_at": old["newest_rejected_at"] or self.at,
+            }
+        else:
+            fields = _SETTLED | rows.rejected(rejection) | {
+                "status": "rejected", "status_reason": _why(rejection.findings),
+            }
+        if old and self._says_the_same(old, fields, rejection.findings):
+            self._touch(old, rejection.fingerprint)
+            self._note_unchanged(place, rejection.name)
+            return
+        skill = old["id"] if old else self._new_skill()
+        self._write_skill(old, fields | {"id": skill, "fingerprint": rejection.fingerprint})
+        self._replace_findings(skill, place[0], place[1], rejection.findings, old)
+        if old:
+            self.contested.add(old["skill_id"])
+        self._note(skill, place, rejection.name, "rejected", judged, None)
+
+    # The rows of one change
+
+    def _says_the_same(self, old: rows.Row, fields: rows.Row,
+                       findings: Iterable[Finding]) -> bool:
+        """Tell whether the catalog already holds this verdict."""
+        if old["status"] in ("removed", "pending") or any(
+            old[column] != value for column, value in fields.items()
+        ):
+            return False
+        known = self.db.execute(
+            f"SELECT {_columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? ORDER BY id",
+            [old["id"]],
+        ).fetchall()
+        return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
+
+    def _touch(self, old: rows.Row, fingerprint: str) -> None:
+        if old["fingerprint"] != fingerprint:
+            self.db.execute("UPDATE skills SET fingerprint = ? WHERE id = ?",
+                            [fingerprint, old["id"]])
+
+    def _write_skill(self, old: rows.Row | None, fields: rows.Row) -> None:
+        base = old or _NEW_ROW | {"first_seen": self.at}
+        self.skills.append(base | fields | {"last_changed": self.at})
+
+    def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord) -> int:
+        version, self.next_version = self.next_version, self.next_version + 1
+        self.versions.append(rows.version(record) | {
+            "id": version, "skill": skill, "ingested_at": self.at,
+        })
+        self.files.extend(rows.file(version, entry) for entry in record.files)
+        if old and old["current_version_id"]:
+            self.superseded.append((self.at, old["current_version_id"]))
+        return version
+
+    def _replace_findings(self, skill: int, root: str, path: str,
+                          findings: Iterable[Finding], old: rows.Row | None) -> None:
+        if old:
+            self.judged_anew.append((skill,))
+        self.findings.extend(rows.finding(skill, root, path, found) for found in findings)
+
+    def _note(self, skill: int, place: tuple[str, str], name: str, outcome: Outcome,
+              judged: Judged | None, version: int | None) -> None:
+        detail = None
+        if outcome == "rejected" and judged:
+            detail = ", ".join(dict.fromkeys(
+                found.code for found in judged.verdict.findings if found.severity == "error"))
+        elif outcome == "renamed" and judged and judged.moved_from:
+            detail = f"from {judged.moved_from[1]}"
+        self.applied.append(Applied(*place, name, outcome, detail))
+        self.ingestions.append((
+            skill, *place, self.scan, self.trigger, outcome, detail, version,
+            judged.started_at if judged else self.at, judged.took_ms if judged else 0.0,
+            rows.to_json([step.as_json() for step in judged.steps]) if judged else "[]",
+        ))
+
+    def _note_unchanged(self, place: tuple[str, str], name: str) -> None:
+        self.applied.append(Applied(*place, name, "unchanged"))
+
+    def _new_skill(self) -> int:
+        skill, self.next_skill = self.next_skill, self.next_skill + 1
+        return skill
+
+    def _highest(self, table: str) -> int:
+        """Return the highest id there is; with one writer, ids can be given here."""
+        return int(self.db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
+
+    # Writing it all
+
+    def write(self) -> None:
+        """Write every gathered row, then let each touched skill_id be competed for."""
+        execute = self.db.conn.executemany
+        self._name_versions()
+        execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
+        execute("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
+        execute(_upsert("skills", _SKILL_COLUMNS),
+                [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
+        execute(insert("versions", _VERSION_COLUMNS),
+                [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
+        execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
+        execute(insert("files", _FILE_COLUMNS), self.files)
+        execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
+        execute(_upsert("skill_text", _TEXT_COLUMNS), self.texts)
+        execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
+        contest.decide(self.db, self.contested, self.at)
+
+    def _name_versions(self) -> None:
+        base = version_name(self.moment)
+        for skill_id, version in self.db.execute(
+            "SELECT v.skill_id, v.version FROM json_each(?) AS wanted JOIN versions AS v"
+            " ON v.skill_id = wanted.value AND v.version >= ?",
+            [rows.to_json([row["skill_id"] for row in self.versions]), base],
+        ):
+            self.taken[skill_id].add(version)
+        for row in self.versions:
+            taken = self.taken[row["skill_id"]]
+            row["version"] = version_name(self.moment, taken)
+            taken.add(row["version"])
+
+
+def _why(findings: Iterable[Finding]) -> str:
+    return " ".join(dict.fromkeys(
+        found.message for found in findings if found.severity == "error"))
+
+
+def _place(change: Change) -> tuple[str, str]:
+    place = change if isinstance(change, Gone) else change.verdict.place
+    return (place.root, place.path)
+
+
+def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(map(row.get, columns))
+
+
+def _columns(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def insert(table: str, columns: Sequence[str]) -> str:
+    """Return the statement that adds a row with values in the order of the columns."""
+    return f"INSERT INTO {table} ({_columns(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def _upsert(table: str, columns: Sequence[str]) -> str:
+    kept = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "id")
+    return f"{insert(table, columns)} ON CONFLICT (id) DO UPDATE SET {kept}"
+
+
+_SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}
+_NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
+                      "status_reason": None}
+
+_SKILL_COLUMNS = (
+    "id", "skill_id", "name", "display_name", "description", "status", "status_reason",
+    "shadowed_by", "spec_valid", "level", "plugin", "root", "path", "author", "license",
+    "compatibility", "allowed_tools", "category", "tags", "priority", "model_invocable",
+    "user_invocable", "body_lines", "estimated_tokens", "file_inventory", "frontmatter",
+    "skill_md_name", "skill_md_hash", "digest", "seen_digest", "fingerprint",
+    "current_version_id", "pinned_version_id", "package_path", "newest_rejected_at",
+    "pending_since", "pending_reason", "first_seen", "last_changed",
+)
+_VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest",
+                    "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content")
+_FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
+_INGESTION_COLUMNS = ("skill", "root", "path", "scan", "trigger", "outcome", "detail", "version",
+                      "started_at", "took_ms", "steps")
+_TEXT_COLUMNS = ("id", "name", "description", "tags", "headings", "file_names", "body", "grams")

@@ -1,0 +1,30 @@
+"""The lock that keeps a catalog to one writing process, and says which."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from catalog.errors import CatalogBusy
+
+
+class WriterLock:
+    """Held from construction to `close`; the system frees it when the process dies."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock or raise CatalogBusy, naming the process that holds it."""
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._handle, 32).decode(errors="replace").strip() or "unknown"
+            os.close(self._handle)
+            raise CatalogBusy(
+                f"The catalog is being written by process {holder} (lock {path}). "
+                "Stop that process first, or use another --data directory."
+            ) from None
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+
+    def close(self) -> None:
+        """Give the lock back. The file stays: removing it would let two hold it."""
+        os.close(self._handle)

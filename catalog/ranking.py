@@ -1,0 +1,19 @@
+"""Which skill of a skill_id wins, as a pure order."""
+
+from typing import NamedTuple
+
+from catalog.record import LEVELS, Level
+
+
+class Standing(NamedTuple):
+    """What decides between skills that share a skill_id; the smallest wins."""
+
+    level_rank: int
+    root_position: int
+    depth: int
+    path: str  # compared by code point
+
+
+def standing(level: Level, root_position: int, path: str) -> Standing:
+    """Return where a skill folder stands: higher level, order of roots, depth, path."""
+    return Standing(LEVELS.index(level), root_position, path.count("/"), path)

@@ -1,0 +1,350 @@
+"""The shape of the catalog: numbered migrations, and the only DDL in the project.
+
+A landed migration is never edited; a change to the schema is a new one below it.
+"""
+
+import sqlite3
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+APPLICATION_ID = 0x534B4454
+"""`SKDT` in the header of every catalog, so that a foreign database is never written to."""
+
+migrations = Migrations("skilldrop")
+
+
+@migrations()
+def m001_roots_and_skills(db: Database) -> None:
+    """Create the folders we look at, what was found in them, and each accepted content."""
+    _run(db, """
+    CREATE TABLE roots (
+        path TEXT PRIMARY KEY,
+        level TEXT NOT NULL CHECK (level IN ('enterprise', 'personal', 'project', 'plugin')),
+        position INTEGER NOT NULL,          -- order in the configuration
+        acceptance TEXT NOT NULL CHECK (acceptance IN ('strict', 'lenient', 'permissive')),
+        profiles TEXT NOT NULL,             -- JSON list
+        judged_by TEXT NOT NULL,            -- the rules its skills were judged by
+        configured INTEGER NOT NULL DEFAULT 1 CHECK (configured IN (0, 1)),
+        trouble TEXT                        -- why it cannot be read at present
+    ) STRICT;
+
+    CREATE TABLE skills (
+        id INTEGER PRIMARY KEY,
+        skill_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        display_name TEXT,
+        description TEXT NOT NULL DEFAULT '',
+        status TEXT NOT NULL
+            CHECK (status IN ('active', 'shadowed', 'rejected', 'pending', 'removed')),
+        status_reason TEXT,
+        shadowed_by INTEGER REFERENCES skills (id),
+        spec_valid INTEGER CHECK (spec_valid IN (0, 1)),
+        level TEXT NOT NULL,
+        plugin TEXT,
+        root TEXT NOT NULL REFERENCES roots (path),
+        path TEXT NOT NULL,
+        author TEXT,
+        license TEXT,
+        compatibility TEXT,
+        allowed_tools TEXT,
+        category TEXT,
+        tags TEXT NOT NULL DEFAULT '[]',
+        priority REAL,
+        model_invocable INTEGER NOT NULL DEFAULT 1 CHECK (model_invocable IN (0, 1)),
+        user_invocable INTEGER NOT NULL DEFAULT 1 CHECK (user_invocable IN (0, 1)),
+        body_lines INTEGER,
+        estimated_tokens INTEGER,
+        file_inventory TEXT NOT NULL DEFAULT '{}',
+        frontmatter TEXT NOT NULL DEFAULT '{}',
+        skill_md_name TEXT,
+        skill_md_hash TEXT,
+        digest TEXT,                        -- of the accepted content
+        seen_digest TEXT,                   -- of the content last looked at, accepted or not
+        fingerprint TEXT NOT NULL DEFAULT '',
+        current_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
+        pinned_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
+        package_path TEXT,
+        newest_rejected_at TEXT,            -- set while the last good version stands in for it
+        pending_since TEXT,
+        pending_reason TEXT,
+        first_seen TEXT NOT NULL,
+        last_changed TEXT NOT NULL,
+        level_rank INTEGER GENERATED ALWAYS AS (
+            CASE level WHEN 'enterprise' THEN 0 WHEN 'personal' THEN 1
+                       WHEN 'project' THEN 2 ELSE 3 END) VIRTUAL,
+        UNIQUE (root, path)
+    ) STRICT;
+    CREATE INDEX skills_by_skill_id ON skills (skill_id, status);
+    CREATE INDEX skills_by_name ON skills (name);
+    CREATE INDEX skills_by_status ON skills (status, last_changed);
+    CREATE INDEX skills_by_digest ON skills (digest);
+    -- SQLite looks here for referring rows at every write to versions.
+    CREATE INDEX skills_by_current_version ON skills (current_version_id);
+    CREATE INDEX skills_by_pinned_version ON skills (pinned_version_id);
+    CREATE INDEX skills_by_shadow ON skills (shadowed_by);
+    CREATE INDEX skills_pending ON skills (pending_since) WHERE pending_since IS NOT NULL;
+    CREATE INDEX skills_in_index_order
+        ON skills (level_rank, ifnull(priority, 0) DESC, name, id)
+        WHERE status = 'active' AND model_invocable = 1;
+
+    CREATE TABLE versions (
+        id INTEGER PRIMARY KEY,
+        skill INTEGER NOT NULL REFERENCES skills (id),
+        skill_id TEXT NOT NULL,
+        version TEXT NOT NULL,
+        ingested_at TEXT NOT NULL,
+        superseded_at TEXT,
+        digest TEXT NOT NULL,
+        skill_md_hash TEXT NOT NULL,
+        package_path TEXT,
+        file_inventory TEXT NOT NULL,
+        frontmatter TEXT NOT NULL,
+        skill_md_content TEXT NOT NULL,
+        UNIQUE (skill_id, version)
+    ) STRICT;
+    CREATE INDEX versions_by_skill ON versions (skill);
+
+    CREATE TABLE files (
+        id INTEGER PRIMARY KEY,
+        version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('skill_md', 'script', 'reference', 'asset',
+                                           'template', 'test', 'config', 'other')),
+        size INTEGER NOT NULL,
+        sha256 TEXT NOT NULL,
+        mode TEXT NOT NULL,                 -- octal, as `ls` and `chmod` speak of it
+        is_text INTEGER NOT NULL CHECK (is_text IN (0, 1)),
+        text TEXT,
+        UNIQUE (version, path)
+    ) STRICT;
+
+    CREATE TABLE findings (
+        id INTEGER PRIMARY KEY,
+        skill INTEGER REFERENCES skills (id), -- none where it speaks of no skill
+        root TEXT NOT NULL REFERENCES roots (path),
+        folder TEXT NOT NULL,               -- relative to the root
+        code TEXT NOT NULL,
+        severity TEXT NOT NULL CHECK (severity IN ('error', 'warning', 'info')),
+        profile TEXT NOT NULL,
+        field TEXT,
+        path TEXT,                          -- relative to the folder
+        line INTEGER,
+        "column" INTEGER,
+        message TEXT NOT NULL,
+        fix TEXT NOT NULL,
+        before TEXT,
+        after TEXT
+    ) STRICT;
+    CREATE INDEX findings_by_skill ON findings (skill);
+    CREATE INDEX findings_by_code ON findings (code);
+    CREATE INDEX findings_of_no_skill ON findings (root, folder) WHERE skill IS NULL;
+    """)
+
+
+@migrations()
+def m002_history(db: Database) -> None:
+    """Create what happened: scans, ingestions, wishes of commands, and the one health row."""
+    _run(db, """
+    CREATE TABLE scans (
+        id INTEGER PRIMARY KEY,
+        "trigger" TEXT NOT NULL,
+        started_at TEXT NOT NULL,
+        took_ms REAL,                       -- none while it runs, or where it was cut short
+        seen INTEGER NOT NULL DEFAULT 0,
+        added INTEGER NOT NULL DEFAULT 0,
+        updated INTEGER NOT NULL DEFAULT 0,
+        unchanged INTEGER NOT NULL DEFAULT 0,
+        renamed INTEGER NOT NULL DEFAULT 0,
+        rejected INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0,
+        held INTEGER NOT NULL DEFAULT 0,
+        missed_by_events INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+
+    CREATE TABLE ingestions (
+        id INTEGER PRIMARY KEY,
+        skill INTEGER REFERENCES skills (id),
+        root TEXT NOT NULL,
+        path TEXT NOT NULL,
+        scan INTEGER REFERENCES scans (id),
+        "trigger" TEXT NOT NULL CHECK ("trigger" IN ('event', 'start', 're-scan', 'command')),
+        outcome TEXT NOT NULL CHECK (outcome IN ('added', 'updated', 'renamed', 'rejected',
+                                                 'removed', 'held')),
+        detail TEXT,
+        version INTEGER REFERENCES versions (id) ON DELETE SET NULL,
+        started_at TEXT NOT NULL,
+        took_ms REAL NOT NULL,
+        steps TEXT NOT NULL DEFAULT '[]'    -- JSON list of step traces
+    ) STRICT;
+    CREATE INDEX ingestions_by_skill ON ingestions (skill);
+    CREATE INDEX ingestions_by_time ON ingestions (started_at);
+    CREATE INDEX ingestions_by_version ON ingestions (version);
+
+    CREATE TABLE requests (
+        id INTEGER PRIMARY KEY,
+        what TEXT NOT NULL,
+        arguments TEXT NOT NULL DEFAULT '{}',
+        result TEXT,
+        asked_at TEXT NOT NULL,
+        started_at TEXT,
+        finished_at TEXT
+    ) STRICT;
+    CREATE INDEX requests_waiting ON requests (id) WHERE finished_at IS NULL;
+
+    CREATE TABLE health (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        service_pid INTEGER,
+        service_started TEXT,
+        service_seen TEXT,                  -- the service says so at short intervals
+        service_stopped TEXT,
+        last_event TEXT,
+        last_full_scan TEXT,
+        watcher_mode TEXT NOT NULL DEFAULT 'stopped'
+            CHECK (watcher_mode IN ('native', 'polling', 'stopped')),
+        watcher_since TEXT,
+        watcher_reason TEXT,
+        overflows INTEGER NOT NULL DEFAULT 0,
+        missed_by_events INTEGER NOT NULL DEFAULT 0,
+        pending_count INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    INSERT INTO health (id) VALUES (1);
+    """)
+
+
+@migrations()
+def m003_indexes(db: Database) -> None:
+    """Create the prompt indexes: their settings, texts, publications and entries."""
+    _run(db, """
+    CREATE TABLE indexes (
+        name TEXT PRIMARY KEY,
+        position INTEGER NOT NULL,
+        format TEXT NOT NULL,
+        language TEXT NOT NULL,
+        filter TEXT NOT NULL,               -- JSON: levels, tags, names; an empty list is "all"
+        featured TEXT NOT NULL,             -- JSON list of names
+        budget_chars INTEGER NOT NULL,
+        overflow TEXT NOT NULL CHECK (overflow IN ('fit', 'exclude')),
+        location_base TEXT,
+        last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED
+    ) STRICT;
+
+    CREATE TABLE index_texts (
+        sha256 TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        chars INTEGER NOT NULL,
+        estimated_tokens INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE index_builds (
+        id INTEGER PRIMARY KEY,
+        index_name TEXT NOT NULL REFERENCES indexes (name) ON DELETE CASCADE,
+        sha256 TEXT NOT NULL REFERENCES index_texts (sha256),
+        published_at TEXT NOT NULL,
+        full INTEGER NOT NULL,
+        shortened INTEGER NOT NULL,
+        name_only INTEGER NOT NULL,
+        left_out INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX index_builds_by_time ON index_builds (index_name, published_at);
+    CREATE INDEX index_builds_by_text ON index_builds (sha256);
+
+    CREATE TABLE index_entries (
+        id INTEGER PRIMARY KEY,
+        index_name TEXT NOT NULL REFERENCES indexes (name) ON DELETE CASCADE,
+        rank INTEGER NOT NULL,              -- from 1
+        skill INTEGER NOT NULL REFERENCES skills (id),
+        state TEXT NOT NULL CHECK (state IN ('full', 'shortened', 'name_only')),
+        chars INTEGER NOT NULL,
+        reason TEXT,
+        UNIQUE (index_name, rank)
+    ) STRICT;
+    CREATE INDEX index_entries_by_skill ON index_entries (skill, index_name);
+
+    CREATE VIEW index_left_out AS
+    SELECT i.name AS index_name, s.id AS skill, s.skill_id, s.name,
+        CASE
+            WHEN s.model_invocable = 0 THEN 'hidden'
+            WHEN json_array_length(i.filter, '$.levels') > 0 AND s.level NOT IN
+                 (SELECT value FROM json_each(i.filter, '$.levels')) THEN 'filtered'
+            WHEN json_array_length(i.filter, '$.names') > 0 AND s.name NOT IN
+                 (SELECT value FROM json_each(i.filter, '$.names')) THEN 'filtered'
+            WHEN json_array_length(i.filter, '$.tags') > 0 AND NOT EXISTS
+                 (SELECT 1 FROM json_each(i.filter, '$.tags') AS wanted
+                  JOIN json_each(s.tags) AS has ON has.value = wanted.value) THEN 'filtered'
+            ELSE 'over_budget'
+        END AS reason
+    FROM indexes AS i CROSS JOIN skills AS s
+    WHERE s.status = 'active' AND NOT EXISTS
+        (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id AND e.index_name = i.name);
+    """)
+
+
+@migrations()
+def m004_search(db: Database) -> None:
+    """Create the full-text search over a real table, kept by triggers."""
+    _run(db, """
+    CREATE TABLE skill_text (
+        id INTEGER PRIMARY KEY REFERENCES skills (id),
+        name TEXT NOT NULL,
+        description TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        headings TEXT NOT NULL,
+        file_names TEXT NOT NULL,
+        body TEXT NOT NULL,
+        grams TEXT NOT NULL                 -- of the CJK runs in name, description and tags
+    ) STRICT;
+
+    CREATE VIRTUAL TABLE skills_fts USING fts5 (
+        name, description, tags, headings, file_names, body, grams,
+        content = 'skill_text', content_rowid = 'id', tokenize = 'porter unicode61'
+    );
+    CREATE TRIGGER skill_text_added AFTER INSERT ON skill_text BEGIN
+        INSERT INTO skills_fts
+            (rowid, name, description, tags, headings, file_names, body, grams)
+        VALUES (new.id, new.name, new.description, new.tags, new.headings, new.file_names,
+                new.body, new.grams);
+    END;
+    CREATE TRIGGER skill_text_removed AFTER DELETE ON skill_text BEGIN
+        INSERT INTO skills_fts
+            (skills_fts, rowid, name, description, tags, headings, file_names, body, grams)
+        VALUES ('delete', old.id, old.name, old.description, old.tags, old.headings,
+                old.file_names, old.body, old.grams);
+    END;
+    CREATE TRIGGER skill_text_changed AFTER UPDATE ON skill_text BEGIN
+        INSERT INTO skills_fts
+            (skills_fts, rowid, name, description, tags, headings, file_names, body, grams)
+        VALUES ('delete', old.id, old.name, old.description, old.tags, old.headings,
+                old.file_names, old.body, old.grams);
+        INSERT INTO skills_fts
+            (rowid, name, description, tags, headings, file_names, body, grams)
+        VALUES (new.id, new.name, new.description, new.tags, new.headings, new.file_names,
+                new.body, new.grams);
+    END;
+    """)
+
+
+@migrations()
+def m005_product_views(db: Database) -> None:
+    """Create the views in the field names of the product specification."""
+    _run(db, """
+    CREATE VIEW skill_definitions AS
+    SELECT s.id, s.skill_id AS skillId, s.name, s.description,
+           s.file_inventory AS fileInventory, v.version AS currentVersion,
+           s.status = 'active' AS isActive, v.skill_md_content
+    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id;
+
+    CREATE VIEW skill_packages AS
+    SELECT version, skill_md_hash, file_inventory, package_path, skill_id AS skillId
+    FROM versions;
+    """)
+
+
+def _run(db: Database, script: str) -> None:
+    """Run statements one by one; `executescript` would commit the migration's transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            db.execute(statement)
+            statement = ""

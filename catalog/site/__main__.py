@@ -1,0 +1,39 @@
+"""Serves a catalog until told to stop: `python -m catalog.site var/catalog.db --port 8001`."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from catalog.errors import SkilldropError
+from catalog.site import server
+
+
+def main() -> None:
+    """Read the arguments and serve; end with one sentence and code 1 where that cannot be."""
+    parser = argparse.ArgumentParser(prog="python -m catalog.site", description=__doc__)
+    parser.add_argument("catalog", type=Path)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8001)
+    parser.add_argument("--with-parent", action="store_true",
+                        help="end when standard input does, as it will when the parent dies")
+    given = parser.parse_args()
+    if given.with_parent:
+        threading.Thread(target=_end_with_stdin, daemon=True).start()
+    try:
+        server.serve(given.catalog, given.host, given.port)
+    except SkilldropError as error:
+        sys.exit(str(error))
+
+
+def _end_with_stdin() -> None:
+    """Send ourselves the signal that ends the server, whether it has begun to serve or not."""
+    while os.read(0, 4096):  # not sys.stdin, whose lock a blocked read would hold at the exit
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

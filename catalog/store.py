@@ -1,0 +1,302 @@
+"""Opens the catalog for its one writer, and writes all that is not a skill's content."""
+
+import errno
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlite_utils import Database
+
+from catalog import contest, intake, rows, schema, tokens
+from catalog.errors import CatalogUnusable, DiskFull
+from catalog.lock import WriterLock
+from catalog.prompt_index import Entry, IndexSpec, PromptIndex
+from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
+
+
+class Known(NamedTuple):
+    """What a scan needs of a skill folder that the catalog has."""
+
+    id: int
+    path: str
+    fingerprint: str
+    digest: str | None  # of the content last looked at
+
+
+class Store:
+    """The catalog in the hands of its one writing process and thread."""
+
+    def __init__(self, db: Database, lock: WriterLock | None = None) -> None:
+        """Take over an open database; tests give one in memory."""
+        self.db = db
+        self._lock = lock
+        db.execute("PRAGMA foreign_keys = ON")
+        schema.migrations.apply(db)
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open or create the catalog file for writing.
+
+        Raises CatalogBusy where another process writes it, CatalogUnusable where the file is
+        not a catalog, and DiskFull.
+        """
+        with explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = WriterLock(path.with_name(f"{path.name}.lock"))
+            try:
+                return cls(_connect(path), lock)
+            except BaseException:
+                lock.close()
+                raise
+
+    def close(self) -> None:
+        """Write the log back into the file and let the next writer in."""
+        self.db.conn.close()
+        if self._lock:
+            self._lock.close()
+
+    # Roots
+
+    def set_roots(self, roots: Sequence[RootSpec], judged_by: str, at: datetime) -> None:
+        """Note which roots are configured, in their order.
+
+        Skills of a root whose rules changed lose their fingerprint, so that the next scan
+        judges them anew; those of a root that is no longer configured are removed.
+        """
+        with self._transaction():
+            known = {row["path"]: row for row in self.db.query("SELECT * FROM roots")}
+            self.db.execute("UPDATE roots SET configured = 0")
+            for position, root in enumerate(roots):
+                rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
+                self.db.execute(_UPSERT_ROOT, [root.path, root.level, position, root.acceptance,
+                                               rows.to_json(root.profiles), rules])
+                if root.path in known and known[root.path]["judged_by"] != rules:
+                    self.db.execute("UPDATE skills SET fingerprint = '' WHERE root = ?",
+                                    [root.path])
+            contest.decide_all(self.db, _iso(at))
+
+    def forsaken(self) -> list[tuple[str, str]]:
+        """Return (root, path) of the skills whose root is no longer configured."""
+        return [(row["root"], row["path"]) for row in self.db.query(
+            "SELECT s.root, s.path FROM roots AS r JOIN skills AS s ON s.root = r.path"
+            " WHERE r.configured = 0 AND s.status != 'removed'")]
+
+    def set_root_trouble(self, root: str, trouble: str | None) -> None:
+        """Note why a root cannot be read at present, or that it can."""
+        self.db.execute("UPDATE roots SET trouble = ? WHERE path = ? AND trouble IS NOT ?",
+                        [trouble, root, trouble])
+
+    # Skills
+
+    def known(self, root: str, under: str = "") -> dict[str, Known]:
+        """Return the skill folders of a root, at or below a path, that are not removed."""
+        found = self.db.execute(
+            "SELECT id, path, fingerprint, seen_digest FROM skills"
+            " WHERE root = ? AND status != 'removed'"
+            " AND (? = '' OR path = ? OR (path > ? AND path < ?))",
+            [root, under, under, f"{under}/", f"{under}0"],  # "0" follows "/" in code points
+        )
+        return {row[1]: Known._make(row) for row in found}
+
+    def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
+              scan: int | None = None) -> list[Applied]:
+        """Take in a batch of verdicts and removals; see `intake.take_in`."""
+        with self._transaction():
+            return intake.take_in(self.db, changes, trigger=trigger, at=at, scan=scan)
+
+    def set_pending(self, place: Place, skill_id: str, since: datetime, reason: str) -> None:
+        """Show a folder as waiting; one that was never accepted gets a row that says so."""
+        with self._transaction():
+            self.db.execute(_UPSERT_PENDING, {
+                "skill_id": skill_id, "name": place.path.rpartition("/")[2],
+                "level": place.level, "plugin": place.plugin, "root": place.root,
+                "path": place.path, "reason": reason, "since": _iso(since),
+            })
+
+    def set_strays(self, root: str, under: str, strays: Iterable[tuple[str, Finding]]) -> None:
+        """Replace the findings that speak of no skill, at or below a path of a root."""
+        with self._transaction():
+            self.db.execute(
+                "DELETE FROM findings WHERE skill IS NULL AND root = ?"
+                " AND (? = '' OR folder = ? OR (folder > ? AND folder < ?))",
+                [root, under, under, f"{under}/", f"{under}0"],
+            )
+            self.db.conn.executemany(
+                intake.insert("findings", rows.FINDING_COLUMNS),
+                [rows.finding(None, root, folder, found) for folder, found in strays],
+            )
+
+    # Scans and health
+
+    def begin_scan(self, trigger: Trigger, at: datetime) -> int:
+        """Open a row for a full pass and return its id."""
+        cursor = self.db.execute('INSERT INTO scans ("trigger", started_at) VALUES (?, ?)',
+                                 [trigger, _iso(at)])
+        return int(cursor.lastrowid or 0)
+
+    def finish_scan(self, scan: int, at: datetime, took_ms: float, seen: int,
+                    counts: Mapping[Outcome, int], missed_by_events: int) -> None:
+        """Close the row of a full pass with what it found."""
+        with self._transaction():
+            values = {"took_ms": round(took_ms, 1), "seen": seen,
+                      "missed_by_events": missed_by_events}
+            self.db.table("scans").update(scan, values | dict(counts))
+            self.db.execute(
+                "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
+                [_iso(at), missed_by_events],
+            )
+
+    def set_health(self, **fields: Any) -> None:
+        """Set columns of the one health row; times are datetimes."""
+        values = {name: _iso(value) if isinstance(value, datetime) else value
+                  for name, value in fields.items()}
+        settings = ", ".join(f"{name} = :{name}" for name in values)
+        self.db.execute(f"UPDATE health SET {settings}", values)
+
+    # Indexes
+
+    def set_indexes(self, specs: Sequence[IndexSpec]) -> None:
+        """Note which indexes are configured; those that no longer are go with their history."""
+        with self._transaction():
+            self.db.execute(
+                "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
+                [rows.to_json([spec.name for spec in specs])],
+            )
+            for position, spec in enumerate(specs):
+                self.db.execute(_UPSERT_INDEX, {
+                    "name": spec.name, "position": position, "format": spec.format,
+                    "language": spec.language, "budget_chars": spec.budget_chars,
+                    "overflow": spec.overflow, "location_base": spec.location_base,
+                    "featured": rows.to_json(spec.featured),
+                    "filter": rows.to_json({"levels": spec.levels, "tags": spec.tags,
+                                            "names": spec.names}),
+                })
+
+    def record_build(self, spec: IndexSpec, index: PromptIndex, left_out: int,
+                     at: datetime) -> bool:
+        """Keep what an index says from now on, who is in it, and the text itself once.
+
+        Nothing is written where that is what it said already; tells whether something was.
+        """
+        if self._last_build(spec.name) == (index.sha256, left_out, index.entries):
+            return False
+        with self._transaction():
+            self.db.execute(
+                "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
+                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
+            )
+            build = self.db.execute(
+                "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
+                " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [spec.name, index.sha256, _iso(at), index.count("full"),
+                 index.count("shortened"), index.count("name_only"), left_out],
+            )
+            self.db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?",
+                            [build.lastrowid, spec.name])
+            self.db.execute("DELETE FROM index_entries WHERE index_name = ?", [spec.name])
+            self.db.conn.executemany(
+                "INSERT INTO index_entries (index_name, rank, skill, state, chars, reason)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                [(spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason)
+                 for rank, entry in enumerate(index.entries, start=1)],
+            )
+        return True
+
+    def _last_build(self, name: str) -> tuple[str, int, tuple[Entry, ...]] | None:
+        last = self.db.execute(
+            "SELECT b.sha256, b.left_out FROM indexes AS i"
+            " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
+            [name]).fetchone()
+        if not last:
+            return None
+        entries = self.db.execute("SELECT skill, state, chars, reason FROM index_entries"
+                                  " WHERE index_name = ? ORDER BY rank", [name])
+        return (*last, tuple(Entry(*row) for row in entries))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Begin with the write lock: one taken after a read can fail at once, unretried."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.db.execute("COMMIT")
+        except BaseException:
+            self.db.rollback()
+            raise
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the disk say while a catalog is in use into one clear sentence."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        text = str(error)
+        if "full" in text:
+            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
+        raise CatalogUnusable(f"{path} cannot be used: {text}.") from error
+    except OSError as error:
+        if error.errno in _FULL:
+            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
+        raise CatalogUnusable(
+            f"{error.filename or path} cannot be used: {error.strerror or error}.") from error
+
+
+def _connect(path: Path) -> Database:
+    """Open a catalog file, making sure that it is ours before anything is written to it."""
+    connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if application != schema.APPLICATION_ID and objects:
+            raise CatalogUnusable(
+                f"{path} is a database of another program. Name another --data directory.")
+        # A row with a SKILL.md in it fits into a page of 16 KiB, and is written a fifth faster.
+        connection.execute("PRAGMA page_size = 16384")
+        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 32 MB
+        # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
+        # the folder tells the lost ones again at the next start.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -32000")
+    except BaseException:
+        connection.close()
+        raise
+    return Database(connection)
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")
+
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+_UPSERT_ROOT = """
+    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
+        acceptance = excluded.acceptance, profiles = excluded.profiles,
+        judged_by = excluded.judged_by, configured = 1
+"""
+_UPSERT_PENDING = """
+    INSERT INTO skills (skill_id, name, level, plugin, root, path, status, status_reason,
+                        pending_since, pending_reason, first_seen, last_changed)
+    VALUES (:skill_id, :name, :level, :plugin, :root, :path, 'pending', :reason,
+            :since, :reason, :since, :since)
+    ON CONFLICT (root, path) DO UPDATE SET pending_since = excluded.pending_since,
+        pending_reason = excluded.pending_reason
+"""
+_UPSERT_INDEX = """
+    INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
+                         overflow, location_base)
+    VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
+            :overflow, :location_base)
+    ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
+        language = excluded.language, filter = excluded.filter, featured = excluded.featured,
+        budget_chars = excluded.budget_chars, overflow = excluded.overflow,
+        location_base = excluded.location_base
+"""

@@ -1,0 +1,201 @@
+"""Findings met while SKILL.md is parsed.
+
+What the reference validator refuses has profile `spec`, so that `spec_valid` agrees with it;
+what only we look at has profile `reading`.
+"""
+
+from pipeline.findings.finding_type import (
+    ALWAYS,
+    CLIENT_GUIDE,
+    IF_STRICT,
+    NEVER,
+    OURS,
+    SPECIFICATION,
+    FindingType,
+)
+
+_FORMAT = f"{SPECIFICATION}, SKILL.md format"
+_LENIENT = f"{CLIENT_GUIDE}, Parsing SKILL.md files"
+_YAML = "YAML 1.2.2"
+
+_BYTES = (
+    FindingType(
+        "skill-md-empty", "error", "spec", ALWAYS,
+        "SKILL.md is empty.",
+        "Write frontmatter with name and description between two --- lines, then instructions.",
+        _FORMAT,
+    ),
+    FindingType(
+        "not-utf-8", "error", "spec", ALWAYS,
+        "SKILL.md is not written in UTF-8, so agents that read it see noise.",
+        "Save the file as UTF-8.",
+        _FORMAT,
+    ),
+    FindingType(
+        "invalid-utf-8", "error", "spec", IF_STRICT,
+        "Some bytes are not valid UTF-8; each was read as U+FFFD.",
+        "Save the file as UTF-8, or retype the characters at that place.",
+        _FORMAT,
+    ),
+    FindingType(
+        "forbidden-characters", "error", "spec", IF_STRICT,
+        "The frontmatter holds characters that YAML forbids; each was read as U+FFFD.",
+        "Delete the invisible characters at that place.",
+        f"{_YAML}, 5.1 Character set",
+    ),
+    FindingType(
+        "control-characters", "warning", "reading", NEVER,
+        "The text holds control characters, which no reader can see.",
+        "Delete them.",
+        f"{OURS}, bytes",
+    ),
+    FindingType(
+        "byte-order-mark", "info", "reading", NEVER,
+        "The file starts with a byte order mark, which was skipped.",
+        "Save the file as UTF-8 without a byte order mark: some readers miss the frontmatter.",
+        f"{OURS}, bytes",
+    ),
+    FindingType(
+        "lone-carriage-return", "warning", "reading", NEVER,
+        "Some lines end in a carriage return alone; many tools see one long line there.",
+        "Save the file with LF or CRLF line ends.",
+        f"{OURS}, bytes",
+    ),
+    FindingType(
+        "conflict-markers", "warning", "reading", NEVER,
+        "The file holds an unresolved merge conflict.",
+        "Choose one side and delete the <<<<<<<, ======= and >>>>>>> lines.",
+        f"{OURS}, bytes",
+    ),
+)
+
+_FENCES = (
+    FindingType(
+        "frontmatter-missing", "error", "spec", ALWAYS,
+        "The file does not start with frontmatter.",
+        "Put name and description between two --- lines at the top of the file.",
+        _FORMAT,
+    ),
+    FindingType(
+        "frontmatter-not-first", "error", "spec", IF_STRICT,
+        "There is space or an empty line before the frontmatter.",
+        "Make --- the first three characters of the file.",
+        _FORMAT,
+    ),
+    FindingType(
+        "opening-fence-too-long", "error", "spec", IF_STRICT,
+        "The line that opens the frontmatter has more than three dashes.",
+        "Write it as --- alone.",
+        _FORMAT,
+    ),
+    FindingType(
+        "fence-not-alone", "warning", "reading", NEVER,
+        "A --- line of the frontmatter carries more than its three dashes.",
+        "Write --- on a line of its own.",
+        f"{OURS}, fences",
+    ),
+    FindingType(
+        "frontmatter-unclosed", "error", "spec", ALWAYS,
+        "No --- line closes the frontmatter, and it is not clear where it ends.",
+        "Write --- on a line of its own after the last field.",
+        _FORMAT,
+    ),
+    FindingType(
+        "closing-fence-missing", "error", "spec", IF_STRICT,
+        "No --- line closes the frontmatter; it was read as ending where the fields end.",
+        "Write --- on a line of its own after the last field.",
+        _LENIENT,
+    ),
+    FindingType(
+        "frontmatter-too-large", "error", "reading", ALWAYS,
+        "The frontmatter is larger than the limit.",
+        "Move detail into the body, close the frontmatter earlier, or raise the limit.",
+        f"{OURS}, limits",
+    ),
+    FindingType(
+        "frontmatter-too-complex", "error", "reading", ALWAYS,
+        "The frontmatter is nested too deeply or has too many parts.",
+        "Flatten it, or move the data into a file of its own.",
+        f"{OURS}, limits",
+    ),
+)
+
+_VALUES = (
+    FindingType(
+        "frontmatter-not-mapping", "error", "spec", ALWAYS,
+        "The frontmatter is not a list of `key: value` fields.",
+        "Write it as fields, at least `name: …` and `description: …`.",
+        _FORMAT,
+    ),
+    FindingType(
+        "yaml-invalid", "error", "spec", ALWAYS,
+        "The frontmatter is not valid YAML.",
+        "Correct that line; quote a value that holds punctuation.",
+        f"{_YAML}",
+    ),
+    FindingType(
+        "yaml-alias", "error", "spec", ALWAYS,
+        "The frontmatter uses an anchor (&) or an alias (*).",
+        "Write the value out; quote it if it is meant as text.",
+        f"{OURS}, safety: aliases can make a small file huge",
+    ),
+    FindingType(
+        "yaml-tag", "error", "spec", IF_STRICT,
+        "A value carries a YAML tag (!), which was ignored.",
+        "Delete the tag; quote the value if the ! is part of its text.",
+        f"{_YAML}, 6.8.1 Node tags; refused by the reference validator",
+    ),
+    FindingType(
+        "yaml-multiple-documents", "error", "spec", ALWAYS,
+        "The frontmatter holds more than one YAML document.",
+        "Delete the ... line and what follows it, or move it into the body.",
+        f"{_YAML}, 9.2 Streams",
+    ),
+    FindingType(
+        "yaml-key-not-text", "error", "spec", ALWAYS,
+        "A key of the frontmatter is a list or a mapping.",
+        "Use plain text as the key.",
+        f"{OURS}, values",
+    ),
+    FindingType(
+        "duplicate-key", "error", "spec", ALWAYS,
+        "A key is written twice.",
+        "Keep one of the two lines.",
+        f"{_YAML}, 3.2.1.3 Node comparison",
+    ),
+    FindingType(
+        "uneven-indentation", "error", "spec", IF_STRICT,
+        "Nested fields are indented by different amounts.",
+        "Indent all nested fields of one mapping by the same number of spaces.",
+        "reference validator (StrictYAML)",
+    ),
+    FindingType(
+        "tab-outside-quotes", "error", "spec", IF_STRICT,
+        "A tab stands outside quotes, which not every YAML reader accepts.",
+        "Use spaces, or put the value in quotes.",
+        "reference validator (StrictYAML)",
+    ),
+)
+
+_REPAIRS = (
+    FindingType(
+        "unquoted-colon", "error", "spec", IF_STRICT,
+        "An unquoted value holds a colon and a space; it was read as if quoted.",
+        "Put the value in quotes.",
+        _LENIENT,
+    ),
+    FindingType(
+        "unquoted-value", "error", "spec", IF_STRICT,
+        "An unquoted value starts with a character that YAML reserves; it was read as if quoted.",
+        "Put the value in quotes.",
+        _LENIENT,
+    ),
+    FindingType(
+        "tab-indentation", "error", "spec", IF_STRICT,
+        "Fields are indented with tabs, which YAML forbids; each was read as two spaces.",
+        "Indent with spaces.",
+        f"{_YAML}, 6.1 Indentation spaces",
+    ),
+)
+
+TYPES: tuple[FindingType, ...] = _BYTES + _FENCES + _VALUES + _REPAIRS

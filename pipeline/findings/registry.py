@@ -1,0 +1,32 @@
+"""Every finding there is, by its code, and the one way to make one."""
+
+from catalog.record import Finding
+from pipeline.findings import advice, claude_code, judging, parsing, reading, safety, spec
+from pipeline.findings.finding_type import FindingType
+
+REGISTRY: dict[str, FindingType] = {
+    kind.code: kind
+    for module in (reading, parsing, judging, spec, advice, safety, claude_code)
+    for kind in module.TYPES
+}
+
+
+def finding(
+    code: str,
+    message: str | None = None,
+    *,
+    fix: str | None = None,
+    field: str | None = None,
+    path: str | None = None,
+    line: int | None = None,
+    column: int | None = None,
+    before: str | None = None,
+    after: str | None = None,
+) -> Finding:
+    """Return a finding of a registered code; message and fix default to the registry's."""
+    kind = REGISTRY[code]
+    return Finding(
+        code=code, severity=kind.severity, profile=kind.profile, message=message or kind.summary,
+        fix=fix or kind.fix, field=field, path=path, line=line, column=column,
+        before=before, after=after,
+    )

@@ -1,0 +1,131 @@
+"""Findings of the `spec` profile about what a SKILL.md declares."""
+
+from pipeline.findings.finding_type import (
+    CLIENT_GUIDE,
+    IF_STRICT,
+    NEVER,
+    SPECIFICATION,
+    UNLESS_PERMISSIVE,
+    FindingType,
+)
+
+_FRONTMATTER = f"{SPECIFICATION}, Frontmatter"
+_NOT_JUDGED = "the reference validator lets it pass, so it does not count against spec_valid"
+_KEPT = f"It is read all the same; {_NOT_JUDGED}."
+
+TYPES = (
+    FindingType(
+        "name-missing", "error", "spec", IF_STRICT,
+        "name is missing or empty.",
+        "Add a name equal to the folder's name; until then the folder's name is used.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-not-text", "error", "spec", IF_STRICT,
+        "name is not text.",
+        "Write the name on one line; until then the folder's name is used.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-too-long", "error", "spec", IF_STRICT,
+        "name is longer than 64 characters.",
+        "Shorten the name, and the folder's name with it.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-not-lower-case", "error", "spec", IF_STRICT,
+        "name is not all lower case.",
+        "Write the name, and the folder's name with it, in lower case.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-outer-hyphen", "error", "spec", IF_STRICT,
+        "name begins or ends with a hyphen.",
+        "Remove the hyphens at the ends of the name.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-double-hyphen", "error", "spec", IF_STRICT,
+        "name has two hyphens in a row.",
+        "Put one hyphen between two words.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-characters", "error", "spec", IF_STRICT,
+        "name has characters other than letters, digits and hyphens.",
+        "Replace them with hyphens, or leave them out.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "name-not-folder", "error", "spec", IF_STRICT,
+        "name differs from the folder's name.",
+        "Rename the folder, or change the name, so that they are equal.",
+        f"{_FRONTMATTER}, name",
+    ),
+    FindingType(
+        "description-missing", "error", "spec", UNLESS_PERMISSIVE,
+        "description is missing or blank.",
+        "Say in a sentence or two what the skill does and when to use it.",
+        f"{_FRONTMATTER}, description; {CLIENT_GUIDE}, Lenient validation",
+    ),
+    FindingType(
+        "description-not-text", "error", "spec", UNLESS_PERMISSIVE,
+        "description is not text.",
+        "Write the description as one text; put it in quotes if it begins with [ or {.",
+        f"{_FRONTMATTER}, description; {CLIENT_GUIDE}, Lenient validation",
+    ),
+    FindingType(
+        "description-too-long", "error", "spec", IF_STRICT,
+        "description is longer than 1,024 characters.",
+        "Keep what says when to use the skill, and move detail into the body.",
+        f"{_FRONTMATTER}, description",
+    ),
+    FindingType(
+        "compatibility-not-text", "error", "spec", IF_STRICT,
+        "compatibility is not text.",
+        "Write the requirements as one text.",
+        f"{_FRONTMATTER}, compatibility",
+    ),
+    FindingType(
+        "compatibility-too-long", "error", "spec", IF_STRICT,
+        "compatibility is longer than 500 characters.",
+        "Keep what is required, and move detail into the body.",
+        f"{_FRONTMATTER}, compatibility",
+    ),
+    FindingType(
+        "compatibility-empty", "warning", "spec", NEVER,
+        "compatibility is empty; 1 to 500 characters are expected.",
+        "Say what the skill requires, or remove the field.",
+        f"{_FRONTMATTER}, compatibility; {_NOT_JUDGED}",
+    ),
+    FindingType(
+        "license-not-text", "warning", "spec", NEVER,
+        "license is not text.",
+        f"Write the licence's name, or the name of its file. No licence is stored; {_NOT_JUDGED}.",
+        f"{_FRONTMATTER}, license; {_NOT_JUDGED}",
+    ),
+    FindingType(
+        "metadata-not-map", "warning", "spec", NEVER,
+        "metadata is not a map.",
+        f"Write one `key: value` a line below metadata; {_NOT_JUDGED}.",
+        f"{_FRONTMATTER}, metadata; {_NOT_JUDGED}",
+    ),
+    FindingType(
+        "metadata-value-not-text", "warning", "spec", NEVER,
+        "A value in metadata is not text.",
+        f"Write the value as text, in quotes if need be. {_KEPT}",
+        f"{_FRONTMATTER}, metadata; {_NOT_JUDGED}",
+    ),
+    FindingType(
+        "allowed-tools-not-text", "warning", "spec", NEVER,
+        "allowed-tools is not one space-separated text.",
+        f"Write the tools on one line with spaces between them. {_KEPT}",
+        f"{_FRONTMATTER}, allowed-tools; {_NOT_JUDGED}",
+    ),
+    FindingType(
+        "field-not-in-specification", "error", "spec", IF_STRICT,
+        "A field is not one of the specification's six.",
+        "Move it under metadata, or remove it. It is stored all the same.",
+        f"{_FRONTMATTER}",
+    ),
+)

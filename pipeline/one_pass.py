@@ -1,0 +1,92 @@
+"""One pass for a command: looks until nothing is still changing, then publishes."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from catalog import search
+from catalog.publisher import publish_indexes
+from catalog.record import Json
+from catalog.store import Store, explained
+from pipeline import disk
+from pipeline.config import Settings
+from pipeline.disk import Limits
+from pipeline.rounds import FullScan, Report, Round, show_pending
+from pipeline.settle import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the pass came to."""
+
+    report: Report
+    pending: tuple[Unit, ...]  # folders that never stopped changing
+    active: int
+    shadowed: int
+    rejected_in_all: int
+    seconds: float
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the published counts."""
+        outcomes = self.report.outcomes
+        return {
+            "seen": self.report.seen, "added": outcomes["added"],
+            "updated": outcomes["updated"], "unchanged": outcomes["unchanged"],
+            "renamed": outcomes["renamed"], "rejected": outcomes["rejected"],
+            "removed": outcomes["removed"], "pending": len(self.pending),
+            "active": self.active, "shadowed": self.shadowed, "seconds": round(self.seconds, 3),
+        }
+
+
+def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
+              deep: bool = False, progress: Callable[[Report], None] = lambda _: None) -> Result:
+    """Bring the catalog up to the units, or to all roots, and publish the indexes.
+
+    A folder that is still changing is waited for, up to the longest settling time in all.
+    Raises DiskFull and CatalogUnusable.
+    """
+    began = time.monotonic()
+    roots, limits = settings.root_specs, Limits(**settings.limits.model_dump())
+
+    def new_round() -> Round:
+        return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
+                     deep=deep)
+
+    with explained(settings.data):
+        work = new_round()
+        steps = work.run(units)
+        if not units:
+            full = FullScan(store, roots, limits, trigger="command", deep=deep,
+                            quiet=settings.settle_quiet)
+            work, steps = full.round, full.run()
+        for _ in steps:
+            progress(work.report)
+        report, waiting = work.report, work.report.unsettled
+        while waiting and time.monotonic() - began < settings.settle_longest:
+            time.sleep(settings.settle_quiet)
+            again = new_round()
+            for _ in again.run(waiting):
+                progress(again.report)
+            report.outcomes.update(again.report.outcomes)
+            report.changes += again.report.changes
+            waiting = again.report.unsettled
+        for unit in waiting:
+            show_pending(store, roots, unit,
+                         datetime.now(UTC) - timedelta(seconds=time.monotonic() - began))
+        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
+        counts = search.status(store.db)["counts"]
+    return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
+                  counts["rejected"], time.monotonic() - began)
+
+
+def unit_at(settings: Settings, path: Path) -> Unit | None:
+    """Return the part of a root that a path names; None where it lies in no root."""
+    absolute = Path(path).absolute()
+    for root in settings.root_specs:
+        if absolute == Path(root.path):
+            return Unit(root.path, "")
+        if absolute.is_relative_to(root.path):
+            return Unit(root.path, disk.text_path(str(absolute.relative_to(root.path))))
+    return None

@@ -1,0 +1,47 @@
+"""Opens the catalog for writing under the settings in force."""
+
+import hashlib
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from catalog.errors import RootUnreadable
+from catalog.store import Store, explained
+from pipeline.config import Settings
+from pipeline.findings.registry import REGISTRY
+
+
+def open_store(settings: Settings) -> Store:
+    """Return the catalog, told which roots and indexes are configured.
+
+    Raises CatalogBusy, CatalogUnusable, DiskFull, and RootUnreadable where no root can be read;
+    one of several that cannot is noted in the catalog and looked for again.
+    """
+    roots = settings.root_specs
+    troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
+    if len(troubles) == len(roots):
+        raise RootUnreadable(" ".join(troubles))
+    store = Store.open(settings.catalog_path)
+    try:
+        with explained(settings.catalog_path):
+            store.set_roots(roots, rules_in_force(), datetime.now(UTC))
+            store.set_indexes(settings.index_specs)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def rules_in_force() -> str:
+    """Return a name for all the rules together; a skill judged by others is judged anew."""
+    types = repr([(kind.code, kind.severity, sorted(kind.rejects)) for kind in REGISTRY.values()])
+    return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
+
+
+def _trouble(root: str) -> str | None:
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        return (f"The root {root} cannot be read: {error.strerror}."
+                " Create it, or name another with --watched.")
+    return None

@@ -1,0 +1,124 @@
+"""The repairs of frontmatter that is not valid YAML but can only mean one thing."""
+
+import re
+from dataclasses import dataclass
+
+from catalog.record import Finding
+from pipeline.findings.registry import finding
+from pipeline.yaml_text import Unreadable, YamlText, read_yaml
+
+_MAX_REPAIRS = 20
+
+# A line's indentation with its dashes, its key and colon, and its value.
+_ENTRY = re.compile(
+    r"""(?P<indent>[ ]*(?:-[ ]+)*)
+        (?P<key>(?:[\w.-][^\s:#]*|"[^"]*"|'[^']*')[ ]*:[ \t]+)?
+        (?P<value>\S.*)""",
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"(?<=[ \t])#")
+_PLAIN = re.compile(r"[^\s\"'\[\]{}|>&*!%@`#,?:-]|[?:-]\S")
+_COLON = re.compile(r":(?:[ \t]|$)")
+_RESERVED = re.compile(r"[@`%*&]")
+# A quoted or bracketed part with more text after it: `[file] [count]`, `"Fast" checks`.
+_PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]+[^\s#]""")
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """One change of a text's lines."""
+
+    code: str
+    message: str
+    first: int  # from 0, of the lines changed
+    before: list[str]
+    after: list[str]
+
+
+def read_repaired(
+    text: str, first_line: int, first_column: int
+) -> tuple[YamlText | Unreadable, tuple[Finding, ...]]:
+    """Read YAML, and where it is invalid, read it with repairs; return those as findings.
+
+    Each is the least change that lets libyaml read past the line where it stopped. Where one
+    does not help, all are given up and the first error stands.
+    """
+    outcome = read_yaml(text, first_line, first_column)
+    if not isinstance(outcome, Unreadable) or not outcome.mendable:
+        return outcome, ()
+    lines = text.split("\n")
+    repairs: list[Finding] = []
+    current: YamlText | Unreadable = outcome
+    while isinstance(current, Unreadable):
+        repair = _repair(lines, _line_of(current) - first_line) if current.mendable else None
+        if repair is None or len(repairs) == _MAX_REPAIRS:
+            return outcome, ()
+        lines[repair.first : repair.first + len(repair.after)] = repair.after
+        stopped_at = _line_of(current)
+        current = read_yaml("\n".join(lines), first_line, first_column)
+        if (isinstance(current, Unreadable) and repair.code != "tab-indentation"
+                and _line_of(current) <= stopped_at):
+            return outcome, ()
+        repairs.append(_finding(repair, first_line))
+    return current, tuple(repairs)
+
+
+def _line_of(outcome: Unreadable) -> int:
+    assert outcome.finding.line is not None  # what libyaml refuses always has a line
+    return outcome.finding.line
+
+
+def _finding(repair: _Repair, first_line: int) -> Finding:
+    return finding(
+        repair.code, repair.message, line=first_line + repair.first,
+        before="\n".join(repair.before), after="\n".join(repair.after),
+    )
+
+
+def _repair(lines: list[str], number: int) -> _Repair | None:
+    """Return the repair for the line at which libyaml stopped, if there is a safe one."""
+    entry = _ENTRY.fullmatch(lines[number].rstrip()) if 0 <= number < len(lines) else None
+    # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
+    return (entry and _unquoted(entry, lines[number], number)) or _tabs(lines)
+
+
+def _unquoted(entry: re.Match[str], line: str, number: int) -> _Repair | None:
+    value, comment = entry["value"], ""
+    if found := _COMMENT.search(value):
+        value, comment = value[: found.start()].rstrip(), f" {value[found.start() :]}"
+    field = (entry["key"] or "").rstrip(": \t") or "this item"
+    if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
+        code, why = "unquoted-colon", "holds a colon and a space"
+    elif _RESERVED.match(value) or _PART_AND_MORE.match(value):
+        code, why = "unquoted-value", f"starts with {value[0]}"
+    else:
+        return None
+    after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
+    said = f"The value of {field} {why} but is not quoted; it was read as if it were."
+    return _Repair(code, said, number, [line], [after])
+
+
+def _quoted(value: str) -> str:
+    if "'" in value and '"' not in value and "\\" not in value:
+        return f'"{value}"'
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _tabs(lines: list[str]) -> _Repair | None:
+    """Return tab indentation as spaces, where no other line is indented with spaces."""
+    tabbed = [number for number, line in enumerate(lines) if line.startswith("\t")]
+    indents = {line[: len(line) - len(line.lstrip())] for line in lines if line.strip()}
+    if not tabbed or any(" " in indent for indent in indents):
+        return None
+    first, last = tabbed[0], tabbed[-1]
+    before = lines[first : last + 1]
+    after = [_with_spaces(line) for line in before]
+    return _Repair(
+        "tab-indentation", "Fields are indented with tabs, which YAML forbids; each tab was read "
+        "as two spaces.", first, before, after,
+    )
+
+
+def _with_spaces(line: str) -> str:
+    rest = line.lstrip("\t")
+    return "  " * (len(line) - len(rest)) + rest if rest.strip() else ""

@@ -1,0 +1,136 @@
+"""What commands print for people: plain lines, with colours only on a terminal."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from catalog.record import Finding, Severity
+from catalog.search import Hit
+from pipeline.config import Settings
+from pipeline.one_pass import Result
+from pipeline.validate import Judgement
+
+_COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
+
+
+def welcome(settings: Settings, site: str | None) -> str:
+    """Say where to drop folders, and where site and index files are."""
+    lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
+    if site:
+        lines.append(f"Browse the catalog at    {site}")
+    lines += [f"Agents fetch the index   {settings.index_folder / spec.file_name}"
+              for spec in settings.index_specs]
+    return "\n".join([*lines, "Stop with Ctrl-C."])
+
+
+def scan(result: Result) -> str:
+    """Say what a pass came to, and what is still amiss."""
+    counts = result.as_json()
+    changed = [f"{counts[word]} {word}" for word in
+               ("added", "updated", "renamed", "rejected", "removed", "pending") if counts[word]]
+    summary = ", ".join(changed) or "nothing changed"
+    lines = [f"{result.report.seen} skill folders seen in {result.seconds:.1f} s: {summary}."]
+    lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
+    lines.append(f"The catalog has {result.active} active, {result.shadowed} shadowed and "
+                 f"{result.rejected_in_all} rejected skills.")
+    if result.rejected_in_all or result.shadowed:
+        lines.append("`skilldrop status` says why.")
+    return "\n".join(lines)
+
+
+def validation(judged: Sequence[Judgement]) -> str:
+    """Return one line a finding, each followed by what to do, and a summary."""
+    lines = [line for one in judged for found in one.findings for line in _finding(one, found)]
+    findings = [found for one in judged for found in one.findings]
+    counts = [_count(sum(found.severity == word for found in findings), word)
+              for word in _COLOURS]
+    loadable = sum(one.loadable for one in judged)
+    lines.append(f"{_count(len(judged), 'skill')}, {loadable} loadable; {', '.join(counts)}.")
+    return "\n".join(lines)
+
+
+def _finding(one: Judgement, found: Finding) -> Iterator[str]:
+    where = one.path / found.path if found.path else one.path
+    line = f":{found.line}" if found.line else ""
+    word = click.style(found.severity, fg=_COLOURS[found.severity], bold=True)
+    yield f"{where}{line}: {word} {found.code} {found.message}"
+    yield click.style(f"    {found.fix}", dim=True)
+
+
+def hits(found: Sequence[Hit]) -> str:
+    """Return two lines a hit."""
+    if not found:
+        return "No active skill matches all of these words."
+    return "\n".join(f"{click.style(hit.name, bold=True)}\n    {hit.snippet}" for hit in found)
+
+
+def status(found: dict[str, Any]) -> str:
+    """Say on one screen how the catalog is and what is wrong."""
+    lines = [_health(found["health"])]
+    for root in found["roots"]:
+        lines.append(f"root {root['path']} ({root['level']}, {root['acceptance']})")
+        if root["trouble"]:
+            lines.append(click.style(f"    {root['trouble']}", fg="red"))
+    lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()))
+    lines.append(", ".join(_count(found["findings"].get(word, 0), word) for word in _COLOURS)
+                 + " in all findings")
+    for word in ("pending", "rejected", "newest_rejected", "shadowed"):
+        lines += _amiss(word, found[word])
+    return "\n".join(lines)
+
+
+_SHOWN = 20
+
+
+def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    said = {"newest_rejected": "newest content rejected, last good version stays"}.get(word, word)
+    for row in rows[:_SHOWN]:
+        why = row.get("why") or row.get("pending_reason") or ""
+        since = row.get("since") or row.get("pending_since")
+        yield f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip()
+    if len(rows) > _SHOWN:
+        yield f"… and {len(rows) - _SHOWN} more {said}; --json lists them all"
+
+
+def _health(health: dict[str, Any]) -> str:
+    if health["service_pid"] is None:
+        return "The service is not running; `skilldrop up` starts it."
+    scanned = health["last_full_scan"]
+    return (f"{health['watcher_mode']} watching since {_ago(health['watcher_since'])} "
+            f"(process {health['service_pid']}), last full scan "
+            f"{_ago(scanned) if scanned else 'not yet done'}, "
+            f"{health['pending_count'] or 'nothing'} pending")
+
+
+def _ago(moment: str) -> str:
+    seconds = int((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{_count(seconds // size, word)} ago"
+    return f"{_count(max(seconds, 0), 'second')} ago"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 or word == "info" else f"{number} {word}s"
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int], None]]:
+    """Show a running count on a terminal once the work has taken a second."""
+    began = shown = time.monotonic()
+
+    def show(count: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - began > 1 and now - shown > 0.1:
+            shown = now
+            click.echo(f"\r{count:,} {what} …", err=True, nl=False)
+
+    yield show
+    if shown > began:
+        click.echo("\r\033[K", err=True, nl=False)

@@ -1,0 +1,187 @@
+"""The rules of good advice: what the specification and its guides recommend but do not demand."""
+
+from collections.abc import Iterator
+from posixpath import basename, dirname
+
+from catalog import tokens
+from catalog.record import Finding
+from pipeline.findings.wording import printable, quoted
+from pipeline.rules.references import Reference, references
+from pipeline.rules.skill import Rule, Skill
+from pipeline.rules.vocabulary import CJK_WEIGHT, generic_phrase, says_when, vague_verb, weight
+
+BODY_LINES = 500
+BODY_TOKENS = 5_000
+"""Source: Agent Skills specification, Progressive disclosure."""
+
+SHORTEST_DESCRIPTION = 40
+LONGEST_DESCRIPTION = 600
+"""Characters; one of Chinese, Japanese or Korean counts as three. Source: skilldrop."""
+
+RESERVED_WORDS = ("anthropic", "claude")
+"""Source: Claude Platform documentation, Agent Skills, Skill structure."""
+
+MOST_ALIKE = 10
+"""Findings of one code that are listed one by one."""
+
+
+def body_says_something(skill: Skill) -> Iterator[Finding]:
+    """Find a body without text."""
+    if skill.parsed.frontmatter is not None and not skill.parsed.body:
+        yield skill.finding_in_body("body-empty", offset=0)
+
+
+def body_length(skill: Skill) -> Iterator[Finding]:
+    """Find a body of more than 500 lines or about 5,000 tokens."""
+    body = skill.parsed.body
+    lines = body.count("\n") + 1
+    cost = tokens.estimate(body) if len(body) > BODY_TOKENS else 0  # a character is a token at most
+    if lines > BODY_LINES or cost > BODY_TOKENS:
+        yield skill.finding_in_body(
+            "body-too-long", f"The body has {lines:,} lines and about {tokens.estimate(body):,} "
+            f"tokens; {BODY_LINES} and {BODY_TOKENS:,} are recommended.", offset=0,
+        )
+
+
+def named_files(skill: Skill) -> Iterator[Finding]:
+    """Find references to files that are not there, lie outside the folder or lie deep in it."""
+    named = [each for each in references(skill.parsed.body) if not each.leads_to_machine]
+    if not named:
+        return
+    yield from _some(skill, "reference-outside-folder", [
+        (each, None) for each in named if each.leads_outside
+    ])
+    inside = [each for each in named if not each.leads_outside]
+    there = _paths(skill)
+    absent = [each for each in inside if each.target not in there] if skill.is_whole else []
+    others = {dirname(each.target) for each in absent if _is_another_skill(each)}
+    yield from _some(skill, "reference-missing", [
+        (each, _nearest(each.target, there)) for each in absent
+        if not any(f"{each.target}/".startswith(f"{other}/") for other in others)
+    ])
+    yield from _some(skill, "reference-deep", [
+        (each, None) for each in inside if _is_deep(each.target) and each.target in there
+    ])
+
+
+def description_length(skill: Skill) -> Iterator[Finding]:
+    """Find a description that is too short to say anything, or longer than it needs to be."""
+    description = skill.declared.description
+    if not description:
+        return
+    size = weight(description)
+    if size < SHORTEST_DESCRIPTION:
+        yield skill.finding(
+            "description-short", f"description is only {len(description)} characters.",
+            field="description",
+        )
+    elif size > LONGEST_DESCRIPTION:
+        limit = LONGEST_DESCRIPTION if size == len(description) else (
+            LONGEST_DESCRIPTION // CJK_WEIGHT)
+        yield skill.finding(
+            "description-long", f"description is {len(description):,} characters; about {limit} "
+            "do.", field="description",
+        )
+
+
+def description_says_what(skill: Skill) -> Iterator[Finding]:
+    """Find a description without a concrete verb."""
+    description = skill.declared.description
+    verb = vague_verb(description) if description else None
+    if verb is not None:
+        yield skill.finding(
+            "description-vague",
+            f"description has no verb more concrete than {quoted(verb)}." if verb else None,
+            field="description",
+        )
+
+
+def description_says_when(skill: Skill) -> Iterator[Finding]:
+    """Find a description that tells neither when to use the skill nor what goes in and out."""
+    declared = skill.declared
+    if not declared.description or declared.when_to_use or declared.disable_model_invocation:
+        return  # only a model needs to be told when, and `when_to_use` tells it
+    if not says_when(declared.description):
+        yield skill.finding("description-without-when", field="description")
+
+
+def description_is_its_own(skill: Skill) -> Iterator[Finding]:
+    """Find phrases that would be as true of any other skill."""
+    phrase = generic_phrase(skill.declared.description or "")
+    if phrase:
+        yield skill.finding(
+            "description-generic", f"description says {quoted(phrase)}, which is as true of any "
+            "other skill.", field="description",
+        )
+
+
+def somebody_can_call_it(skill: Skill) -> Iterator[Finding]:
+    """Find a skill that neither a model nor a person may call."""
+    if skill.declared.disable_model_invocation and skill.declared.user_invocable is False:
+        yield skill.finding("nobody-can-invoke", field="user-invocable")
+
+
+def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
+    """Find a name that holds a vendor's reserved word."""
+    name = (skill.declared.name or "").lower()
+    for word in RESERVED_WORDS:
+        if word in name:
+            yield skill.finding(
+                "name-reserved", f"name holds the reserved word {quoted(word)}.", field="name"
+            )
+
+
+RULES: tuple[Rule, ...] = (
+    name_is_not_reserved, description_length, description_says_what, description_says_when,
+    description_is_its_own, somebody_can_call_it, body_says_something, body_length, named_files,
+)
+
+
+def _some(
+    skill: Skill, code: str, named: list[tuple[Reference, str | None]]
+) -> Iterator[Finding]:
+    """Yield a finding for each reference, with its fix if there is one; the last tells of more."""
+    for count, (reference, fix) in enumerate(named, 1):
+        more = len(named) - MOST_ALIKE if count == MOST_ALIKE else 0
+        said = _SAID[code].format(quoted(reference.target))
+        yield skill.finding_in_body(
+            code, f"{said} The same is true of {more:,} more." if more > 0 else said, fix=fix,
+            offset=reference.offset,
+        )
+        if count == MOST_ALIKE:
+            return
+
+
+_SAID = {
+    "reference-outside-folder": "The body names {}, which lies outside the skill's folder.",
+    "reference-missing": "The body names {}, which is not in the skill's folder.",
+    "reference-deep": "The body names {}, more than one folder below SKILL.md.",
+}
+
+
+def _paths(skill: Skill) -> dict[str, None]:
+    """Return every file and directory of the skill."""
+    found = {".": None}
+    for file in skill.files:
+        path = file.path
+        while path and path not in found:
+            found[path] = None
+            path = dirname(path)
+    return found
+
+
+def _is_deep(target: str) -> bool:
+    """Say whether a file lies more than one folder down, assets/templates/ counting as one."""
+    return target.replace("assets/templates/", "templates/", 1).count("/") > 1
+
+
+def _is_another_skill(reference: Reference) -> bool:
+    """Say whether it names the SKILL.md of a skill within this one, whose files are its own."""
+    return "/" in reference.target and basename(reference.target).lower() == "skill.md"
+
+
+def _nearest(target: str, there: dict[str, None]) -> str | None:
+    """Return the advice to name the one file of the skill that has the same name, if any."""
+    wanted = basename(target).lower()
+    alike = [path for path in there if basename(path).lower() == wanted]
+    return f"Write {printable(alike[0])}, where the file lies." if len(alike) == 1 else None

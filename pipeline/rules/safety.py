@@ -1,0 +1,179 @@
+"""The rules of safety: what could deceive a reader, mislead an agent or run on its machine."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from posixpath import splitext
+
+from catalog.record import FileEntry, Finding, Json
+from pipeline.findings.registry import finding
+from pipeline.findings.wording import printable, quoted
+from pipeline.rules.hidden_text import Hidden, hidden_in
+from pipeline.rules.overrides import overrides
+from pipeline.rules.references import LINK_TO_MACHINE, references
+from pipeline.rules.skill import Rule, Skill
+
+MOST_ALIKE = 10
+"""Findings of one code that are listed one by one."""
+
+NATIVE = frozenset("""
+    .a .apk .app .bin .bundle .class .com .cpl .deb .dex .dll .dmg .dylib .elf .exe .jar .ko .lib
+    .msi .node .o .obj .pyc .pyd .pyo .rpm .run .scr .so .sys .war .wasm .xpi
+""".split())
+"""Endings of files that a machine runs or loads and nobody can read."""
+
+_VERSIONED_LIBRARY = re.compile(r"\.so(?:\.\d+)+$")
+
+_PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
+_MARKS = ("<", "-->", "]]>", "INST]")  # without one of them there is nothing to look for
+_TAG = re.compile(
+    r"</\s*[a-z]"
+    r"|<\s*(?:available_skills|skills?|name|description|location|system|instructions?|assistant"
+    r"|developer|human|function_calls|tool_use|tool_result|invoke)\b[^<>]{0,100}>"
+    r"|<!--|-->|<!\[CDATA\[|\]\]>|<\|[a-z_]{1,40}\|>|\[/?INST\]",
+    re.IGNORECASE,
+)
+
+_TOOL = re.compile(r"([^\s()]{1,200})(?:\(([^()\n]{0,1000})\))?")
+_SHELLS = frozenset({"bash", "powershell", "shell", "sh", "zsh", "terminal", "execute"})
+_ANYTHING = re.compile(r"[*:/\s]*")
+_RUNS_ANYTHING = re.compile(
+    r"(?:sudo|ba|z|da|fi|k)?sh[: ]|(?:sudo|su|eval|exec|env|xargs|pwsh|powershell|cmd)[: ]\W*$"
+)
+
+
+def nothing_is_hidden(skill: Skill) -> Iterator[Finding]:
+    """Find invisible characters, bidi controls and tags in fields, body and file names."""
+    for field, text in _texts(skill.frontmatter):
+        for hidden in hidden_in(text):
+            yield skill.finding(f"{hidden.sort}-characters", _told(hidden, field), field=field)
+    for hidden in hidden_in(skill.parsed.body):
+        yield skill.finding_in_body(
+            f"{hidden.sort}-characters", _told(hidden, "The body"), offset=hidden.offset
+        )
+    for file in skill.files:
+        for hidden in hidden_in(file.path):
+            yield finding(
+                f"{hidden.sort}-characters", _told(hidden, "The file's name"), path=file.path
+            )
+
+
+def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
+    """Find markup in what is put into prompts that could close a tag there, or open another."""
+    for field in _PROMPT_FIELDS:
+        value = skill.frontmatter.get(field)
+        if not isinstance(value, str) or not any(mark in value for mark in _MARKS):
+            continue
+        if tag := _TAG.search(value):
+            yield skill.finding(
+                "markup-in-prompt", f"{field} holds {quoted(tag[0])}, which could close or open a "
+                "tag of the prompt it is put into.", field=field,
+            )
+
+
+def no_overriding(skill: Skill) -> Iterator[Finding]:
+    """Find text addressed to override the agent's instructions."""
+    for field in _PROMPT_FIELDS:
+        value = skill.frontmatter.get(field)
+        for override in islice(overrides(value), 1) if isinstance(value, str) else ():
+            yield skill.finding(
+                "instruction-override", f"{field} tells the agent: {quoted(override.words)}.",
+                field=field,
+            )
+    for override in islice(overrides(skill.parsed.body), MOST_ALIKE):
+        yield skill.finding_in_body(
+            "instruction-override", f"The body tells the agent: {quoted(override.words)}.",
+            offset=override.offset,
+        )
+
+
+def links_stay_inside(skill: Skill) -> Iterator[Finding]:
+    """Find links to places of the reader's machine: its system folders, home or drives."""
+    body = skill.parsed.body
+    if not LINK_TO_MACHINE.search(body):
+        return
+    leading = (each for each in references(body) if each.leads_to_machine)
+    for reference in islice(leading, MOST_ALIKE):
+        yield skill.finding_in_body(
+            "link-to-machine", f"A link leads to {quoted(reference.target)}, a place of the "
+            "reader's machine.", offset=reference.offset,
+        )
+
+
+def no_native_binaries(skill: Skill) -> Iterator[Finding]:
+    """Find files that a machine runs or loads and nobody can read."""
+    return _listed(skill, "native-binary", filter(_is_native, skill.files))
+
+
+def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find files outside scripts/ that may be executed."""
+    if all(file.mode == 0o755 for file in skill.files):
+        return iter(())  # on many shares everything is executable, and the bit says nothing
+    stray = (
+        file for file in skill.files
+        if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
+    )
+    return _listed(skill, "executable-outside-scripts", stray)
+
+
+def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
+    """Find allowed-tools that let the agent do anything without being asked."""
+    tools = skill.declared.allowed_tools
+    if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
+        yield skill.finding(
+            "allowed-tools-broad",
+            f"allowed-tools lets the agent do anything unasked: {printable(', '.join(broad))}.",
+            field="allowed-tools",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    nothing_is_hidden, no_markup_in_the_prompt, no_overriding, tools_are_narrow,
+    links_stay_inside, no_native_binaries, executables_lie_in_scripts,
+)
+
+
+def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of a frontmatter value that is not plain ASCII, with its field."""
+    if isinstance(value, str):
+        if not value.isascii():
+            yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{field}.{key}" if field else key)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{field}.{number}")
+
+
+def _told(hidden: Hidden, where: str) -> str:
+    code = f"U+{ord(hidden.character):04X}"
+    times = "" if hidden.count == 1 else f" and {hidden.count - 1:,} more"
+    says = f", which spell {quoted(hidden.says)}" if hidden.says else ""
+    what = {"invisible": "an invisible character", "bidi": "a character that reorders text",
+            "tag": "a tag character"}[hidden.sort]
+    return f"{printable(where)} holds {what}, {code}{times}{says}."
+
+
+def _is_native(file: FileEntry) -> bool:
+    if file.is_text:
+        return False
+    ending = splitext(file.path)[1].lower()
+    if ending in NATIVE or _VERSIONED_LIBRARY.search(file.path):
+        return True
+    return not ending and file.mode == 0o755  # how compiled programs are named
+
+
+def _listed(skill: Skill, code: str, files: Iterator[FileEntry]) -> Iterator[Finding]:
+    return (finding(code, path=file.path) for file in islice(files, MOST_ALIKE))
+
+
+def _is_broad(tool: re.Match[str]) -> bool:
+    name, pattern = tool[1].lower(), tool[2]
+    if not name.strip("*"):
+        return True
+    if pattern is None:
+        return name in _SHELLS
+    if _ANYTHING.fullmatch(pattern):
+        return True
+    return name in _SHELLS and bool(_RUNS_ANYTHING.match(f"{pattern} "))

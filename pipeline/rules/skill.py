@@ -1,0 +1,49 @@
+"""A skill as the rules see it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from catalog.record import FileEntry, Finding, Json
+from pipeline.findings.registry import finding
+from pipeline.frontmatter import Declared
+from pipeline.parse import Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Everything a rule may look at."""
+
+    folder: str  # its name
+    plugin: str | None
+    document: str  # SKILL.md, or the variant that was found
+    parsed: Parsed
+    declared: Declared
+    files: tuple[FileEntry, ...]  # sorted by path
+    is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
+
+    @property
+    def frontmatter(self) -> Mapping[str, Json]:
+        """The fields as they were written; empty where there is no readable frontmatter."""
+        return self.parsed.frontmatter or {}
+
+    def finding(
+        self, code: str, message: str | None = None, *, field: str, fix: str | None = None
+    ) -> Finding:
+        """Return a finding about a field, at its place in the document or at its first line."""
+        position = self.parsed.positions.get(field)
+        return finding(
+            code, message, fix=fix, field=field, path=self.document,
+            line=position.line if position else 1,
+            column=position.column if position else None,
+        )
+
+    def finding_in_body(
+        self, code: str, message: str | None = None, *, offset: int, fix: str | None = None
+    ) -> Finding:
+        """Return a finding about the body at an offset, in characters from the body's start."""
+        line = self.parsed.body_line + self.parsed.body.count("\n", 0, offset)
+        return finding(code, message, fix=fix, path=self.document, line=line)
+
+
+Rule: TypeAlias = Callable[[Skill], Iterable[Finding]]

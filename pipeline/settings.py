@@ -1,0 +1,221 @@
+"""What can be set, with defaults, checks and what a wrong value should have been; frozen."""
+
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from catalog.formats import FORMATS
+from catalog.prompt_index import DEFAULT_BUDGET_CHARS, IndexSpec, Overflow
+from catalog.record import LEVELS, Acceptance, Level, RootSpec
+from pipeline.findings.registry import REGISTRY
+
+PREFIX = "SKILLDROP_"
+"""Of the environment variables that can say the same as the file."""
+
+INDEX_SHARE = 2
+"""Percent of a context window that an index may take."""
+CHARS_PER_TOKEN = 4
+
+PROFILES = tuple(dict.fromkeys(
+    kind.profile for kind in REGISTRY.values() if kind.profile != "reading"))
+"""What a root may ask for; `reading` is not asked for, as it happens to every folder."""
+
+
+# The description of a field completes the sentence "it must be …", whatever is wrong with it.
+
+def _absolute(path: object) -> object:
+    """Return the real path, so that a later change of directory moves nothing."""
+    if path == "":
+        raise ValueError("no path")
+    if not isinstance(path, str | Path):
+        return path
+    try:
+        return Path(path).expanduser().resolve()
+    except RuntimeError as error:  # a home folder that nobody has, or links in a circle
+        raise ValueError(str(error)) from None
+
+
+Directory: TypeAlias = Annotated[
+    Path, BeforeValidator(_absolute), Field(description="the path of a directory")]
+Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RootSettings(_Table):
+    """One `[[roots]]`: a directory to watch."""
+
+    path: Directory
+    level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
+    acceptance: Acceptance = Field(
+        "lenient", description="one of strict, lenient, permissive")
+    profiles: tuple[Literal[PROFILES], ...] = Field(  # type: ignore[valid-type]  # computed
+        ("spec",), description=f"a list of profiles, which are {', '.join(PROFILES)}")
+
+
+class IndexSettings(_Table):
+    """One `[[indexes]]`: a prompt index to publish."""
+
+    name: Annotated[str, StringConstraints(pattern=r"\A[A-Za-z0-9_-]+\z")] = Field(
+        "default", description="of letters A-Z, digits, hyphens and underscores only")
+    format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
+        "xml", description=f"one of {', '.join(FORMATS)}")
+    budget_chars: int | None = Field(
+        None, gt=0, description="a whole number of characters above 0")
+    context_window_tokens: int | None = Field(
+        None, gt=0, description="a whole number of tokens above 0")
+    levels: tuple[Level, ...] = Field(
+        (), description=f"a list of levels, which are {', '.join(LEVELS)}")
+    tags: Words = ()
+    names: Words = ()
+    featured: Words = ()
+    overflow: Overflow = Field(IndexSpec().overflow, description="one of fit, exclude")
+    language: Literal["en", "zh"] = Field("en", description="one of en, zh")
+    location_base: str | None = Field(None, description="a path or a URL")
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> Self:
+        if self.budget_chars and self.context_window_tokens:
+            raise ValueError("has both budget_chars and context_window_tokens; keep one of them")
+        return self
+
+    @property
+    def budget(self) -> int:
+        """The characters that the whole text may take."""
+        if self.context_window_tokens:
+            return self.context_window_tokens * CHARS_PER_TOKEN * INDEX_SHARE // 100
+        return self.budget_chars or DEFAULT_BUDGET_CHARS
+
+    @property
+    def spec(self) -> IndexSpec:
+        """The index in the catalog's own words."""
+        return IndexSpec(
+            name=self.name, format=self.format, budget_chars=self.budget, levels=self.levels,
+            tags=self.tags, names=self.names, featured=self.featured, overflow=self.overflow,
+            language=self.language, location_base=self.location_base,
+        )
+
+
+_A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
+
+
+class LimitSettings(_Table):
+    """`[limits]`: how large one skill folder may be; beyond a limit it is rejected."""
+
+    files: int = Field(2000, gt=0, description="a whole number of files above 0")
+    bytes: ByteSize = Field(ByteSize(100 * 2**20), gt=0, description=_A_SIZE)
+    depth: int = Field(32, gt=0, description="a whole number of nested folders above 0")
+    skill_md_bytes: ByteSize = Field(ByteSize(2**20), gt=0, description=_A_SIZE)
+    text_bytes: ByteSize = Field(
+        ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"')
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, with its default. Made by `load`; alone it reads nothing."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", env_prefix=PREFIX, env_nested_delimiter="__",
+        env_ignore_empty=True,
+    )
+
+    watched: Directory = Field(Path("watched"), validate_default=True)
+    data: Directory = Field(Path("var"), validate_default=True)
+    roots: tuple[RootSettings, ...] = Field((), description="a list of tables [[roots]]")
+    indexes: tuple[IndexSettings, ...] = Field(
+        (IndexSettings(),), description="a list of tables [[indexes]]")
+    limits: LimitSettings = Field(LimitSettings(), description="a table [limits]")
+    settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
+    settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
+    rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
+    site: bool = Field(True, description="true or false")
+    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
+    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take what is given and nothing else; `load` has put the sources in order."""
+        return (init_settings,)
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        """Refuse directories in which one would find what the other holds."""
+        roots = [Path(root.path) for root in self.root_specs]
+        for one, other in combinations(roots, 2):
+            if one == other:
+                raise ValueError(f"the root {one} is named twice; keep one of them")
+            if inner := _inner(one, other):
+                raise ValueError(f"the root {inner} lies inside another root; keep only one of "
+                                 f"{one} and {other}")
+        for root in roots:
+            if _inner(root, self.data):
+                raise ValueError(f"the data directory {self.data} and the root {root} lie one "
+                                 "inside the other; move data elsewhere")
+        return self
+
+    @model_validator(mode="after")
+    def _index_names_differ(self) -> Self:
+        for name, count in Counter(index.name for index in self.indexes).items():
+            if count > 1:
+                raise ValueError(f"there are {count} indexes named {name}; give each its own name")
+        return self
+
+    @model_validator(mode="after")
+    def _longest_is_longer(self) -> Self:
+        if self.settle_longest < self.settle_quiet:
+            raise ValueError(f"settle_longest ({self.settle_longest:g} s) is shorter than "
+                             f"settle_quiet ({self.settle_quiet:g} s)")
+        return self
+
+    @property
+    def catalog_path(self) -> Path:
+        """The catalog's database file."""
+        return self.data / "catalog.db"
+
+    @property
+    def index_folder(self) -> Path:
+        """Where the prompt indexes are published."""
+        return self.data / "index"
+
+    @property
+    def packages_folder(self) -> Path:
+        """Where the packages are published."""
+        return self.data / "packages"
+
+    @property
+    def root_specs(self) -> tuple[RootSpec, ...]:
+        """The roots in their order; without `[[roots]]` there is one, `watched`."""
+        return tuple(
+            RootSpec(str(root.path), root.level, root.acceptance, root.profiles)
+            for root in self.roots
+        ) or (RootSpec(str(self.watched)),)
+
+    @property
+    def index_specs(self) -> tuple[IndexSpec, ...]:
+        """The indexes in their order."""
+        return tuple(index.spec for index in self.indexes)
+
+
+def _inner(one: Path, other: Path) -> Path | None:
+    """Return which of two directories lies in the other or is it; None where they are apart."""
+    if one.is_relative_to(other):
+        return one
+    return other if other.is_relative_to(one) else None

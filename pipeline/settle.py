@@ -1,0 +1,67 @@
+"""Which folders have been quiet for long enough; pure, for time is an argument."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+class Unit(NamedTuple):
+    """What settles as one: the outermost skill folder of a path, or a root's top-level entry."""
+
+    root: str  # absolute path
+    path: str  # relative to the root; "" is all of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    since: float
+    last_hint: float
+
+
+class Settle:
+    """Units with hints, from the first hint until they were looked at in peace.
+
+    All times are seconds on one monotonic clock. A unit is due when no hint came for `quiet`
+    seconds; it is never given up, but `overdue` names those that wait for `longest`.
+    """
+
+    def __init__(self, quiet: float, longest: float) -> None:
+        """Take the two settings in seconds."""
+        self._quiet = quiet
+        self._longest = longest
+        self._waiting: dict[Unit, _Waiting] = {}
+
+    def hint(self, unit: Unit, now: float) -> None:
+        """Note that something may have changed in a unit."""
+        waiting = self._waiting.get(unit) or _Waiting(now, now)
+        self._waiting[unit] = replace(waiting, last_hint=now)
+
+    def done(self, units: Iterable[Unit]) -> None:
+        """Forget units that were looked at in peace."""
+        for unit in units:
+            self._waiting.pop(unit, None)
+
+    def due(self, now: float) -> list[Unit]:
+        """Return the units that have been quiet for long enough, in order of their hints."""
+        return [unit for unit, waiting in self._waiting.items()
+                if now - waiting.last_hint >= self._quiet]
+
+    def overdue(self, unit: Unit, now: float) -> float | None:
+        """Return since when a unit waits, if that is longer than it should."""
+        waiting = self._waiting.get(unit)
+        if waiting and now - waiting.since >= self._longest:
+            return waiting.since
+        return None
+
+    def seconds_to_next(self, now: float) -> float | None:
+        """Return how long nothing will be due; None where nothing waits."""
+        if not self._waiting:
+            return None
+        first = min(waiting.last_hint for waiting in self._waiting.values())
+        return max(0.0, first + self._quiet - now)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, unit: object) -> bool:
+        return unit in self._waiting

@@ -1,0 +1,186 @@
+"""What a walk notes of one skill folder: names, stats and problems, summed up as a Folder."""
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from stat import S_ISDIR, S_ISREG
+from typing import TypeAlias
+
+from catalog.record import Finding
+from pipeline.findings.registry import finding
+from pipeline.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
+from pipeline.snapshot import fingerprint
+
+Entry: TypeAlias = tuple[str, os.stat_result]
+"""A regular file: its path relative to the skill folder, and its stat; of a link, its target's."""
+
+Targets: TypeAlias = Mapping[str, os.stat_result | str]
+"""Where names that are neither files nor directories lead: a stat, or the code of a finding."""
+
+LIMIT_CODES = frozenset({
+    "too-many-files", "folder-too-large", "folder-too-deep", "skill-md-too-large",
+})
+
+_NOT_A_FILE = {
+    "special-file": "a pipe, a socket or a device",
+    "link-leaves-root": "a link out of the root",
+    "link-dangling": "a link to nothing that can be reached",
+    "link-loop": "a link to itself or to a directory that holds it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a skill folder may hold; one that exceeds a limit is rejected without reading it."""
+
+    files: int = 2_000  # as many directories are allowed, too
+    bytes: int = 100 * 1024 * 1024
+    depth: int = 32  # directories below the root
+    skill_md_bytes: int = 1024 * 1024
+    text_bytes: int = 65_536  # larger text files are accepted, but stored without their text
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A skill folder as a walk saw it: names and stats, no bytes."""
+
+    path: str  # relative to the root
+    entries: tuple[Entry, ...]  # sorted by path; incomplete where a limit is exceeded
+    problems: tuple[Finding, ...]
+    fingerprint: str
+    changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
+
+    @property
+    def skill_md_name(self) -> str | None:
+        """The name of the SKILL.md to read: the right spelling before any other."""
+        names = [path for path, _ in self.entries if is_skill_md(path)]
+        return SKILL_MD if SKILL_MD in names else next(iter(names), None)
+
+    @property
+    def exceeds_limits(self) -> bool:
+        """Whether the folder is so large that its files are not to be read."""
+        return any(problem.code in LIMIT_CODES for problem in self.problems)
+
+
+class Signature:
+    """A Folder in the making. All paths come in relative to the root and go out to the folder."""
+
+    def __init__(self, path: str, limits: Limits) -> None:
+        self._path = path
+        self._limits = limits
+        self._entries: list[Entry] = []
+        self._problems: list[Finding] = []
+        self._files = 0
+        self._directories = 0
+        self._changed_ns = 0
+
+    @property
+    def room(self) -> int:
+        """How many more files may be noted."""
+        return 0 if self.is_full else self._limits.files - len(self._entries)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are too many files or directories, so that no more need be looked at."""
+        return self._files > self._limits.files or self._directories > self._limits.files
+
+    def add_directory(self, path: str, stat: os.stat_result, files: int) -> None:
+        """Note a directory and how many files, links and special files it directly holds."""
+        self._directories += 1
+        self._files += files
+        self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
+        self._check_name(path)
+
+    def add_unlisted(self, path: str, problem: Finding) -> None:
+        """Note a directory that was not listed; one that is too deep speaks for all such."""
+        self._directories += 1
+        if problem.code != "folder-too-deep" or problem.code not in {
+            known.code for known in self._problems
+        }:
+            self._report(replace(problem, path=self._inner(path)))
+
+    def add(self, path: str, stat: os.stat_result) -> None:
+        """Note a regular file that belongs to the skill."""
+        self._entries.append((path[len(self._path) + 1:], stat))
+        self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
+        self._check_name(path)
+
+    def report(self, code: str, path: str | None = None, message: str | None = None) -> None:
+        """Note a problem of something in the folder, or of the folder where path is None."""
+        self._report(finding(code, message, path=None if path is None else self._inner(path)))
+
+    def add_targets(self, directory: str, targets: Targets) -> None:
+        """Note the files that links lead to, and the links that lead to nothing we may read."""
+        for name, target in targets.items():
+            path = f"{directory}/{text_path(name)}"
+            if isinstance(target, str):
+                if directory != self._path or not is_skill_md(name):
+                    self.report(target, path)
+            elif S_ISREG(target.st_mode):
+                self.add(path, target)
+
+    def add_skill_mds(
+        self, names: Collection[str], directories: Collection[str], targets: Targets
+    ) -> None:
+        """Note what is wrong with SKILL.md apart from its content, given all its spellings."""
+        if len(names) > 1:
+            self.report("skill-md-twice", message=f"The folder holds {' and '.join(names)}.")
+        elif SKILL_MD not in names:
+            for name in names:
+                self.report("skill-md-other-case", f"{self._path}/{name}",
+                            f"{name} is not spelled {SKILL_MD}.")
+        for name in names:
+            if what := _no_file(name in directories, targets.get(name)):
+                self.report("skill-md-not-a-file", f"{self._path}/{name}",
+                            f"{name} is {what} instead of a regular file.")
+
+    def folder(self) -> Folder:
+        """Sum up."""
+        entries = tuple(sorted(self._entries))
+        self._check_limits(entries)
+        problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
+        return Folder(
+            self._path, entries, problems, fingerprint(entries, problems), self._changed_ns
+        )
+
+    def _report(self, problem: Finding) -> None:
+        # Of a folder without number one problem is enough: that it is rejected for it.
+        if not self.is_full:
+            self._problems.append(problem)
+
+    def _inner(self, path: str) -> str | None:
+        return path[len(self._path) + 1:] or None
+
+    def _check_name(self, path: str) -> None:
+        if "\\" in path and not is_utf8(os_path(path.rpartition("/")[2])):
+            self.report("name-not-utf8", path)
+
+    def _check_limits(self, entries: tuple[Entry, ...]) -> None:
+        limits = self._limits
+        if self.is_full:
+            self._problems.append(finding(
+                "too-many-files",
+                f"The folder holds {self._files:,} files in {self._directories:,} directories; "
+                f"the limit is {limits.files:,} of each.",
+            ))
+        size = sum([stat.st_size for _, stat in entries])
+        if size > limits.bytes:
+            self._problems.append(finding(
+                "folder-too-large",
+                f"The files add up to {size:,} bytes; the limit is {limits.bytes:,}.",
+            ))
+        for path, stat in entries:
+            if is_skill_md(path) and stat.st_size > limits.skill_md_bytes:
+                self._problems.append(finding(
+                    "skill-md-too-large",
+                    f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
+                    path=path,
+                ))
+
+
+def _no_file(is_directory: bool, target: os.stat_result | str | None) -> str | None:
+    """Return what a name is that does not lead to a regular file."""
+    if isinstance(target, str):
+        return _NOT_A_FILE[target]
+    is_directory = is_directory or (target is not None and S_ISDIR(target.st_mode))
+    return "a directory" if is_directory else None

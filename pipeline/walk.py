@@ -1,0 +1,249 @@
+"""Finds the skill folders below a root and takes their stat signatures, opening no file."""
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from stat import S_ISDIR, S_ISLNK
+
+from catalog.errors import RootUnreadable
+from catalog.record import Finding
+from pipeline.directory import Directory, Listing, holds_common_skill_md, holds_skill_md, listing
+from pipeline.findings.registry import finding
+from pipeline.links import targets
+from pipeline.names import is_junk, is_skill_md, os_path, text_path
+from pipeline.signature import Folder, Limits, Signature, Targets
+
+DEFAULT_LIMITS = Limits()
+
+_VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR})
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """Something in a root that is part of no skill and yet deserves a word."""
+
+    path: str  # relative to the root
+    finding: Finding
+
+
+def walk(
+    root: Path, under: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Folder | Stray]:
+    """Yield every skill folder and stray at or below `under`, a path relative to the root.
+
+    A folder comes before those inside it, and siblings are sorted by name. What is found below
+    a path is the same whether the walk starts there or above. Nothing is yielded for a path
+    that has vanished. Raises RootUnreadable if the root itself cannot be listed.
+    """
+    descent = _Descent(os.path.abspath(root), under, limits)
+    start = descent.reach()
+    found = descent.below(start) if isinstance(start, Directory) else iter([start] if start else [])
+    for one in found:
+        if isinstance(one, Folder) or not descent.is_inside_skill:
+            yield one
+
+
+def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+    """Return one skill folder as it is now, None if there is none at this path.
+
+    Raises RootUnreadable if the root itself cannot be listed.
+    """
+    descent = _Descent(os.path.abspath(root), path, limits)
+    start = descent.reach()
+    return descent.skill_at(start) if isinstance(start, Directory) else None
+
+
+def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
+    """Return what must be quiet before a hinted absolute path of the system can be looked at.
+
+    That is the outermost directory on the way down to it that holds a SKILL.md now, else the
+    entry of the root in which it lies, and "" for the root itself; None for junk and for paths
+    outside. Only the common spellings of SKILL.md are asked for here, where a burst of events
+    must stay cheap: a rarer one settles together with the entry of the root.
+    """
+    base, hinted = os.path.abspath(root), os.path.abspath(path)
+    if hinted == base:
+        return ""
+    prefix = f"{base.rstrip('/')}/"
+    if not hinted.startswith(prefix):
+        return None
+    names = hinted.removeprefix(prefix).split("/")
+    if any(map(is_junk, names)):
+        return None
+    for depth in range(1, min(len(names), limits.depth) + 1):
+        unit = "/".join(names[:depth])
+        if holds_common_skill_md(f"{prefix}{unit}"):
+            return text_path(unit)
+    return text_path(names[0])
+
+
+class _Descent:
+    """The way from a root down through directories that are no skills to those that are.
+
+    Every question is answered from the way down alone, never from what was seen before, so
+    that a walk over a part agrees with a walk over the whole.
+    """
+
+    def __init__(self, root: str, under: str, limits: Limits) -> None:
+        self._root = root
+        self._under = under
+        self._limits = limits
+
+    def reach(self) -> Directory | Stray | None:
+        """Go down to where to begin; None where a walk from the root would not get to it either."""
+        here = Directory(self._root)
+        names = os_path(self._under).split("/") if self._under else []
+        for depth, name in enumerate(names, 1):
+            is_last = depth == len(names)
+            if is_junk(name) or name in {"", ".", ".."} or depth > self._limits.depth + is_last:
+                return None
+            here.pass_on_to(name)
+            below = self._step(here, name)
+            if not isinstance(below, Directory):
+                return below if is_last else None
+            here = below
+        return here
+
+    @cached_property
+    def is_inside_skill(self) -> bool:
+        """Whether what was begun with is a skill's, which thus has had its word on strays there."""
+        names = os_path(self._under).split("/")
+        ways = ["/".join(names[:depth]) for depth in range(1, len(names))]
+        return any(holds_skill_md(f"{self._root}/{way}") for way in ways)
+
+    def below(self, start: Directory) -> Iterator[Folder | Stray]:
+        """Yield what is found at and below a directory."""
+        way = [iter((start,))]
+        while way:
+            here = next(way[-1], None)
+            if here is None:
+                way.pop()
+                continue
+            listed = self._list(here, self._limits.files)
+            if isinstance(listed, Finding):
+                yield Stray(here.text, listed)
+            elif listed is None:
+                continue
+            elif here.judge(listed) or here.in_skill:
+                folder, nested = self._sum_up(here, listed)
+                if here.is_skill:
+                    yield folder
+                way.append(iter(nested))
+            else:
+                others = targets(self._root, here.path, listed.others)
+                yield from _strays(here, listed.skill_mds, others)
+                way.append(here.children(listed, others))
+
+    def skill_at(self, here: Directory) -> Folder | None:
+        """Return the skill folder that a directory is, if it is one."""
+        listed = self._list(here, self._limits.files)
+        if not isinstance(listed, Listing) or not here.judge(listed):
+            return None
+        return self._sum_up(here, listed)[0]
+
+    def _step(self, here: Directory, name: str) -> Directory | Stray | None:
+        try:
+            mode = os.lstat(f"{here.path}/{name}").st_mode
+        except OSError:
+            self._check_root()
+            return None
+        others = targets(self._root, here.path, [name]) if S_ISLNK(mode) else {}
+        if not is_skill_md(name):
+            if S_ISDIR(mode):
+                return here.child(name)
+            if name in here.linked(others):
+                return here.child(name, is_link=True)
+        return next(_strays(here, [name] if is_skill_md(name) else [], others), None)
+
+    def _check_root(self) -> None:
+        """Tell a path that has vanished from a root that has."""
+        try:
+            os.scandir(self._root).close()
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> RootUnreadable:
+        reason = error.strerror or error
+        return RootUnreadable(f"The root {text_path(self._root)} cannot be listed: {reason}.")
+
+    def _list(self, here: Directory, files: int) -> Listing | Finding | None:
+        """List a directory, or say what is wrong with it; None if it has just vanished."""
+        if here.depth > self._limits.depth:
+            limit = self._limits.depth
+            return finding("folder-too-deep", (
+                f"The directory lies more than {limit} directories below the root; "
+                "nothing in it is read."
+            ))
+        try:
+            return listing(here.path, files)
+        except OSError as error:
+            if not here.text or error.errno in _EXHAUSTED:
+                raise self._unreadable(error) from error
+            if error.errno in _VANISHED:
+                return None
+            return finding(
+                "directory-unreadable", f"The directory cannot be listed: {error.strerror}."
+            )
+
+    def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
+        """Return the skill folder that `top` is, and the skill folders that lie in it."""
+        signature = Signature(top.text, self._limits)
+        nested: list[Directory] = []
+        way = [self._take(signature, top, listed)]
+        while way:
+            here = next(way[-1], None)
+            if here is None:
+                way.pop()
+                continue
+            below = self._list(here, signature.room)
+            if isinstance(below, Finding):
+                signature.add_unlisted(here.text, below)
+            elif below is None:
+                continue
+            elif not below.skill_mds or here.is_data:
+                way.append(self._take(signature, here, below))
+            elif here.links > 1:
+                signature.report("link-behind-link", here.text)
+            else:
+                nested.append(here)
+        return signature.folder(), nested
+
+    def _take(self, signature: Signature, here: Directory, listed: Listing) -> Iterator[Directory]:
+        """Note what lies directly in a directory of a skill; return the directories in it."""
+        try:
+            stat = os.stat(here.path)
+        except OSError:
+            return iter(())
+        signature.add_directory(here.text, stat, listed.file_count + len(listed.others))
+        for entry in listed.files:
+            path = f"{here.text}/{text_path(entry.name)}"
+            try:
+                signature.add(path, entry.stat(follow_symlinks=False))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                signature.report("file-unreadable", path, f"It cannot be read: {error.strerror}.")
+        others = {} if signature.is_full else targets(self._root, here.path, listed.others)
+        if here.is_skill:
+            signature.add_skill_mds(listed.skill_mds, listed.directories, others)
+        signature.add_targets(here.text, others)
+        return here.children(listed, others)
+
+
+def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[Stray]:
+    """Yield what deserves a word directly in a directory that belongs to no skill."""
+    for name in sorted({*skill_mds, *others}):
+        target = others.get(name)
+        if name in skill_mds:
+            code = "skill-md-in-root"
+        elif isinstance(target, str) and target != "special-file":
+            code = target
+        elif here.links and not isinstance(target, str) and target and S_ISDIR(target.st_mode):
+            code = "link-behind-link"
+        else:
+            continue
+        yield Stray(here.child(name).text, finding(code))

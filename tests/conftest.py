@@ -1,0 +1,66 @@
+"""What every test needs: a world without defaults, real skill folders and the corpus."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+CORPUS = Path(os.environ.get("SKILLDROP_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
+DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
+
+
+class SkillWriter(Protocol):
+    """The type of the `skill` fixture."""
+
+    def __call__(
+        self, folder: Path, *, name: str | None = None, description: str = DESCRIPTION,
+        more: str = "", body: str = "# A skill\n", files: Mapping[str, str | bytes] | None = None,
+    ) -> Path:
+        """Write a skill and return its folder."""
+        ...
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep `watched/`, `var/`, skilldrop.toml and the home folder of this machine out of reach."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in [name for name in os.environ if name.upper().startswith("SKILLDROP_")]:
+        monkeypatch.delenv(variable)
+
+
+@pytest.fixture
+def skill() -> SkillWriter:
+    """Return the function that writes a real skill folder; without arguments it is a valid one."""
+    return write_skill
+
+
+def write_skill(
+    folder: Path, *, name: str | None = None, description: str = DESCRIPTION, more: str = "",
+    body: str = "# A skill\n", files: Mapping[str, str | bytes] | None = None,
+) -> Path:
+    """Write a skill and return its folder.
+
+    name defaults to the folder's; `more` holds further lines of frontmatter. All are written as
+    they are, so YAML that needs quotes needs them here. `files` are paths and contents beside
+    SKILL.md; one named SKILL.md takes the place of the generated one.
+    """
+    frontmatter = [f"name: {name or folder.name}", f"description: {description}"]
+    frontmatter += more.splitlines()
+    skill_md = "\n".join(["---", *frontmatter, "---", "", body])
+    for path, content in {"SKILL.md": skill_md, **(files or {})}.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Return the folder of real skills (manifest.json and packages/); skip where it is absent."""
+    if not (CORPUS / "manifest.json").is_file():
+        pytest.skip(f"no corpus of real skills at {CORPUS}; name one with SKILLDROP_CORPUS")
+    return CORPUS

@@ -1,0 +1,48 @@
+"""Skills as the rules see them, made from frontmatter, body and files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.record import FileEntry, Finding
+from pipeline.frontmatter import declare
+from pipeline.parse import Parsed, Position
+from pipeline.rules.checks import check
+from pipeline.rules.skill import Skill
+from pipeline.snapshot import kind_of
+
+DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
+BODY = "# Count words\n\nRead the file."
+BODY_LINE = 6
+
+
+def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
+    """Return a file of a skill as reading gives it."""
+    return FileEntry(path, 1, "0" * 64, 0o755 if executable else 0o644,
+                     kind_of(path, "SKILL.md"), is_text)
+
+
+def skill(
+    body: str = BODY, *files: str | FileEntry, whole: bool = True, **fields: Any
+) -> Skill:
+    """Return a skill with this body, these files beside SKILL.md and these fields.
+
+    In the names of fields `_` stands for `-`, but in `when_to_use`. Those not given are good ones.
+    """
+    named = {name if name == "when_to_use" else name.replace("_", "-"): value
+             for name, value in fields.items()}
+    frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
+    positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
+    parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
+    entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
+    return Skill("sample", None, "SKILL.md", parsed, declare(frontmatter)[0],
+                 (file("SKILL.md"), *entries), whole)
+
+
+def found(profile: str, of: Skill) -> tuple[Finding, ...]:
+    """Return what a profile's rules find."""
+    return check(of, [profile])
+
+
+def codes(profile: str, of: Skill) -> set[str]:
+    """Return the codes of what a profile's rules find."""
+    return {finding.code for finding in found(profile, of)}

@@ -1,0 +1,218 @@
+"""The whole program as its users run it: real processes, real events, a real site."""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from conftest import SkillWriter
+
+PATIENCE = 30.0
+"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
+
+
+class Running:
+    """`skilldrop up` on folders of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.watched, self.data = folder / "watched", folder / "data"
+        self.watched.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        self.log = folder / "up.log"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the program and return its process."""
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                [program(), "--watched", self.watched, "--data", self.data,
+                 "up", "--port", str(self.port)],
+                env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.2"}, stderr=log, stdout=log,
+            )
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the catalog file itself; nothing while it is not there yet."""
+        try:
+            with sqlite3.connect(f"file:{self.data / 'catalog.db'}?mode=ro", uri=True) as db:
+                return db.execute(sql, values).fetchall()
+        except sqlite3.OperationalError:
+            return []
+        finally:
+            if "db" in locals():
+                db.close()
+
+    def index(self) -> str:
+        """Return the index file as it is; nothing while there is none."""
+        path = self.data / "index" / "default.xml"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def site(self, path: str) -> Any:
+        """Return the JSON that the site gives; nothing while it does not answer."""
+        try:
+            return httpx.get(f"http://127.0.0.1:{self.port}{path}").raise_for_status().json()
+        except httpx.HTTPError:
+            return None
+
+    def eventually(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it; on failure show the program's words."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if found := what():
+                return found
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.02)
+        pytest.fail(f"it never came true; the program said:\n{self.log.read_text()}")
+
+
+def program() -> Path:
+    """Return the installed command."""
+    return Path(sys.executable).with_name("skilldrop")
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def run(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    return subprocess.run([program(), *map(str, words)], capture_output=True, text=True,
+                          env=os.environ | env, check=False, timeout=60)
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Running]:
+    """Start the program and end it afterwards."""
+    running = Running(tmp_path)
+    yield running
+    if running.process.poll() is None:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(10)
+
+
+def test_a_dropped_folder_is_followed_through_its_whole_life(
+    up: Running, skill: SkillWriter
+) -> None:
+    """Copied, edited, renamed and deleted: each shows in SQLite, in the index and over HTTP."""
+
+    def shows(path: str, description: str) -> bool:
+        row = [(path, description, "active")]
+        return (
+            up.rows("SELECT path, description, status FROM skills WHERE path = ?", path) == row
+            and f"<description>{description}</description>" in up.index()
+            and f"{path}/SKILL.md</location>" in up.index()
+            and [(r["path"], r["description"], r["status"]) for r in
+                 up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()] == row
+        )
+
+    skill(up.watched.parent / "count-words", description="Counts the words of a text.",
+          files={"scripts/count.py": "print(1)\n"})
+    shutil.copytree(up.watched.parent / "count-words", up.watched / "count-words")
+    up.eventually(lambda: shows("count-words", "Counts the words of a text."))
+
+    skill(up.watched / "count-words", description="Counts words and lines.")
+    up.eventually(lambda: shows("count-words", "Counts words and lines."))
+
+    (up.watched / "count-words").rename(up.watched / "word-count")
+    up.eventually(lambda: shows("word-count", "Counts words and lines."))
+    assert "count-words/SKILL.md" not in up.index()
+    assert len(up.rows("SELECT 1 FROM skills")) == 1
+
+    shutil.rmtree(up.watched / "word-count")
+    up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
+    up.eventually(lambda: up.index() == "")
+    assert up.site("/catalog/skills.json?_shape=array")[0]["status"] == "removed"
+
+
+def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
+    """It is a row with its findings, and mends itself when its author mends it."""
+    (up.watched / "broken").mkdir()
+    (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
+    skill(up.watched / "whole")
+    up.eventually(lambda: "whole/SKILL.md" in up.index())
+    up.eventually(lambda: up.rows("SELECT status FROM skills WHERE path = 'broken'"))
+    assert up.rows("SELECT count(*) > 0 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
+                   " WHERE s.path = 'broken' AND f.severity = 'error'") == [(1,)]
+    skill(up.watched / "broken")
+    up.eventually(lambda: "broken/SKILL.md" in up.index())
+    assert up.rows("SELECT count(*) FROM findings") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_everything_within_two_seconds(
+    up: Running, skill: SkillWriter, number: signal.Signals
+) -> None:
+    """The site's process goes too, nothing is lost, and what came meanwhile is found at start."""
+    skill(up.watched / "before")
+    up.eventually(lambda: "before/SKILL.md" in up.index())
+    up.eventually(lambda: up.site("/-/versions.json"))
+    began = time.monotonic()
+    up.process.send_signal(number)
+    assert up.process.wait(PATIENCE) == 0
+    assert time.monotonic() - began < 2
+    assert up.site("/-/versions.json") is None
+    assert up.rows("PRAGMA integrity_check") == [("ok",)]
+    skill(up.watched / "meanwhile")
+    up.process = up.start()
+    up.eventually(lambda: "meanwhile/SKILL.md" in up.index())
+    assert "before/SKILL.md" in up.index()
+
+
+def test_a_killed_program_leaves_neither_site_nor_lock_behind(
+    up: Running, skill: SkillWriter
+) -> None:
+    """After kill -9 the site ends by itself, and a new start takes over."""
+    up.eventually(lambda: up.site("/-/versions.json"))
+    up.process.kill()
+    up.process.wait()
+    end = time.monotonic() + PATIENCE
+    while up.site("/-/versions.json") and time.monotonic() < end:
+        time.sleep(0.02)
+    assert up.site("/-/versions.json") is None
+    skill(up.watched / "meanwhile")
+    up.process = up.start()
+    up.eventually(lambda: "meanwhile/SKILL.md" in up.index())
+
+
+def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
+    """People browse on after a crash of Datasette."""
+    up.eventually(lambda: up.site("/-/versions.json"))
+    children = Path(f"/proc/{up.process.pid}/task/{up.process.pid}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+    up.eventually(lambda: up.site("/-/versions.json") is None or True)
+    up.eventually(lambda: up.site("/-/versions.json"))
+
+
+def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
+    """`up` and `scan` beside a running service give one sentence that names it."""
+    up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
+    for command in ("up", "scan"):
+        second = run("--watched", up.watched, "--data", up.data, command)
+        assert second.returncode == 2
+        assert f"process {up.process.pid}" in second.stderr
+        assert "Traceback" not in second.stderr
+
+
+def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:
+    """The address is named, and the program ends."""
+    (tmp_path / "watched").mkdir()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        tried = run("--watched", tmp_path / "watched", "--data", tmp_path / "d", "up",
+                    "--port", port)
+    assert (tried.returncode, "Traceback" in tried.stderr) == (2, False)
+    assert str(port) in tried.stderr
