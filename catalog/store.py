@@ -233,6 +233,8 @@ def explained(path: Path) -> Iterator[None]:
     """Turn what SQLite and the disk say while a catalog is in use into one clear sentence."""
     try:
         yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise  # a bug of ours, and no trouble of the disk's
     except sqlite3.DatabaseError as error:
         text = str(error)
         if "full" in text:

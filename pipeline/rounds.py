@@ -61,7 +61,7 @@ class Round:
         Folders at paths never seen before are read last, when it is known which old ones are
         gone, so that a rename is told from a removal and an arrival.
         """
-        known = {unit: self._store.known(*unit) for unit in units}
+        known = {unit: self._store.known(*unit) for unit in outermost(units)}
         nothing_can_move = not any(known.values())
         for unit, folders in known.items():
             for root, folder in self._survey(unit, folders):
@@ -149,6 +149,12 @@ class Round:
                 self.report.changes.append(one)
                 self.report.missed_by_events += not self._heard_of(one)
         self._batch.clear()
+
+
+def outermost(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units that lie in no other one, so that no folder is looked at twice."""
+    asked = dict.fromkeys(units)
+    return [unit for unit in asked if not any(whole in asked for whole in unit.wholes())]
 
 
 class FullScan:

@@ -143,7 +143,8 @@ class Service:
 
     def _hint(self, path: str) -> None:
         for root in self._roots:
-            if path and (unit := disk.unit_of(Path(root.path), path)) is not None:
+            # The root's own hint says that an entry came or went, which has its own hint.
+            if path and (unit := disk.unit_of(Path(root.path), path)):
                 self._settle.hint(Unit(root.path, unit), time.monotonic())
                 self._last_event = _now()
 

@@ -1,6 +1,6 @@
 """Which folders have been quiet for long enough; pure, for time is an argument."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,6 +10,13 @@ class Unit(NamedTuple):
 
     root: str  # absolute path
     path: str  # relative to the root; "" is all of it
+
+    def wholes(self) -> Iterator["Unit"]:
+        """Yield every larger unit that this one could be a part of."""
+        path = self.path
+        while path:
+            path = path.rpartition("/")[0]
+            yield Unit(self.root, path)
 
 
 @dataclass(frozen=True, slots=True)

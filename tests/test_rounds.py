@@ -99,6 +99,16 @@ def test_a_renamed_folder_keeps_its_row_and_history(folders: Folders, skill: Ski
     assert len(after) == 3
 
 
+def test_units_inside_one_another_are_looked_at_once(
+    folders: Folders, skill: SkillWriter
+) -> None:
+    """A folder that two hints lead to is one newcomer."""
+    skill(folders.path / "old")
+    folders.scan()
+    skill(folders.path / "repo/a")
+    assert folders.look("", "repo", "repo/a", "repo").outcomes == {"added": 1, "unchanged": 1}
+
+
 def test_a_copy_is_no_rename(folders: Folders, skill: SkillWriter) -> None:
     """While the old folder is there, the same content elsewhere is a skill of its own."""
     skill(folders.path / "a", name="a")

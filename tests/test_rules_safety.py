@@ -41,7 +41,7 @@ def test_an_ordinary_skill_is_safe() -> None:
         pytest.param("क्\u200dष श्री\u200c", [], id="joiners in Devanagari"),
         pytest.param("🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", [],
                      id="the flag of Scotland"),
-        pytest.param("🏴" + tags("delete everything"), ["tag"], id="no flag"),
+        pytest.param("🏴" + tags("deleteall") + "\U000e007f", ["tag"], id="no flag"),
         pytest.param("go" + tags(" on"), ["tag"], id="tags"),
         pytest.param("a\u202ebc\u202c", ["bidi"], id="override"),
         pytest.param("a\u2066bc\u2069", ["bidi"], id="isolate"),
@@ -217,7 +217,8 @@ def test_a_share_without_permissions_says_nothing() -> None:
         ("Bash(sh -c *)", True), ("Bash(env *)", True), (["Read", "Bash"], True),
         ("Read Write Edit Grep", False), ("Bash(git add:*)", False), ("Bash(python3:*)", False),
         ("Bash(git *)", False), ("Read(src/**)", False), ("mcp__github__*", False),
-        ("Bash(shellcheck:*)", False), ("Bash(env)", True), ("WebFetch(domain:a.example)", False),
+        ("Bash(shellcheck:*)", False), ("Read(sh *)", False), ("Bash(env)", True),
+        ("WebFetch(domain:a.example)", False),
     ],
 )
 def test_broad_tools(tools: Any, is_broad: bool) -> None:

@@ -1,6 +1,6 @@
 """The rules of good advice: what the specification and its guides recommend but do not demand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
 
 from catalog import tokens
@@ -35,11 +35,13 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a body of more than 500 lines or about 5,000 tokens."""
     body = skill.parsed.body
     lines = body.count("\n") + 1
-    cost = tokens.estimate(body) if len(body) > BODY_TOKENS else 0  # a character is a token at most
+    if lines <= BODY_LINES and len(body) <= BODY_TOKENS:
+        return  # a character costs one token at most
+    cost = tokens.estimate(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
-            "body-too-long", f"The body has {lines:,} lines and about {tokens.estimate(body):,} "
-            f"tokens; {BODY_LINES} and {BODY_TOKENS:,} are recommended.", offset=0,
+            "body-too-long", f"The body has {lines:,} lines and about {cost:,} tokens; "
+            f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.", offset=0,
         )
 
 
@@ -48,19 +50,13 @@ def named_files(skill: Skill) -> Iterator[Finding]:
     named = [each for each in references(skill.parsed.body) if not each.leads_to_machine]
     if not named:
         return
-    yield from _some(skill, "reference-outside-folder", [
-        (each, None) for each in named if each.leads_outside
-    ])
     inside = [each for each in named if not each.leads_outside]
     there = _paths(skill)
-    absent = [each for each in inside if each.target not in there] if skill.is_whole else []
-    others = {dirname(each.target) for each in absent if _is_another_skill(each)}
-    yield from _some(skill, "reference-missing", [
-        (each, _nearest(each.target, there)) for each in absent
-        if not any(f"{each.target}/".startswith(f"{other}/") for other in others)
-    ])
+    yield from _some(skill, "reference-outside-folder", [e for e in named if e.leads_outside])
+    yield from _some(skill, "reference-missing", _missing(inside, there) if skill.is_whole else [],
+                     fix=lambda target: _nearest(target, there))
     yield from _some(skill, "reference-deep", [
-        (each, None) for each in inside if _is_deep(each.target) and each.target in there
+        each for each in inside if each.target in there and _is_deep(each.target)
     ])
 
 
@@ -138,18 +134,17 @@ RULES: tuple[Rule, ...] = (
 
 
 def _some(
-    skill: Skill, code: str, named: list[tuple[Reference, str | None]]
+    skill: Skill, code: str, named: list[Reference],
+    fix: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Finding]:
-    """Yield a finding for each reference, with its fix if there is one; the last tells of more."""
-    for count, (reference, fix) in enumerate(named, 1):
-        more = len(named) - MOST_ALIKE if count == MOST_ALIKE else 0
+    """Yield a finding for each of the first references; the last tells how many more there are."""
+    for count, reference in enumerate(named[:MOST_ALIKE], 1):
         said = _SAID[code].format(quoted(reference.target))
+        if count == MOST_ALIKE < len(named):
+            said += f" The same is true of {len(named) - MOST_ALIKE:,} more references."
         yield skill.finding_in_body(
-            code, f"{said} The same is true of {more:,} more." if more > 0 else said, fix=fix,
-            offset=reference.offset,
+            code, said, fix=fix(reference.target), offset=reference.offset
         )
-        if count == MOST_ALIKE:
-            return
 
 
 _SAID = {
@@ -163,11 +158,24 @@ def _paths(skill: Skill) -> dict[str, None]:
     """Return every file and directory of the skill."""
     found = {".": None}
     for file in skill.files:
-        path = file.path
-        while path and path not in found:
-            found[path] = None
-            path = dirname(path)
+        found.update(dict.fromkeys(_with_parents(file.path)))
     return found
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = dirname(path)
+
+
+def _missing(inside: list[Reference], there: Container[str]) -> list[Reference]:
+    """Return the references to what is not there, unless to a skill within this one.
+
+    The files of such a skill are its own; that there is one shows in a reference to its SKILL.md.
+    """
+    absent = [each for each in inside if each.target not in there]
+    others = {dirname(each.target) for each in absent if _is_another_skill(each)}
+    return [each for each in absent if others.isdisjoint(_with_parents(each.target))]
 
 
 def _is_deep(target: str) -> bool:
@@ -176,11 +184,11 @@ def _is_deep(target: str) -> bool:
 
 
 def _is_another_skill(reference: Reference) -> bool:
-    """Say whether it names the SKILL.md of a skill within this one, whose files are its own."""
+    """Say whether it names a SKILL.md further down."""
     return "/" in reference.target and basename(reference.target).lower() == "skill.md"
 
 
-def _nearest(target: str, there: dict[str, None]) -> str | None:
+def _nearest(target: str, there: Iterable[str]) -> str | None:
     """Return the advice to name the one file of the skill that has the same name, if any."""
     wanted = basename(target).lower()
     alike = [path for path in there if basename(path).lower() == wanted]

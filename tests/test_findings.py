@@ -1,0 +1,248 @@
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.record import Acceptance, Finding, Place
+from pipeline import disk
+from pipeline.disk import Limits, Stray
+from pipeline.findings.finding_type import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE
+from pipeline.findings.registry import REGISTRY, finding
+from pipeline.ingest import judge
+from pipeline.parse import parse
+from pipeline.rules.checks import PROFILES
+from pipeline.snapshot import Snapshot
+
+REPOSITORY = Path(__file__).parents[1]
+DOCS = REPOSITORY / "docs"
+BAD = Path(__file__).parent / "samples" / "bad"
+
+# What the samples of these codes are judged with; anything larger would bloat the repository.
+LIMITS: Mapping[str, Limits] = {
+    "skill-md-too-large": Limits(skill_md_bytes=100),
+    "too-many-files": Limits(files=2),
+    "folder-too-large": Limits(bytes=400),
+    "folder-too-deep": Limits(depth=2),
+}
+ACCEPTANCES: Mapping[str, Acceptance] = {
+    "description-derived": "permissive",
+    "description-underivable": "permissive",
+}
+
+GOOD = (
+    "---\nname: sample\ndescription: Takes a text file and gives its word count. Use when asked "
+    "how long a text is.\n---\n\n# Count words\n\n1. Read the file.\n2. Say how many it has.\n"
+)
+EXPECTED = "expected.txt"
+
+
+def _twice(skill: Path) -> None:
+    (skill / "skill.md").write_text(GOOD, "utf-8")
+
+
+def _unreadable(skill: Path) -> None:
+    (skill / "notes.md").write_text("A note.\n", "utf-8")
+    (skill / "notes.md").chmod(0)
+
+
+def _unlistable(skill: Path) -> None:
+    (skill / "references").mkdir(mode=0)
+
+
+def _pipe(skill: Path) -> None:
+    os.mkfifo(skill / "pipe")
+
+
+def _latin_1(skill: Path) -> None:
+    Path(os.fsdecode(os.fsencode(skill) + b"/caf\xe9.md")).write_text("A note.\n", "utf-8")
+
+
+def _leaving(skill: Path) -> None:
+    outside = skill.parent.parent / "outside.md"
+    outside.write_text("A note.\n", "utf-8")
+    (skill / "notes.md").symlink_to(outside)
+
+
+def _dangling(skill: Path) -> None:
+    (skill / "notes.md").symlink_to("nowhere.md")
+
+
+def _loop(skill: Path) -> None:
+    (skill / "again.md").symlink_to("again.md")
+
+
+def _behind_link(skill: Path) -> None:
+    (skill.parent / "notes").mkdir()
+    (skill.parent / "group").mkdir()
+    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / "notes")
+    (skill.parent / "to-group").symlink_to(skill.parent / "group")
+
+
+# Made here because git, or a packager that reads what git carries, cannot hold them: files that
+# differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
+# nowhere, outside, back to themselves or behind one another.
+MADE: Mapping[str, Callable[[Path], None]] = {
+    "skill-md-twice": _twice,
+    "file-unreadable": _unreadable,
+    "directory-unreadable": _unlistable,
+    "special-file": _pipe,
+    "name-not-utf8": _latin_1,
+    "link-leaves-root": _leaving,
+    "link-dangling": _dangling,
+    "link-loop": _loop,
+    "link-behind-link": _behind_link,
+}
+NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
+
+# No folder brings these: one is said where reading gave no reason, the other of a bug of ours.
+FALLBACKS = {"folder-unreadable", "internal-error"}
+
+
+def found_in(root: Path, *, limits: Limits, acceptance: Acceptance) -> list[Finding]:
+    """Return everything that is found below a root with all profiles on."""
+    findings: list[Finding] = []
+    for each in disk.walk(root, "", limits):
+        if isinstance(each, Stray):
+            findings.append(each.finding)
+            continue
+        snapshot = disk.read(root, each, limits)
+        assert snapshot
+        findings += judged(root, snapshot, acceptance)
+    return findings
+
+
+def judged(root: Path, snapshot: Snapshot, acceptance: Acceptance = "lenient") -> list[Finding]:
+    """Return the findings of the verdict on a snapshot, with all profiles on."""
+    name = snapshot.skill_md_name
+    parsed = parse(snapshot.skill_md, name) if name else None
+    place = Place(str(root), snapshot.path, "project")
+    return list(
+        judge(snapshot, parsed, place, acceptance=acceptance, profiles=tuple(PROFILES)).findings
+    )
+
+
+def expected(sample: Path) -> set[str]:
+    """Return the codes that a sample may show: its own, and those that expected.txt explains."""
+    file = sample / EXPECTED
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return {sample.name, *(line for line in lines if not line.startswith("#"))}
+
+
+@pytest.mark.parametrize("sample", sorted(BAD.iterdir()), ids=lambda sample: sample.name)
+def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
+    """With all profiles on, a sample has the finding that it is named after and no other."""
+    limits = LIMITS.get(sample.name, Limits())
+    acceptance = ACCEPTANCES.get(sample.name, "lenient")
+    findings = found_in(sample, limits=limits, acceptance=acceptance)
+    assert {each.code for each in findings} == expected(sample)
+
+
+@pytest.mark.parametrize("code", MADE)
+def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: str) -> None:
+    """What cannot lie in the repository is made, and shows exactly its finding, too."""
+    if code in NOT_FOR_ROOT and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    root = tmp_path / "root"
+    skill = root / "sample"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(GOOD, "utf-8")
+    MADE[code](skill)
+    findings = found_in(root, limits=Limits(), acceptance="lenient")
+    assert {each.code for each in findings} == {code}
+
+
+def test_a_rejection_has_a_reason_even_where_reading_gave_none() -> None:
+    """A folder without a digest and without a problem is said to be unreadable."""
+    snapshot = Snapshot("sample", "SKILL.md", GOOD.encode(), (), "f", None, ())
+    assert {each.code for each in judged(Path("/root"), snapshot)} == {"folder-unreadable"}
+
+
+def test_a_good_skill_shows_nothing(tmp_path: Path) -> None:
+    """What the made samples start from has no finding of any profile."""
+    (tmp_path / "sample").mkdir()
+    (tmp_path / "sample" / "SKILL.md").write_text(GOOD, "utf-8")
+    assert found_in(tmp_path, limits=Limits(), acceptance="lenient") == []
+
+
+def test_the_skills_that_ship_are_good_examples() -> None:
+    """They show nothing but a field that one explains, and a sentence that one warns of.
+
+    That the sentence is quoted to warn of it no rule can tell, but a person can.
+    """
+    findings = found_in(REPOSITORY / "watched", limits=Limits(), acceptance="strict")
+    assert [(each.code, each.field) for each in findings] == [
+        ("field-not-in-specification", "disable-model-invocation"), ("instruction-override", None),
+    ]
+
+
+def test_every_code_has_a_sample_and_every_sample_a_code() -> None:
+    """Registry and samples name the same codes, each in one place."""
+    in_git = {sample.name for sample in BAD.iterdir()}
+    assert in_git | MADE.keys() | FALLBACKS == set(REGISTRY)
+    assert not in_git & MADE.keys()
+
+
+def test_accompanying_codes_are_registered_and_explained() -> None:
+    """expected.txt begins with its reason and names codes that exist."""
+    for file in BAD.glob(f"*/{EXPECTED}"):
+        assert file.read_text("utf-8").startswith("# "), file
+        assert expected(file.parent) <= set(REGISTRY), file
+
+
+def test_samples_have_room_in_git() -> None:
+    """No sample has an empty directory, which git would lose, or bytes that git may change."""
+    assert [folder for folder in BAD.rglob("*") if folder.is_dir() and not any(folder.iterdir())] \
+        == []
+    assert "tests/samples/** -text" in (REPOSITORY / ".gitattributes").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
+def test_a_finding_type_says_everything(kind: Any) -> None:
+    """It has a slug, a profile that exists, one sentence, what to do next, and a source."""
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
+    assert kind.severity in ("error", "warning", "info")
+    assert kind.profile in (*PROFILES, "reading")
+    assert kind.summary.endswith(".")
+    assert not re.search(r"[.!?]\s+[A-Z]", kind.summary), "more than one sentence"
+    assert kind.fix.endswith((".", "…"))
+    assert kind.source
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
+def test_what_rejects(kind: Any) -> None:
+    """A specification's error rejects under strict; advice, safety and Claude Code's never do."""
+    assert kind.rejects in (ALWAYS, UNLESS_PERMISSIVE, IF_STRICT, NEVER)
+    if kind.profile == "spec":
+        assert ("strict" in kind.rejects) == (kind.severity == "error")
+    if kind.profile in ("advice", "safety", "claude-code"):
+        assert (kind.rejects, kind.severity == "error") == (NEVER, False)
+
+
+def test_a_finding_takes_what_its_type_says() -> None:
+    """Message and fix default to the registry's; severity and profile are always its."""
+    plain = finding("body-empty")
+    assert (plain.message, plain.fix) == (REGISTRY["body-empty"].summary,
+                                          REGISTRY["body-empty"].fix)
+    own = finding("body-empty", "Nothing.", fix="Write.")
+    assert (own.message, own.fix, own.severity, own.profile) == (
+        "Nothing.", "Write.", "warning", "advice",
+    )
+
+
+def test_the_page_is_what_the_registry_says() -> None:
+    """docs/findings.md is up to date; `python docs/generate.py` writes it."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec
+    assert spec.loader
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    page = (DOCS / "findings.md").read_text("utf-8")
+    assert page == generate.findings_page(), "stale: run `python docs/generate.py`"
+    assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
+        kind.code for profile in ("reading", *PROFILES) for kind in REGISTRY.values()
+        if kind.profile == profile
+    ]
