@@ -2,12 +2,12 @@
 
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
-CODE := catalog pipeline tests benchmarks watched/csv-profile
+CODE := catalog pipeline tests benchmarks docs watched/csv-profile
 BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint bench clean
+.PHONY: help up test check lint docs bench clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -24,12 +24,16 @@ lint: $(READY) ## ruff and mypy alone
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/mypy
 
-bench: $(READY) ## measure ingestion against a floor taken in the same run
+docs: $(READY) ## write the pages of docs/ that are made from the code
+	@$(BIN)/python docs/generate.py
+
+bench: $(READY) ## measure ingestion against a floor, validation against the reference validator
 	@$(BIN)/python benchmarks/ingest.py
+	@$(BIN)/python benchmarks/validate.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	@find catalog pipeline tests benchmarks watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
+	@find catalog pipeline tests benchmarks docs watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
 	@echo "Setting up .venv (once; again when pyproject.toml changes) ..."

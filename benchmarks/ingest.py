@@ -7,6 +7,7 @@ ratios are to the median.
 
 import argparse
 import platform
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 from made_skills import make_skills
 
 from pipeline import config
+from pipeline.engines import EngineName
 from pipeline.one_pass import scan_once, unit_at
 from pipeline.opening import open_store
 
@@ -51,11 +53,13 @@ def _measure(settings: config.Settings, watched: Path,
     floors = {command: [_seconds(_shell(command)) for _ in range(repeat)]
               for command in (hash_all, stat_all, hash_one)}
 
-    def scan() -> None:
+    def scan(engine: EngineName = "processes") -> None:
         store = open_store(settings)
-        scan_once(settings, store)
+        scan_once(settings, store, engine=engine)
         store.close()
 
+    cold_serial = _seconds(lambda: scan("serial"))
+    shutil.rmtree(settings.data)
     cold = _seconds(scan)
     again = statistics.median(_seconds(scan) for _ in range(repeat))
     one = statistics.median(_one_change(settings, changed, n) for n in range(repeat))
@@ -65,6 +69,7 @@ def _measure(settings: config.Settings, watched: Path,
     floor = {command: statistics.median(times) for command, times in floors.items()}
     return [
         ("cold scan", cold, count, HASH_ALL.format("ROOT"), floor[hash_all]),
+        ("cold scan, serial", cold_serial, count, HASH_ALL.format("ROOT"), floor[hash_all]),
         ("unchanged re-scan", again, count, STAT_ALL.format("ROOT"), floor[stat_all]),
         ("one change → index", one, 1, HASH_ALL.format("FOLDER"), floor[hash_one]),
     ]

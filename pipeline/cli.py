@@ -18,12 +18,14 @@ from catalog.errors import SkilldropError
 from catalog.formats import FORMATS
 from catalog.record import Acceptance
 from catalog.site.process import SiteProcess
-from pipeline import config, report
+from pipeline import config, lint_formats, report
 from pipeline.config import Settings
+from pipeline.engines import ENGINES, EngineName
 from pipeline.one_pass import scan_once, unit_at
 from pipeline.opening import open_store
+from pipeline.rules.checks import PROFILES
 from pipeline.service import Service
-from pipeline.validate import judge_path
+from pipeline.validate import judge_paths
 
 DONE, FINDINGS, WRONG_USAGE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
@@ -114,9 +116,12 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
 @cli.command()
 @click.argument("paths", nargs=-1, type=_path)
 @click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default="processes",
+              show_default=True, help="Who reads and judges: this process, or one a core.")
 @_as_json
 @click.pass_context
-def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, as_json: bool) -> int:
+def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: EngineName,
+         as_json: bool) -> int:
     """Bring the catalog up to the roots, or to PATHS inside them, and exit.
 
     \b
@@ -134,7 +139,7 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, as_json: b
     store = open_store(settings)
     try:
         with report.progress("skills") as progress:
-            result = scan_once(settings, store, units, deep=deep,
+            result = scan_once(settings, store, units, engine=engine, deep=deep,
                                progress=lambda so_far: progress(so_far.seen))
     finally:
         store.close()
@@ -170,24 +175,38 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--acceptance", type=click.Choice(get_args(Acceptance)), default="lenient",
               show_default=True, help="How findings become a verdict.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
-              show_default=True, help="What to print.")
+@click.option("--profile", "profiles", type=click.Choice(list(PROFILES)), multiple=True,
+              help="Rules to ask beside spec; may be repeated.  [default: all]")
+@click.option("--format", "form", type=click.Choice(list(lint_formats.FORMATS)),
+              default="text", show_default=True, help="What to print.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error",
+              show_default=True, help="What makes the exit code 1.")
 @_as_json
-def validate(paths: tuple[Path, ...], acceptance: Acceptance, form: str, as_json: bool) -> int:
-    """Judge skill folders, or all skills in a tree; exit 1 where there is an error.
+def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[str, ...], form: str,
+             quiet: bool, fail_on: str, as_json: bool) -> int:
+    """Judge skill folders, all skills in a tree, or a SKILL.md; exit 1 where there is an error.
 
     \b
     Examples:
       skilldrop validate my-skill
-      skilldrop validate watched --format json
+      skilldrop validate skills --profile safety --quiet
+      skilldrop validate skills --format sarif > skills.sarif
     """
-    judged = [one for path in paths for one in judge_path(path, acceptance=acceptance)]
-    if as_json or form == "json":
-        click.echo(_json([one.as_json() for one in judged]))
-    else:
-        click.echo(report.validation(judged))
-    errors = any(found.severity == "error" for one in judged for found in one.findings)
-    return FINDINGS if errors else DONE
+    form = "json" if as_json else form
+    tally = lint_formats.Tally()
+    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or tuple(PROFILES))
+    with report.progress("skills") as progress:
+        counted = tally.counting(judged, progress)
+        shown = map(lint_formats.errors_only, counted) if quiet else counted
+        for lines in lint_formats.FORMATS[form](shown):
+            progress.clear()
+            lint_formats.echo(lines)
+    if form in lint_formats.FOR_READERS:
+        lint_formats.echo(tally.summary())
+    if not tally.skills:
+        click.echo("skilldrop: no skill was found; a skill is a folder with a SKILL.md.", err=True)
+    return FINDINGS if tally.reaches(fail_on) else DONE
 
 
 @cli.command()

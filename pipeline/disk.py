@@ -4,32 +4,32 @@ import codecs
 import errno
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISREG, S_IXUSR
-from typing import Self
 
 from catalog.errors import RootUnreadable
 from catalog.record import FileEntry, Finding, Kind
 from pipeline.directory import holds_skill_md
 from pipeline.findings.registry import finding
-from pipeline.links import path_behind_links
 from pipeline.names import os_path, text_path
 from pipeline.signature import Entry, Folder, Limits
 from pipeline.snapshot import Snapshot, digest, kind_of
-from pipeline.walk import DEFAULT_LIMITS, Stray, look, unit_of, walk
+from pipeline.walk import DEFAULT_LIMITS, Stray, entries, look, unit_of, walk
 
 __all__ = [
-    "DEFAULT_LIMITS", "Folder", "Limits", "Stray", "is_skill_folder", "look", "os_path", "read",
-    "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS", "Folder", "Limits", "Stray", "entries", "is_skill_folder", "look", "os_path",
+    "read", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024
 """Bytes read at once; whether a file is text is judged by the first of them."""
 
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_IS_LINK = frozenset({errno.ELOOP, errno.ENOTDIR})  # what opening one with these flags raises
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
+
+_TICK_NS = 100_000_000
+"""Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
 
 _INCOMPLETE = frozenset({"file-unreadable", "directory-unreadable", "skill-md-not-a-file"})
 
@@ -40,12 +40,12 @@ def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapsho
     Of a folder that exceeds a limit SKILL.md alone is read, so that its rejection has a name.
     """
     try:
-        snapshot = _read(os.path.abspath(root), folder, limits)
-        now = look(root, folder.path, limits)
+        top = os.path.abspath(root)
+        snapshot = _read(top, folder, limits)
+        return snapshot if _is_as_seen(top, folder, limits) else None
     except (OSError, RootUnreadable):
         # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
         return None
-    return snapshot if now and now.fingerprint == folder.fingerprint else None
 
 
 def is_skill_folder(path: Path) -> bool:
@@ -60,17 +60,17 @@ def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
     files: list[FileEntry] = []
     problems = list(folder.problems)
     head_bytes = max(_CHUNK, limits.skill_md_bytes, limits.text_bytes)
-    with _Folder(root, os_path(folder.path)) as opened:
-        for path, stat in _worth_reading(folder, limits):
-            try:
-                sha256, head = opened.read(os_path(path), stat, head_bytes)
-            except PermissionError as error:
-                problems.append(_unreadable(path, error))
-                continue
-            if path == name:
-                skill_md = head
-            text_bytes = 0 if path == name else limits.text_bytes
-            files.append(_file_entry(path, stat, sha256, head, kind_of(path, name), text_bytes))
+    top = f"{root}/{os_path(folder.path)}"
+    for path, stat in _worth_reading(folder, limits):
+        try:
+            sha256, head = _read_file(f"{top}/{os_path(path)}", stat, head_bytes)
+        except PermissionError as error:
+            problems.append(_unreadable(path, error))
+            continue
+        if path == name:
+            skill_md = head
+        text_bytes = 0 if path == name else limits.text_bytes
+        files.append(_file_entry(path, stat, sha256, head, kind_of(path, name), text_bytes))
     is_whole = not folder.exceeds_limits and _INCOMPLETE.isdisjoint(p.code for p in problems)
     return Snapshot(
         path=folder.path,
@@ -80,6 +80,23 @@ def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
         fingerprint=folder.fingerprint,
         digest=digest(files) if is_whole else None,
         problems=tuple(problems),
+    )
+
+
+def _is_as_seen(root: str, folder: Folder, limits: Limits) -> bool:
+    """Say whether the walk would note the same again.
+
+    Whatever comes or goes changes its directory's time stamp, so the stats tell it, at a
+    tenth of the price of another look. Only of what changed a moment ago they do not: a second
+    change in the same tick of the system's clock leaves no mark.
+    """
+    if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
+        now = look(Path(root), folder.path, limits)
+        return now is not None and now.fingerprint == folder.fingerprint
+    top = f"{root}/{os_path(folder.path)}"
+    return all(
+        _identity(os.stat(f"{top}/{os_path(path)}")) == _identity(stat)
+        for path, stat in (*folder.directories, *folder.entries)
     )
 
 
@@ -123,87 +140,20 @@ def _unreadable(path: str, error: OSError) -> Finding:
     return finding("file-unreadable", f"It cannot be read: {error.strerror}.", path=path)
 
 
-class _Folder:
-    """A skill folder opened for reading, with one directory of it at a time.
+def _read_file(path: str, expected: os.stat_result, head_bytes: int) -> tuple[str, bytes]:
+    """Return the SHA-256 of a file and its first bytes, read in one pass.
 
-    Every path is opened part by part below the root and no part may be a link, so that nobody
-    can lead us out of the root by exchanging a directory for a link at the right moment. Where
-    a link is meant, the path behind it is found first and then opened in the same way.
+    Only the very inode that the walk saw inside the root is read, whatever the path leads to by
+    now. PermissionError if it must not be read, OSError if it is not as it was seen.
     """
-
-    def __init__(self, root: str, path: str) -> None:
-        self._root = root
-        self._path = path
-        self._top = _open_in_root(root, path, _DIRECTORY)
-        self._inner = ""  # the directory that is open
-        self._opened = os.dup(self._top)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._opened)
-        os.close(self._top)
-
-    def read(self, path: str, expected: os.stat_result, head_bytes: int) -> tuple[str, bytes]:
-        """Return the SHA-256 of a file and its first bytes, read in one pass.
-
-        PermissionError if it must not be read, OSError if it is not the file that was expected.
-        """
-        file = self._open(path)
-        try:
-            found = os.fstat(file)
-            if not S_ISREG(found.st_mode) or _identity(found) != _identity(expected):
-                raise OSError(errno.ESTALE, "changed since it was seen", path)
-            return _hashed(file, expected.st_size, head_bytes)
-        finally:
-            os.close(file)
-
-    def _open(self, path: str) -> int:
-        inner, _, name = path.rpartition("/")
-        try:
-            return os.open(name, _FILE, dir_fd=self._enter(inner))
-        except OSError as error:
-            if error.errno not in _IS_LINK:
-                raise
-        return _open_in_root(self._root, f"{self._path}/{path}", _FILE)
-
-    def _enter(self, inner: str) -> int:
-        if inner != self._inner:
-            below = _open_below(self._top, inner, _DIRECTORY) if inner else os.dup(self._top)
-            os.close(self._opened)
-            self._inner, self._opened = inner, below
-        return self._opened
-
-
-def _open_in_root(root: str, path: str, flags: int) -> int:
-    top = os.open(root, _DIRECTORY & ~os.O_NOFOLLOW)
+    file = os.open(path, _FILE)
     try:
-        return _open_below(top, path, flags)
-    except OSError as error:
-        if error.errno not in _IS_LINK:
-            raise
-        behind = path_behind_links(root, f"{root}/{path}")
-        if behind is None:
-            raise
-        return _open_below(top, behind, flags)
+        found = os.fstat(file)
+        if not S_ISREG(found.st_mode) or _identity(found) != _identity(expected):
+            raise OSError(errno.ESTALE, "changed since it was seen", path)
+        return _hashed(file, expected.st_size, head_bytes)
     finally:
-        os.close(top)
-
-
-def _open_below(directory: int, path: str, flags: int) -> int:
-    *parents, name = path.split("/")
-    at = directory
-    try:
-        for parent in parents:
-            below = os.open(parent, _DIRECTORY, dir_fd=at)
-            if at != directory:
-                os.close(at)
-            at = below
-        return os.open(name, flags, dir_fd=at)
-    finally:
-        if at != directory:
-            os.close(at)
+        os.close(file)
 
 
 def _identity(stat: os.stat_result) -> tuple[int, ...]:

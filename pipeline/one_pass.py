@@ -13,6 +13,7 @@ from catalog.store import Store, explained
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits
+from pipeline.engines import ENGINES, EngineName
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Unit
 
@@ -41,7 +42,8 @@ class Result:
 
 
 def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
-              deep: bool = False, progress: Callable[[Report], None] = lambda _: None) -> Result:
+              engine: EngineName = "processes", deep: bool = False,
+              progress: Callable[[Report], None] = lambda _: None) -> Result:
     """Bring the catalog up to the units, or to all roots, and publish the indexes.
 
     A folder that is still changing is waited for, up to the longest settling time in all.
@@ -52,14 +54,14 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
 
     def new_round() -> Round:
         return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
-                     deep=deep)
+                     engine=ENGINES[engine], deep=deep)
 
     with explained(settings.data):
         work = new_round()
         steps = work.run(units)
         if not units:
             full = FullScan(store, roots, limits, trigger="command", deep=deep,
-                            quiet=settings.settle_quiet)
+                            engine=ENGINES[engine], quiet=settings.settle_quiet)
             work, steps = full.round, full.run()
         for _ in steps:
             progress(work.report)

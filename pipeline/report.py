@@ -2,20 +2,19 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from catalog.record import Finding, Severity
+from catalog.record import Severity
 from catalog.search import Hit
 from pipeline.config import Settings
 from pipeline.one_pass import Result
-from pipeline.validate import Judgement
 
-_COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 def welcome(settings: Settings, site: str | None) -> str:
@@ -43,25 +42,6 @@ def scan(result: Result) -> str:
     return "\n".join(lines)
 
 
-def validation(judged: Sequence[Judgement]) -> str:
-    """Return one line a finding, each followed by what to do, and a summary."""
-    lines = [line for one in judged for found in one.findings for line in _finding(one, found)]
-    findings = [found for one in judged for found in one.findings]
-    counts = [_count(sum(found.severity == word for found in findings), word)
-              for word in _COLOURS]
-    loadable = sum(one.loadable for one in judged)
-    lines.append(f"{_count(len(judged), 'skill')}, {loadable} loadable; {', '.join(counts)}.")
-    return "\n".join(lines)
-
-
-def _finding(one: Judgement, found: Finding) -> Iterator[str]:
-    where = one.path / found.path if found.path else one.path
-    line = f":{found.line}" if found.line else ""
-    word = click.style(found.severity, fg=_COLOURS[found.severity], bold=True)
-    yield f"{where}{line}: {word} {found.code} {found.message}"
-    yield click.style(f"    {found.fix}", dim=True)
-
-
 def hits(found: Sequence[Hit]) -> str:
     """Return two lines a hit."""
     if not found:
@@ -77,7 +57,7 @@ def status(found: dict[str, Any]) -> str:
         if root["trouble"]:
             lines.append(click.style(f"    {root['trouble']}", fg="red"))
     lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()))
-    lines.append(", ".join(_count(found["findings"].get(word, 0), word) for word in _COLOURS)
+    lines.append(", ".join(_count(found["findings"].get(word, 0), word) for word in _SEVERITIES)
                  + " in all findings")
     for word in ("pending", "rejected", "newest_rejected", "shadowed"):
         lines += _amiss(word, found[word])
@@ -119,18 +99,33 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 or word == "info" else f"{number} {word}s"
 
 
-@contextmanager
-def progress(what: str) -> Iterator[Callable[[int], None]]:
-    """Show a running count on a terminal once the work has taken a second."""
-    began = shown = time.monotonic()
+class Progress:
+    """A running count on a terminal, shown once the work has taken a second."""
 
-    def show(count: int) -> None:
-        nonlocal shown
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = self._shown = time.monotonic()
+        self._visible = False
+
+    def __call__(self, count: int) -> None:
+        """Show the count, unless one was shown a moment ago."""
         now = time.monotonic()
-        if sys.stderr.isatty() and now - began > 1 and now - shown > 0.1:
-            shown = now
-            click.echo(f"\r{count:,} {what} …", err=True, nl=False)
+        if sys.stderr.isatty() and now - self._began > 1 and now - self._shown > 0.1:
+            self._shown, self._visible = now, True
+            click.echo(f"\r{count:,} {self._what} …", err=True, nl=False)
 
-    yield show
-    if shown > began:
-        click.echo("\r\033[K", err=True, nl=False)
+    def clear(self) -> None:
+        """Make room for a line of output."""
+        if self._visible:
+            self._visible = False
+            click.echo("\r\033[K", err=True, nl=False)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """Yield what shows a running count, and clear it away in the end."""
+    shown = Progress(what)
+    try:
+        yield shown
+    finally:
+        shown.clear()

@@ -2,18 +2,20 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from catalog.errors import RootUnreadable
 from catalog.naming import skill_id
-from catalog.record import Applied, Change, Finding, Gone, Outcome, RootSpec, Trigger
+from catalog.record import Applied, Change, Finding, Gone, Judged, Outcome, RootSpec, Trigger
 from catalog.store import Known, Store
-from pipeline import disk, scan
-from pipeline.disk import Folder, Limits, Stray
-from pipeline.scan import Unsettled
+from pipeline import disk
+from pipeline.disk import Limits, Stray
+from pipeline.engines import Engine, serial
+from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
 from pipeline.settle import Unit
 
 BATCH = 512
@@ -36,7 +38,8 @@ class Round:
     """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
 
     def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *,
-                 quiet: float, trigger: Trigger, scan_id: int | None = None, deep: bool = False,
+                 quiet: float, trigger: Trigger, engine: Engine = serial,
+                 scan_id: int | None = None, deep: bool = False,
                  heard_of: Callable[[Applied], bool] = lambda _: True) -> None:
         """Take the catalog, the configured roots, and how to look; quiet is in seconds.
 
@@ -45,15 +48,14 @@ class Round:
         self.report = Report()
         self._store = store
         self._roots = {root.path: root for root in roots}
-        self._limits = limits
-        self._quiet = quiet
+        self._how = How(limits, quiet, deep)
+        self._engine = engine
         self._trigger = trigger
         self._scan_id = scan_id
-        self._deep = deep
         self._heard_of = heard_of
         self._batch: list[Change] = []
-        self._newcomers: list[tuple[RootSpec, str]] = []
-        self._missing: dict[tuple[str, str], Known] = {}
+        self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
+        self._missing: dict[Unit, Known] = {}
 
     def run(self, units: Sequence[Unit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
@@ -62,79 +64,89 @@ class Round:
         gone, so that a rename is told from a removal and an arrival.
         """
         known = {unit: self._store.known(*unit) for unit in outermost(units)}
-        nothing_can_move = not any(known.values())
+        how = replace(self._how, newcomers=not any(known.values()))
         for unit, folders in known.items():
-            for root, folder in self._survey(unit, folders):
-                if nothing_can_move or folder.path in folders:
-                    self._read(root, folder)
-                    yield from self._apply_full_batch()
-                else:
-                    self._newcomers.append((root, folder.path))
+            yield from self._survey(unit, folders, how)
         yield from self._read_newcomers()
-        yield from self.remove([
-            place for place in self._missing
-            # The survey may be old by now.
-            if disk.look(Path(place[0]), place[1], self._limits) is None
-        ])
+        yield from self.remove([place for place in self._missing if not self._is_there(place)])
 
-    def remove(self, places: Sequence[tuple[str, str]]) -> Iterator[None]:
-        """Mark the skills of places, each a root and a path, as removed."""
+    def remove(self, places: Sequence[Unit]) -> Iterator[None]:
+        """Mark the skills in places as removed."""
         for place in places:
             self._batch.append(Gone(*place))
             yield from self._apply_full_batch()
         self._apply()
 
-    def _survey(self, unit: Unit, known: dict[str, Known]) -> Iterator[tuple[RootSpec, Folder]]:
-        """Yield the folders of a unit that must be read, and note which are missing."""
-        root = self._roots[unit.root]
+    def _survey(self, unit: Unit, known: Mapping[str, Known], how: How) -> Iterator[None]:
+        """Look at a unit and note what is missing there."""
         missing = dict(known)
         strays: list[tuple[str, Finding]] = []
+        hidden: list[Unit] = []
+        part = Part(self._roots[unit.root], (unit.path,),
+                    {path: row.fingerprint for path, row in known.items()})
         try:
-            for found in scan.survey(root, unit.path, known, quiet=self._quiet,
-                                     limits=self._limits, deep=self._deep):
-                if isinstance(found, Stray):
-                    strays.append((found.path, found.finding))
-                    continue
-                self.report.seen += 1
-                missing.pop(found.path, None)
-                if isinstance(found, Folder):
-                    yield root, found
-                elif isinstance(found, Unsettled):
-                    self.report.unsettled.append(Unit(root.path, found.path))
+            for seen in self._engine(part, how):
+                if isinstance(seen, Stray):
+                    strays.append((seen.path, seen.finding))
+                elif isinstance(seen, Hidden):
+                    hidden.append(Unit(unit.root, seen.path))
                 else:
-                    self.report.outcomes["unchanged"] += 1
+                    missing.pop(self._take(unit.root, seen), None)
+                    yield from self._apply_full_batch()
         except RootUnreadable as error:
-            self.report.troubles[root.path] = str(error)
+            self.report.troubles[unit.root] = str(error)
             return
-        self._store.set_strays(root.path, unit.path, strays)
-        hidden = [path for path, finding in strays if finding.code == "directory-unreadable"]
+        self._store.set_strays(*unit, strays)
         for path, row in missing.items():
-            if not any(path == lost or path.startswith(f"{lost}/") for lost in hidden):
-                self._missing[root.path, path] = row
+            place = Unit(unit.root, path)
+            if not any(place.lies_in(directory) for directory in hidden):
+                self._missing[place] = row
 
     def _read_newcomers(self) -> Iterator[None]:
-        by_digest: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        vanished: dict[str, list[Unit]] = defaultdict(list)
         for place, row in self._missing.items():
             if row.digest:
-                by_digest[row.digest].append(place)
-        for root, path in self._newcomers:
-            folder = disk.look(Path(root.path), path, self._limits)
-            if folder:
-                self._read(root, folder, by_digest)
-                yield from self._apply_full_batch()
+                vanished[row.digest].append(place)
+        for root, paths in self._newcomers.items():
+            new = set(paths)
+            part = Part(self._roots[root], tuple(
+                unit.path for unit in outermost([Unit(root, path) for path in paths])), {})
+            try:
+                for seen in self._engine(part, self._how):
+                    # A skill inside a newcomer may be an old one, which has been seen.
+                    if not isinstance(seen, (Stray, Hidden)) and _path_of(seen) in new:
+                        self._take(root, seen, vanished)
+                        yield from self._apply_full_batch()
+            except RootUnreadable as error:
+                self.report.troubles[root] = str(error)
 
-    def _read(self, root: RootSpec, folder: Folder,
-              vanished: dict[str, list[tuple[str, str]]] | None = None) -> None:
-        judged = scan.judge_folder(root, folder, self._limits)
-        if judged is None:
-            self.report.unsettled.append(Unit(root.path, folder.path))
-            return
-        same = (vanished or {}).get(judged.verdict.digest or "")
-        if same:
-            before = same.pop(0)
-            del self._missing[before]
-            judged = replace(judged, moved_from=before)
-        self._batch.append(judged)
+    def _take(self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged,
+              vanished: Mapping[str, list[Unit]] = MappingProxyType({})) -> str:
+        """Note what a folder was seen to be, and return its path."""
+        path = _path_of(seen)
+        if isinstance(seen, Newcomer):
+            self._newcomers[root].append(path)
+            return path
+        self.report.seen += 1
+        if isinstance(seen, Unchanged):
+            self.report.outcomes["unchanged"] += 1
+        elif isinstance(seen, Unsettled):
+            self.report.unsettled.append(Unit(root, path))
+        else:
+            if same := vanished.get(seen.verdict.digest or ""):
+                before = same.pop(0)
+                del self._missing[before]
+                seen = replace(seen, moved_from=before)
+            self._batch.append(seen)
+        return path
+
+    def _is_there(self, place: Unit) -> bool:
+        """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
+        try:
+            return disk.look(Path(place.root), place.path, self._how.limits) is not None
+        except RootUnreadable as error:
+            self.report.troubles[place.root] = str(error)
+            return True
 
     def _apply_full_batch(self) -> Iterator[None]:
         if len(self._batch) >= BATCH:
@@ -151,6 +163,10 @@ class Round:
         self._batch.clear()
 
 
+def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
+    return seen.verdict.place.path if isinstance(seen, Judged) else seen.path
+
+
 def outermost(units: Sequence[Unit]) -> list[Unit]:
     """Return the units that lie in no other one, so that no folder is looked at twice."""
     asked = dict.fromkeys(units)
@@ -161,20 +177,20 @@ class FullScan:
     """One pass over all roots, with its row in `scans`."""
 
     def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *, quiet: float,
-                 trigger: Trigger, deep: bool = False,
+                 trigger: Trigger, engine: Engine = serial, deep: bool = False,
                  heard_of: Callable[[Applied], bool] = lambda _: True) -> None:
         """Take what a Round takes."""
         self._store = store
         self._roots = roots
         self._scan_id = store.begin_scan(trigger, datetime.now(UTC))
         self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
-                            scan_id=self._scan_id, deep=deep, heard_of=heard_of)
+                           engine=engine, scan_id=self._scan_id, deep=deep, heard_of=heard_of)
         self.report = self.round.report
 
     def run(self) -> Iterator[None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
-        yield from self.round.remove(self._store.forsaken())
+        yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])
         yield from self.round.run([Unit(root.path, "") for root in self._roots])
         for root in self._roots:
             self._store.set_root_trouble(root.path, self.report.troubles.get(root.path))
@@ -187,5 +203,5 @@ class FullScan:
 def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime) -> None:
     """Tell the catalog that a folder does not stop changing."""
     root = next(root for root in roots if root.path == unit.root)
-    place = scan.place_of(root, unit.path)
+    place = place_of(root, unit.path)
     store.set_pending(place, skill_id(None, place.plugin, unit.path), since, "still changing")

@@ -1,4 +1,4 @@
-"""Looks at many skill folders: which ones must be read, and what those are judged to be."""
+"""Looks at parts of a root: what is unchanged, and what the other folders are judged to be."""
 
 import logging
 import time
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from catalog.naming import qualified_name, skill_id
 from catalog.record import (
@@ -18,7 +19,6 @@ from catalog.record import (
     SkillRecord,
     StepTrace,
 )
-from catalog.store import Known
 from pipeline import disk
 from pipeline.disk import Folder, Limits, Stray
 from pipeline.findings.registry import finding
@@ -29,37 +29,85 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Some paths of a root, and the fingerprints that the catalog has of folders below them."""
+
+    root: RootSpec
+    paths: tuple[str, ...]  # relative to the root; "" is all of it
+    known: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What counts as unchanged, and what is read."""
+
+    limits: Limits
+    quiet: float  # seconds for which a folder must not have changed
+    deep: bool = False  # read folders whose fingerprint is known, too
+    newcomers: bool = True  # judge folders that are not known; else only name them
+
+
+@dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A folder whose fingerprint the catalog has."""
+    """A folder whose fingerprint is known."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A folder that changed a moment ago."""
+    """A folder that changed a moment ago, or while it was read."""
 
     path: str
 
 
-def survey(root: RootSpec, under: str, known: Mapping[str, Known], *, quiet: float,
-           limits: Limits, deep: bool = False) -> Iterator[Unchanged | Unsettled | Folder | Stray]:
-    """Yield what is at or below a path of a root; a Folder is one that must be read.
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A folder that is not known and was not read yet."""
 
-    quiet is for how many seconds a folder must not have changed; deep has folders read whose
-    fingerprint is known as well. Raises RootUnreadable.
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A directory that cannot be listed: what is known below it may still be there."""
+
+    path: str
+
+
+Seen: TypeAlias = Unchanged | Unsettled | Newcomer | Hidden | Stray | Judged
+
+
+def look(part: Part, how: How) -> Iterator[Seen]:
+    """Yield what there is in a part of a root: discover and judge, from the disk alone.
+
+    It can run in any process that sees the root. Raises RootUnreadable.
     """
-    for found in disk.walk(Path(root.path), under, limits):
-        if isinstance(found, Stray):
-            yield found
-            continue
-        old = known.get(found.path)
-        if old and old.fingerprint == found.fingerprint and not deep:
-            yield Unchanged(found.path)
-        elif changed_lately(found, time.time_ns(), quiet):
-            yield Unsettled(found.path)
-        else:
-            yield found
+    root = Path(part.root.path)
+    for path in part.paths:
+        for found in disk.walk(root, path, how.limits):
+            if isinstance(found, Stray):
+                yield found
+                if found.finding.code == _UNLISTED:
+                    yield Hidden(found.path)
+            else:
+                yield from (Hidden(f"{found.path}/{problem.path}")
+                            for problem in found.problems if problem.code == _UNLISTED)
+                yield _look_at(part, found, how)
+
+
+_UNLISTED = "directory-unreadable"
+
+
+def _look_at(part: Part, folder: Folder, how: How) -> Seen:
+    known = part.known.get(folder.path)
+    if known == folder.fingerprint and not how.deep:
+        return Unchanged(folder.path)
+    if changed_lately(folder, time.time_ns(), how.quiet):
+        return Unsettled(folder.path)
+    if known is None and not how.newcomers:
+        return Newcomer(folder.path)
+    return judge_folder(part.root, folder, how.limits) or Unsettled(folder.path)
 
 
 def changed_lately(folder: Folder, now_ns: int, quiet: float) -> bool:

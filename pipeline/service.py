@@ -19,6 +19,7 @@ from catalog.store import Store, explained
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits
+from pipeline.engines import processes
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Settle, Unit
 from pipeline.watch import Watch
@@ -205,7 +206,7 @@ class Service:
                 return
             scan = FullScan(self._store, self._roots, self._limits,
                             trigger=self._scans_wished[0], quiet=self._settings.settle_quiet,
-                            heard_of=self._heard_of)
+                            engine=processes, heard_of=self._heard_of)
             self._scan = (scan, scan.run())
             self._scans_wished.clear()  # one scan grants all the wishes there were
         scan, steps = self._scan

@@ -11,6 +11,10 @@ class Unit(NamedTuple):
     root: str  # absolute path
     path: str  # relative to the root; "" is all of it
 
+    def lies_in(self, other: "Unit") -> bool:
+        """Tell whether this is the other unit or a part of it."""
+        return self == other or other in self.wholes()
+
     def wholes(self) -> Iterator["Unit"]:
         """Yield every larger unit that this one could be a part of."""
         path = self.path

@@ -12,7 +12,7 @@ from pipeline.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
 from pipeline.snapshot import fingerprint
 
 Entry: TypeAlias = tuple[str, os.stat_result]
-"""A regular file: its path relative to the skill folder, and its stat; of a link, its target's."""
+"""A path relative to the skill folder, and its stat; of a link, its target's."""
 
 Targets: TypeAlias = Mapping[str, os.stat_result | str]
 """Where names that are neither files nor directories lead: a stat, or the code of a finding."""
@@ -45,7 +45,8 @@ class Folder:
     """A skill folder as a walk saw it: names and stats, no bytes."""
 
     path: str  # relative to the root
-    entries: tuple[Entry, ...]  # sorted by path; incomplete where a limit is exceeded
+    entries: tuple[Entry, ...]  # regular files by path; incomplete where a limit is exceeded
+    directories: tuple[Entry, ...]  # those listed; the folder itself is ""
     problems: tuple[Finding, ...]
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
@@ -70,6 +71,7 @@ class Signature:
         self._limits = limits
         self._entries: list[Entry] = []
         self._problems: list[Finding] = []
+        self._listed: list[Entry] = []
         self._files = 0
         self._directories = 0
         self._changed_ns = 0
@@ -86,6 +88,7 @@ class Signature:
 
     def add_directory(self, path: str, stat: os.stat_result, files: int) -> None:
         """Note a directory and how many files, links and special files it directly holds."""
+        self._listed.append((path[len(self._path) + 1:], stat))
         self._directories += 1
         self._files += files
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
@@ -140,7 +143,8 @@ class Signature:
         self._check_limits(entries)
         problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
         return Folder(
-            self._path, entries, problems, fingerprint(entries, problems), self._changed_ns
+            self._path, entries, tuple(self._listed), problems,
+            fingerprint(entries, problems), self._changed_ns,
         )
 
     def _report(self, problem: Finding) -> None:

@@ -47,6 +47,21 @@ def walk(
             yield one
 
 
+def entries(root: Path, path: str) -> list[str] | None:
+    """Return the paths directly in a directory that, walked each, give what its walk gives.
+
+    None where it must be walked whole: a skill folder, a link, or what cannot be listed.
+    """
+    own = f"{root}/{os_path(path)}" if path else str(root)
+    try:
+        names = sorted(name for name in os.listdir(own) if not is_junk(name))
+    except OSError:
+        return None
+    if path and (os.path.islink(own) or any(map(is_skill_md, names))):
+        return None
+    return [f"{path}/{text_path(name)}" if path else text_path(name) for name in names]
+
+
 def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 

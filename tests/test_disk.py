@@ -722,19 +722,18 @@ class TestReading:
         assert snapshot is not None
         assert snapshot.skill_md == content
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            pytest.param(lambda s: (s / "d/x").write_text("other"), id="file changed"),
-            pytest.param(lambda s: (s / "d/x").unlink(), id="file gone"),
-            pytest.param(lambda s: (s / "d").rename(s / "e"), id="directory gone"),
-            pytest.param(lambda s: s.rename(s.parent / "t"), id="folder gone"),
-            pytest.param(lambda s: s.parent.rename(s.parent.parent / "r"), id="root gone"),
-            pytest.param(lambda s: write(s, "new"), id="file added"),
-            pytest.param(lambda s: (s / "SKILL.md").unlink(), id="no longer a skill"),
-            pytest.param(lambda s: write(s, "d/SKILL.md"), id="a skill of its own inside"),
-        ],
+    CHANGES = (
+        pytest.param(lambda s: (s / "d/x").write_text("other"), id="file changed"),
+        pytest.param(lambda s: (s / "d/x").unlink(), id="file gone"),
+        pytest.param(lambda s: (s / "d").rename(s / "e"), id="directory gone"),
+        pytest.param(lambda s: s.rename(s.parent / "t"), id="folder gone"),
+        pytest.param(lambda s: s.parent.rename(s.parent.parent / "r"), id="root gone"),
+        pytest.param(lambda s: write(s, "new"), id="file added"),
+        pytest.param(lambda s: (s / "SKILL.md").unlink(), id="no longer a skill"),
+        pytest.param(lambda s: write(s, "d/SKILL.md"), id="a skill of its own inside"),
     )
+
+    @pytest.mark.parametrize("change", CHANGES)
     @pytest.mark.parametrize("when", ["before", "after"])
     def test_a_folder_that_moved_is_nothing(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str,
@@ -751,21 +750,36 @@ class TestReading:
             monkeypatch.setattr(disk, "look", lambda *args: (change(root / "s"), look(*args))[1])
         assert disk.read(root, folder) is None
 
+    @pytest.mark.parametrize("change", CHANGES)
+    def test_the_stats_alone_tell_that_a_settled_folder_moved(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        change: Callable[[Path], object],
+    ) -> None:
+        """Once the clock has ticked, no second listing is needed to notice a change."""
+        write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
+        root = tmp_path / "root"
+        folder = seen(root)
+        monkeypatch.setattr(disk, "_TICK_NS", 0)
+        monkeypatch.setattr(disk, "look", lambda *_: pytest.fail("it was listed again"))
+        assert disk.read(root, folder) is not None
+        mark = tmp_path / "mark"
+        while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
+            mark.write_text("x")  # until the clock has ticked
+        real = disk._read
+        monkeypatch.setattr(
+            disk, "_read", lambda *given: (real(*given), change(root / "s"))[0])
+        assert disk.read(root, folder) is None
+
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])
     def test_nothing_exchanged_for_a_link_leads_out_of_the_root(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
-        """Not even to the same inode, and not even if the look afterwards is deceived."""
-        write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
+        """Not even if the look afterwards is deceived: only the inode that was seen is read."""
+        write(tmp_path, "root/s/SKILL.md", "root/s/d/x", "out/SKILL.md", "out/d/x")
         root = tmp_path / "root"
         folder = seen(root)
         (root / "s" / name).rename(tmp_path / "moved")
-        (root / "s" / name).symlink_to(tmp_path / "moved")
-        folder = Folder(
-            folder.path,
-            tuple((path, os.stat(root / "s" / path)) for path, _ in folder.entries),
-            (), folder.fingerprint, folder.changed_ns,
-        )
+        (root / "s" / name).symlink_to(tmp_path / "out" / name)
         monkeypatch.setattr(disk, "look", lambda *_: folder)
         assert disk.read(root, folder) is None
 

@@ -1,0 +1,102 @@
+"""Who looks at a part of a root: this process itself, or one for every core."""
+
+import os
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pipeline import disk
+from pipeline.scan import How, Part, Seen, look
+
+EngineName: TypeAlias = Literal["serial", "processes"]
+Engine: TypeAlias = Callable[[Part, How], Iterator[Seen]]
+"""Looks at a part of a root and yields what was seen. Raises RootUnreadable."""
+
+PATHS_IN_A_PIECE = 16
+"""Few enough that the cores end together, many enough that sending them costs little."""
+WORTH_IT = 512
+"""Paths to read from which on other processes are started: that alone takes half a second."""
+
+
+def serial(part: Part, how: How) -> Iterator[Seen]:
+    """Look at one folder after the other in this process."""
+    return look(part, how)
+
+
+def processes(part: Part, how: How) -> Iterator[Seen]:
+    """Look with as many processes as there are cores, while this one goes on storing.
+
+    Where little is to be read this process does it alone, and so it does the rest of the work
+    should one of the others die.
+    """
+    paths = _split(part)
+    if len(paths) - (0 if how.deep else len(part.known)) < WORTH_IT:
+        yield from look(part, how)
+        return
+    todo = deque(_pieces(part, paths))
+    cores = len(os.sched_getaffinity(0))
+    under_way: deque[tuple[Part, Future[list[Seen]]]] = deque()
+    # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
+    pool = ProcessPoolExecutor(max(1, cores - 1), mp_context=get_context("spawn"))
+    try:
+        while todo or under_way:
+            while todo and len(under_way) < 4 * cores:
+                piece = todo.popleft()
+                under_way.append((piece, pool.submit(_looked, piece, how)))
+            if todo and not under_way[0][1].done():
+                yield from look(todo.pop(), how)  # rather than wait
+                continue
+            seen = under_way[0][1].result()
+            under_way.popleft()
+            yield from seen
+    except BrokenProcessPool:
+        for piece in (*(piece for piece, _ in under_way), *todo):
+            yield from look(piece, how)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _looked(part: Part, how: How) -> list[Seen]:
+    return list(look(part, how))
+
+
+def _split(part: Part) -> list[str]:
+    """Return paths that together are the part, going down until there are enough of them."""
+    root = Path(part.root.path)
+    paths, whole = list(part.paths), [False] * len(part.paths)
+    while len(paths) < WORTH_IT and not all(whole):
+        below: list[tuple[str, bool]] = []
+        for path, is_whole in zip(paths, whole, strict=True):
+            children = None if is_whole else disk.entries(root, path)
+            below += [(path, True)] if children is None else [(name, False) for name in children]
+        paths, whole = [path for path, _ in below], [is_whole for _, is_whole in below]
+    return paths
+
+
+def _pieces(part: Part, paths: Sequence[str]) -> Iterator[Part]:
+    known = sorted(part.known)
+    for start in range(0, len(paths), PATHS_IN_A_PIECE):
+        some = tuple(paths[start : start + PATHS_IN_A_PIECE])
+        yield replace(part, paths=some, known={
+            name: part.known[name] for path in some for name in _at_or_below(known, path)})
+
+
+def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:
+    """Yield the sorted names that are a path or lie below it."""
+    if not path:
+        yield from names
+        return
+    at = bisect_left(names, path)
+    if at < len(names) and names[at] == path:
+        yield path
+    # "0" follows "/" in code points.
+    yield from names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]
+
+
+ENGINES: dict[EngineName, Engine] = {"serial": serial, "processes": processes}

@@ -1,0 +1,75 @@
+"""Whoever looks at the folders, the same is seen."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+
+from catalog.record import Judged, RootSpec
+from pipeline import engines
+from pipeline.disk import Limits
+from pipeline.scan import How, Part, Unchanged
+
+
+@pytest.fixture
+def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
+    """Return a root with skills at several depths, one of them broken, and a stray."""
+    for number in range(6):
+        skill(tmp_path / "root" / f"group-{number % 2}" / f"skill-{number}")
+    skill(tmp_path / "root/group-0/skill-0/nested")
+    skill(tmp_path / "root/flat")
+    skill(tmp_path / "root/broken", files={"SKILL.md": "nothing\n"})
+    (tmp_path / "root/SKILL.md").write_text("stray")
+    (tmp_path / "root/group-1/dangling").symlink_to("nowhere")
+    return RootSpec(str(tmp_path / "root"))
+
+
+@pytest.fixture
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make even a few folders worth the processes."""
+    monkeypatch.setattr(engines, "WORTH_IT", 5)
+    monkeypatch.setattr(engines, "PATHS_IN_A_PIECE", 2)
+
+
+def verdicts(seen: list[object]) -> list[str]:
+    """Return what was seen, without times, in an order of its own."""
+    return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen)
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("paths", [("",), ("group-0", "group-1"), ("flat",), ("nowhere",)])
+def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, ...]) -> None:
+    """Every verdict, finding and stray, once."""
+    part, how = Part(root, paths, {}), How(Limits(), quiet=0.0)
+    alone = list(engines.serial(part, how))
+    assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
+    """Fingerprints travel with the paths they belong to."""
+    how = How(Limits(), quiet=0.0)
+    known = {one.verdict.place.path: one.verdict.fingerprint
+             for one in engines.serial(Part(root, ("",), {}), how) if isinstance(one, Judged)}
+    seen = list(engines.processes(Part(root, ("",), known), how))
+    assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
+    assert not [one for one in seen if isinstance(one, Judged)]
+
+
+def kill_this_process(part: Part, how: How) -> list[object]:
+    """Stand in for the work of a process that the system kills for want of memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_a_process_that_dies_loses_nothing(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of the work is done here."""
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    alone = list(engines.serial(part, how))
+    monkeypatch.setattr(engines, "_looked", kill_this_process)
+    assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
