@@ -118,16 +118,17 @@ class Store:
 
     def set_strays(self, root: str, under: str, strays: Iterable[tuple[str, Finding]]) -> None:
         """Replace the findings that speak of no skill, at or below a path of a root."""
+        new = [rows.finding(None, root, folder, found) for folder, found in strays]
+        there = ("skill IS NULL AND root = ?"
+                 " AND (? = '' OR folder = ? OR (folder > ? AND folder < ?))")
+        place = [root, under, under, f"{under}/", f"{under}0"]
+        columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
+        if self.db.execute(f"SELECT {columns} FROM findings WHERE {there} ORDER BY id",
+                           place).fetchall() == new:
+            return
         with self._transaction():
-            self.db.execute(
-                "DELETE FROM findings WHERE skill IS NULL AND root = ?"
-                " AND (? = '' OR folder = ? OR (folder > ? AND folder < ?))",
-                [root, under, under, f"{under}/", f"{under}0"],
-            )
-            self.db.conn.executemany(
-                intake.insert("findings", rows.FINDING_COLUMNS),
-                [rows.finding(None, root, folder, found) for folder, found in strays],
-            )
+            self.db.execute(f"DELETE FROM findings WHERE {there}", place)
+            self.db.conn.executemany(intake.insert("findings", rows.FINDING_COLUMNS), new)
 
     # Scans and health
 

@@ -1,8 +1,16 @@
 """Writes the pages of this folder that are made from the code: run `python docs/generate.py`."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import click
+import yaml
+from sqlite_utils import Database
+
+from catalog.schema import migrations
+from pipeline.cli import cli
 from pipeline.findings.finding_type import (
     ALWAYS,
     IF_STRICT,
@@ -81,5 +89,65 @@ def _cell(text: str) -> str:
     return _prose(text).replace("|", r"\|")
 
 
+_COMMANDS = """\
+# Commands
+
+<!-- Made by docs/generate.py from the commands' own help; edit pipeline/cli.py instead. -->
+
+Exit codes: 0 done, 1 findings or differences, 2 wrong usage or a trouble that is yours to mend,
+3 a bug of ours, 130 interrupted.
+"""
+
+
+def commands_page() -> str:
+    """Return the text of commands.md: what `--help` says, command by command."""
+    parts = [_COMMANDS, _help(cli, None)]
+    with click.Context(cli, info_name="skilldrop") as top:
+        parts += [_help(command, top) for _, command in sorted(cli.commands.items())]
+    return "\n".join(parts)
+
+
+def _help(command: click.Command, top: click.Context | None) -> str:
+    name = "skilldrop" if top is None else f"skilldrop {command.name}"
+    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2], terminal_width=96,
+                       max_content_width=96) as context:
+        return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+_SCHEMA = """\
+# Schema
+
+<!-- Made by docs/generate.py from the migrations and datasette-metadata.yml. -->
+
+The catalog is one SQLite file, `catalog.db`, in WAL mode. One process writes it; any number may
+read it. Times are ISO 8601 in UTC, JSON columns are valid JSON, yes and no are 1 and 0.
+"""
+
+
+def schema_page() -> str:
+    """Return the text of schema.md: every table and view, every column, and what it holds."""
+    db = Database(memory=True)
+    migrations.apply(db)
+    described = yaml.safe_load((HERE.parent / "datasette-metadata.yml").read_text("utf-8"))
+    tables = described["databases"]["catalog"]["tables"]
+    parts = [_SCHEMA]
+    for name in (*db.table_names(), *db.view_names()):
+        if (table := tables.get(name)) and not table.get("hidden"):
+            rows = "".join(f"| `{column}` | {type_ or 'any'} | {_cell(' '.join(said.split()))} |\n"
+                           for column, type_, said in _columns(db, name, table))
+            said = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
+            parts.append(f"## `{name}`\n\n{' '.join(said.split())}\n\n"
+                         f"| column | type | holds |\n|---|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for row in db.query(f"SELECT name, type FROM pragma_table_xinfo('{name}')"):
+        yield row["name"], row["type"].lower(), table["columns"].get(row["name"], "")
+
+
+PAGES = {"findings.md": findings_page, "commands.md": commands_page, "schema.md": schema_page}
+
 if __name__ == "__main__":
-    (HERE / "findings.md").write_text(findings_page(), "utf-8")
+    for page, text in PAGES.items():
+        (HERE / page).write_text(text(), "utf-8")

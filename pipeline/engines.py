@@ -1,13 +1,15 @@
 """Who looks at a part of a root: this process itself, or one for every core."""
 
 import os
+import signal
+import threading
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -43,7 +45,7 @@ def processes(part: Part, how: How) -> Iterator[Seen]:
     cores = len(os.sched_getaffinity(0))
     under_way: deque[tuple[Part, Future[list[Seen]]]] = deque()
     # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
-    pool = ProcessPoolExecutor(max(1, cores - 1), mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(cores, get_context("spawn"), _prepare)
     try:
         while todo or under_way:
             while todo and len(under_way) < 4 * cores:
@@ -60,6 +62,18 @@ def processes(part: Part, how: How) -> Iterator[Seen]:
             yield from look(piece, how)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _prepare() -> None:
+    """Let a process of the pool neither take a Ctrl-C for its own nor outlive its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _looked(part: Part, how: How) -> list[Seen]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -187,7 +187,7 @@ class FullScan:
                            engine=engine, scan_id=self._scan_id, deep=deep, heard_of=heard_of)
         self.report = self.round.report
 
-    def run(self) -> Iterator[None]:
+    def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
         yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])

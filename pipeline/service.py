@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -66,7 +66,7 @@ class Service:
         self._inbox: SimpleQueue[Hint | ScanWish] = SimpleQueue()
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
         self._watch = Watch([], self._heard)
-        self._scan: tuple[FullScan, Iterator[None]] | None = None
+        self._scan: tuple[FullScan, Generator[None, None, None]] | None = None
         self._scans_wished: list[Trigger] = []
         self._pause_until = 0.0
         self._publish_after: float | None = None
@@ -88,9 +88,9 @@ class Service:
             seconds=self._settings.rescan_every, coalesce=True, max_instances=1,
             misfire_grace_time=None, replace_existing=True,
         )
-        self._begin()
         scheduler.start()
         try:
+            self._begin()
             while not self._stopping:
                 self._hear()
                 if time.monotonic() >= self._pause_until:
@@ -98,6 +98,8 @@ class Service:
         finally:
             scheduler.shutdown(wait=False)
             self._watch.stop()
+            if self._scan:
+                self._scan[1].close()
             if self._site:
                 self._site.stop()
             self._store.set_health(watcher_mode="stopped", service_pid=None,

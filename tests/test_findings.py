@@ -1,4 +1,3 @@
-import importlib.util
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -233,15 +232,9 @@ def test_a_finding_takes_what_its_type_says() -> None:
     )
 
 
-def test_the_page_is_what_the_registry_says() -> None:
-    """docs/findings.md is up to date; `python docs/generate.py` writes it."""
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    assert spec
-    assert spec.loader
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+def test_the_page_has_a_paragraph_for_every_finding() -> None:
+    """docs/findings.md speaks of each code once, in the order of the profiles."""
     page = (DOCS / "findings.md").read_text("utf-8")
-    assert page == generate.findings_page(), "stale: run `python docs/generate.py`"
     assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
         kind.code for profile in ("reading", *PROFILES) for kind in REGISTRY.values()
         if kind.profile == profile

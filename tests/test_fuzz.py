@@ -155,8 +155,9 @@ def test_a_file_that_is_written_out_repaired_needs_no_repair(data: bytes) -> Non
 
 def _repaired(text: str, findings: tuple[Finding, ...]) -> str:
     lines = text.split("\n")
-    # From the bottom up, so that a line that is put in does not move the next change.
-    for found in sorted(findings, key=lambda each: -(each.line or 0)):
+    # From the bottom up, so that a line that is put in does not move the next change; of two in
+    # one line the last first, for the same reason.
+    for found in sorted(reversed(findings), key=lambda each: -(each.line or 0)):
         if found.before is not None and found.after is not None and found.line is not None:
             first = found.line - 1
             lines[first : first + found.before.count("\n") + 1] = found.after.split("\n")
