@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlite_utils import Database
 
 from catalog import contest, rows
-from catalog.naming import version_name
+from catalog.naming import qualified_name, skill_id, version_name
 from catalog.record import (
     Applied,
     Change,
@@ -16,6 +17,7 @@ from catalog.record import (
     Gone,
     Judged,
     Outcome,
+    Place,
     Rejection,
     SkillRecord,
     Trigger,
@@ -36,7 +38,11 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
     for change in changes:
         if isinstance(change, Gone):
             batch.take_gone(change)
-        elif isinstance(change.verdict, SkillRecord):
+            continue
+        if change.moved_from in batch.old:  # the new place has a row of its own, and a history
+            batch.take_gone(Gone(*change.moved_from))
+            change = replace(change, moved_from=None)
+        if isinstance(change.verdict, SkillRecord):
             batch.take_record(change.verdict, change)
         else:
             batch.take_rejection(change.verdict, change)
@@ -81,7 +87,9 @@ class _Batch:
         )
         self.old = {(row["root"], row["path"]): row for row in found}
         for change in changes:
-            if isinstance(change, Judged) and change.moved_from in self.old:
+            if isinstance(change, Judged) and change.moved_from in self.old and (
+                _place(change) not in self.old
+            ):
                 self.old[_place(change)] = self.old.pop(change.moved_from)
 
     # One change at a time
@@ -112,7 +120,7 @@ class _Batch:
         if not old or not old["current_version_id"] or (
             (old["digest"], old["skill_id"]) != (record.digest, record.skill_id)
         ):
-            fields["current_version_id"] = self._add_version(skill, old, record)
+            fields["current_version_id"] = self._add_version(skill, old, record, fields)
         present = old and old["status"] in _PRESENT
         outcome: Outcome = ("renamed" if judged.moved_from else
                             "updated" if present else "added")
@@ -136,6 +144,8 @@ class _Batch:
                 "seen_digest": rejection.digest, "root": place[0], "path": place[1],
                 "newest_rejected_at": old["newest_rejected_at"] or self.at,
             }
+            if (old["level"], old["plugin"]) != (rejection.place.level, rejection.place.plugin):
+                fields |= _moved_in_rank(old, rejection.place)
         else:
             fields = _SETTLED | rows.rejected(rejection) | {
                 "status": "rejected", "status_reason": _why(rejection.findings),
@@ -148,7 +158,7 @@ class _Batch:
         self._write_skill(old, fields | {"id": skill, "fingerprint": rejection.fingerprint})
         self._replace_findings(skill, place[0], place[1], rejection.findings, old)
         if old:
-            self.contested.add(old["skill_id"])
+            self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
         self._note(skill, place, rejection.name, "rejected", judged, None)
 
     # The rows of one change
@@ -161,7 +171,7 @@ class _Batch:
         ):
             return False
         known = self.db.execute(
-            f"SELECT {_columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? ORDER BY id",
+            f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? ORDER BY id",
             [old["id"]],
         ).fetchall()
         return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
@@ -175,9 +185,10 @@ class _Batch:
         base = old or _NEW_ROW | {"first_seen": self.at}
         self.skills.append(base | fields | {"last_changed": self.at})
 
-    def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord) -> int:
+    def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord,
+                     fields: rows.Row) -> int:
         version, self.next_version = self.next_version, self.next_version + 1
-        self.versions.append(rows.version(record) | {
+        self.versions.append(rows.version(record, fields) | {
             "id": version, "skill": skill, "ingested_at": self.at,
         })
         self.files.extend(rows.file(version, entry) for entry in record.files)
@@ -238,16 +249,24 @@ class _Batch:
 
     def _name_versions(self) -> None:
         base = version_name(self.moment)
-        for skill_id, version in self.db.execute(
+        for slug, version in self.db.execute(
             "SELECT v.skill_id, v.version FROM json_each(?) AS wanted JOIN versions AS v"
             " ON v.skill_id = wanted.value AND v.version >= ?",
             [rows.to_json([row["skill_id"] for row in self.versions]), base],
         ):
-            self.taken[skill_id].add(version)
+            self.taken[slug].add(version)
         for row in self.versions:
             taken = self.taken[row["skill_id"]]
             row["version"] = version_name(self.moment, taken)
             taken.add(row["version"])
+
+
+def _moved_in_rank(row: rows.Row, place: Place) -> rows.Row:
+    """Return what changes of accepted content when its root is given another level."""
+    name = row["name"].removeprefix(f"{row['plugin']}:")
+    return {"level": place.level, "plugin": place.plugin,
+            "name": qualified_name(name, place.plugin),
+            "skill_id": skill_id(name, place.plugin, place.path)}
 
 
 def _why(findings: Iterable[Finding]) -> str:
@@ -264,18 +283,19 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
     return tuple(map(row.get, columns))
 
 
-def _columns(names: Iterable[str]) -> str:
+def columns(names: Iterable[str]) -> str:
+    """Return column names as SQL lists them."""
     return ", ".join(f'"{name}"' for name in names)
 
 
-def insert(table: str, columns: Sequence[str]) -> str:
-    """Return the statement that adds a row with values in the order of the columns."""
-    return f"INSERT INTO {table} ({_columns(columns)}) VALUES ({', '.join('?' * len(columns))})"
+def insert(table: str, names: Sequence[str]) -> str:
+    """Return the statement that adds a row with values in the order of the columns named."""
+    return f"INSERT INTO {table} ({columns(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-def _upsert(table: str, columns: Sequence[str]) -> str:
-    kept = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name != "id")
-    return f"{insert(table, columns)} ON CONFLICT (id) DO UPDATE SET {kept}"
+def _upsert(table: str, names: Sequence[str]) -> str:
+    kept = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
+    return f"{insert(table, names)} ON CONFLICT (id) DO UPDATE SET {kept}"
 
 
 _SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}

@@ -3,11 +3,14 @@
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from catalog.formats import FORMATS
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Json
+
+_REPORT = ".meta.json"
 
 
 def publish_index(folder: Path, spec: IndexSpec, index: PromptIndex,
@@ -18,9 +21,19 @@ def publish_index(folder: Path, spec: IndexSpec, index: PromptIndex,
     """
     folder.mkdir(parents=True, exist_ok=True)
     changed = write_whole(folder / spec.file_name, index.text.encode())
-    write_whole(folder / f"{spec.name}.meta.json",
+    write_whole(folder / f"{spec.name}{_REPORT}",
                 json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n")
     return changed
+
+
+def remove_index_files(folder: Path, specs: Sequence[IndexSpec]) -> None:
+    """Remove the files of indexes that are no longer configured, or not in that format."""
+    kept = {name for spec in specs for name in (spec.file_name, f"{spec.name}{_REPORT}")}
+    for report in folder.glob(f"*{_REPORT}"):
+        name = report.name.removesuffix(_REPORT)
+        for file in (*(f"{name}{form.ending}" for form in FORMATS.values()), report.name):
+            if file not in kept:
+                (folder / file).unlink(missing_ok=True)
 
 
 def write_whole(path: Path, data: bytes) -> bool:

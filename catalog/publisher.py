@@ -11,15 +11,22 @@ from catalog.store import Store
 
 def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
                     at: datetime) -> list[str]:
-    """Rebuild every index and return the names of those whose text is new. Raises OSError."""
+    """Rebuild every index and return the names of those whose text is new. Raises OSError.
+
+    The files themselves are compared, so one that was lost or damaged is written again; those
+    of indexes that are no longer configured are removed.
+    """
+    packages.remove_index_files(folder, specs)
     return [spec.name for spec in specs if _publish(store, spec, folder, at)]
 
 
 def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime) -> bool:
     index = search.build_index(store.db, spec)
     left_out = search.count_indexable(store.db, spec) - len(index.entries)
-    if not store.record_build(spec, index, left_out, at) and (folder / spec.file_name).exists():
-        return False
+    since = store.published_at(spec, index, left_out)
     report = search.index_report(store.db, spec, index)
-    return packages.publish_index(folder, spec, index, report | {
-        "published_at": at.isoformat(timespec="milliseconds")})
+    changed = packages.publish_index(folder, spec, index, report | {
+        "published_at": since or at.isoformat(timespec="milliseconds")})
+    if since is None:
+        store.record_build(spec, index, left_out, at)
+    return changed

@@ -64,14 +64,10 @@ def rejected(rejection: Rejection) -> Row:
     }
 
 
-def version(record: SkillRecord) -> Row:
-    """Return what the `versions` table holds of accepted content."""
-    return {
-        "skill_id": record.skill_id,
-        "digest": record.digest,
-        "skill_md_hash": record.skill_md_hash,
-        "file_inventory": _inventory(record.inventory),
-        "frontmatter": to_json(record.frontmatter),
+def version(record: SkillRecord, skill: Row) -> Row:
+    """Return what the `versions` table holds of accepted content, given its row of `skills`."""
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
     }
 

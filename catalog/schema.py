@@ -82,7 +82,6 @@ def m001_roots_and_skills(db: Database) -> None:
     -- SQLite looks here for referring rows at every write to versions.
     CREATE INDEX skills_by_current_version ON skills (current_version_id);
     CREATE INDEX skills_by_pinned_version ON skills (pinned_version_id);
-    CREATE INDEX skills_by_shadow ON skills (shadowed_by);
     CREATE INDEX skills_pending ON skills (pending_since) WHERE pending_since IS NOT NULL;
     CREATE INDEX skills_in_index_order
         ON skills (level_rank, ifnull(priority, 0) DESC, name, id)

@@ -6,14 +6,14 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sqlite_utils import Database
 
 from catalog import ngrams, prompt_index, rows, tokens
 from catalog.errors import CatalogUnusable, NotInCatalog
 from catalog.prompt_index import Candidate, IndexSpec, PromptIndex
-from catalog.record import Json
+from catalog.record import Json, Status
 
 NAMED_LEFT_OUT = 100
 """How many of the skills that an index has no room for its report names."""
@@ -61,9 +61,11 @@ _HITS = """
 def find(db: Database, words: str, limit: int = 20) -> list[Hit]:
     """Return the active skills that match all words, the name counting most and the body least.
 
-    Whatever is typed is taken as words: there is no syntax to get wrong. Words match by their
-    beginnings; Chinese, Japanese and Korean is found in names, descriptions and tags.
+    Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
+    stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
+    descriptions and tags.
     """
+    words = words.encode(errors="ignore").decode()  # what a shell passes on may not be UTF-8
     match = match_expression(words)
     if not match:
         return []
@@ -96,6 +98,7 @@ def _snippet(row: rows.Row) -> str:
 
 def index_spec(db: Database, name: str) -> IndexSpec:
     """Return the settings of a configured index. Raises NotInCatalog, naming those there are."""
+    name = name.encode(errors="replace").decode()  # a shell may pass on what is not UTF-8
     for row in db.query("SELECT * FROM indexes WHERE name = ?", [name]):
         chosen = json.loads(row["filter"])
         return IndexSpec(
@@ -180,17 +183,20 @@ def _filter(spec: IndexSpec) -> dict[str, str]:
 
 # Health
 
+def counts(db: Database) -> dict[Status, int]:
+    """Return how many skills have each status."""
+    found = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
+    return {status: found.get(status, 0) for status in get_args(Status)}
+
+
 def status(db: Database) -> dict[str, Any]:
     """Return the health row, counts by status, and all that waits or was rejected, with why."""
     health = next(iter(db.query("SELECT * FROM health")))
-    counts = {row["status"]: row["n"] for row in db.query(
-        "SELECT status, count(*) AS n FROM skills GROUP BY status")}
     return {
         "health": {key: value for key, value in health.items() if key != "id"},
         "roots": list(db.query("SELECT path, level, acceptance, trouble FROM roots"
                                " WHERE configured = 1 ORDER BY position")),
-        "counts": {name: counts.get(name, 0) for name in
-                   ("active", "shadowed", "rejected", "pending", "removed")},
+        "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in db.query(
             "SELECT severity, count(*) AS n FROM findings GROUP BY severity")},
         "pending": list(db.query(

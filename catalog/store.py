@@ -20,10 +20,9 @@ from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, T
 class Known(NamedTuple):
     """What a scan needs of a skill folder that the catalog has."""
 
-    id: int
-    path: str
     fingerprint: str
     digest: str | None  # of the content last looked at
+    is_pending: bool
 
 
 class Store:
@@ -76,6 +75,8 @@ class Store:
                 if root.path in known and known[root.path]["judged_by"] != rules:
                     self.db.execute("UPDATE skills SET fingerprint = '' WHERE root = ?",
                                     [root.path])
+            self.db.execute("DELETE FROM findings WHERE skill IS NULL AND root IN"
+                            " (SELECT path FROM roots WHERE configured = 0)")
             contest.decide_all(self.db, _iso(at))
 
     def forsaken(self) -> list[tuple[str, str]]:
@@ -94,12 +95,12 @@ class Store:
     def known(self, root: str, under: str = "") -> dict[str, Known]:
         """Return the skill folders of a root, at or below a path, that are not removed."""
         found = self.db.execute(
-            "SELECT id, path, fingerprint, seen_digest FROM skills"
-            " WHERE root = ? AND status != 'removed'"
-            " AND (? = '' OR path = ? OR (path > ? AND path < ?))",
-            [root, under, under, f"{under}/", f"{under}0"],  # "0" follows "/" in code points
+            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL FROM skills"
+            f" WHERE root = ? AND status != 'removed' AND {_at_or_below('path')}",
+            [root, *_bounds(under)],
         )
-        return {row[1]: Known._make(row) for row in found}
+        return {path: Known(fingerprint, digest, bool(pending))
+                for path, fingerprint, digest, pending in found}
 
     def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
               scan: int | None = None) -> list[Applied]:
@@ -107,11 +108,12 @@ class Store:
         with self._transaction():
             return intake.take_in(self.db, changes, trigger=trigger, at=at, scan=scan)
 
-    def set_pending(self, place: Place, skill_id: str, since: datetime, reason: str) -> None:
+    def set_pending(self, place: Place, name: str, skill_id: str, since: datetime,
+                    reason: str) -> None:
         """Show a folder as waiting; one that was never accepted gets a row that says so."""
         with self._transaction():
             self.db.execute(_UPSERT_PENDING, {
-                "skill_id": skill_id, "name": place.path.rpartition("/")[2],
+                "skill_id": skill_id, "name": name,
                 "level": place.level, "plugin": place.plugin, "root": place.root,
                 "path": place.path, "reason": reason, "since": _iso(since),
             })
@@ -119,16 +121,22 @@ class Store:
     def set_strays(self, root: str, under: str, strays: Iterable[tuple[str, Finding]]) -> None:
         """Replace the findings that speak of no skill, at or below a path of a root."""
         new = [rows.finding(None, root, folder, found) for folder, found in strays]
-        there = ("skill IS NULL AND root = ?"
-                 " AND (? = '' OR folder = ? OR (folder > ? AND folder < ?))")
-        place = [root, under, under, f"{under}/", f"{under}0"]
-        columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
+        there = f"skill IS NULL AND root = ? AND {_at_or_below('folder')}"
+        place = [root, *_bounds(under)]
+        columns = intake.columns(rows.FINDING_COLUMNS)
         if self.db.execute(f"SELECT {columns} FROM findings WHERE {there} ORDER BY id",
                            place).fetchall() == new:
             return
         with self._transaction():
             self.db.execute(f"DELETE FROM findings WHERE {there}", place)
             self.db.conn.executemany(intake.insert("findings", rows.FINDING_COLUMNS), new)
+
+    def clear_pending(self, root: str, paths: Sequence[str]) -> None:
+        """Note that folders have settled, and that nothing in them has changed."""
+        self.db.execute(
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
+            " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
+            [root, rows.to_json(paths)])
 
     # Scans and health
 
@@ -176,14 +184,21 @@ class Store:
                                             "names": spec.names}),
                 })
 
-    def record_build(self, spec: IndexSpec, index: PromptIndex, left_out: int,
-                     at: datetime) -> bool:
-        """Keep what an index says from now on, who is in it, and the text itself once.
+    def published_at(self, spec: IndexSpec, index: PromptIndex, left_out: int) -> str | None:
+        """Return since when an index has said just this; None where it says something new."""
+        last = self.db.execute(
+            "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
+            " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
+            [spec.name]).fetchone()
+        entries = self.db.execute("SELECT skill, state, chars, reason FROM index_entries"
+                                  " WHERE index_name = ? ORDER BY rank", [spec.name])
+        said = (index.sha256, left_out)
+        same = last and last[1:] == said and tuple(Entry(*row) for row in entries) == index.entries
+        return str(last[0]) if same else None
 
-        Nothing is written where that is what it said already; tells whether something was.
-        """
-        if self._last_build(spec.name) == (index.sha256, left_out, index.entries):
-            return False
+    def record_build(self, spec: IndexSpec, index: PromptIndex, left_out: int,
+                     at: datetime) -> None:
+        """Keep what an index says from now on, who is in it, and the text itself once."""
         with self._transaction():
             self.db.execute(
                 "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
@@ -204,18 +219,6 @@ class Store:
                 [(spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason)
                  for rank, entry in enumerate(index.entries, start=1)],
             )
-        return True
-
-    def _last_build(self, name: str) -> tuple[str, int, tuple[Entry, ...]] | None:
-        last = self.db.execute(
-            "SELECT b.sha256, b.left_out FROM indexes AS i"
-            " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
-            [name]).fetchone()
-        if not last:
-            return None
-        entries = self.db.execute("SELECT skill, state, chars, reason FROM index_entries"
-                                  " WHERE index_name = ? ORDER BY rank", [name])
-        return (*last, tuple(Entry(*row) for row in entries))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -250,7 +253,7 @@ def explained(path: Path) -> Iterator[None]:
 
 def _connect(path: Path) -> Database:
     """Open a catalog file, making sure that it is ours before anything is written to it."""
-    connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=1, isolation_level=None)
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -272,6 +275,15 @@ def _connect(path: Path) -> Database:
     return Database(connection)
 
 
+def _at_or_below(column: str) -> str:
+    """Return a condition for paths at or below the one of `_bounds`; an empty one holds all."""
+    return f"(? = '' OR {column} = ? OR ({column} > ? AND {column} < ?))"
+
+
+def _bounds(path: str) -> tuple[str, ...]:
+    return (path, path, f"{path}/", f"{path}0")  # "0" follows "/" in code points
+
+
 def _iso(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
@@ -291,7 +303,10 @@ _UPSERT_PENDING = """
     VALUES (:skill_id, :name, :level, :plugin, :root, :path, 'pending', :reason,
             :since, :reason, :since, :since)
     ON CONFLICT (root, path) DO UPDATE SET pending_since = excluded.pending_since,
-        pending_reason = excluded.pending_reason
+        pending_reason = excluded.pending_reason,
+        status = CASE status WHEN 'removed' THEN 'pending' ELSE status END,
+        status_reason = CASE status WHEN 'removed' THEN excluded.status_reason
+                                    ELSE status_reason END
 """
 _UPSERT_INDEX = """
     INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,

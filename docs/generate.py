@@ -99,18 +99,21 @@ Exit codes: 0 done, 1 findings or differences, 2 wrong usage or a trouble that i
 """
 
 
+_SETTINGS = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}
+
+
 def commands_page() -> str:
     """Return the text of commands.md: what `--help` says, command by command."""
     parts = [_COMMANDS, _help(cli, None)]
-    with click.Context(cli, info_name="skilldrop") as top:
+    with click.Context(cli, info_name="skilldrop", **_SETTINGS) as top:
         parts += [_help(command, top) for _, command in sorted(cli.commands.items())]
     return "\n".join(parts)
 
 
 def _help(command: click.Command, top: click.Context | None) -> str:
     name = "skilldrop" if top is None else f"skilldrop {command.name}"
-    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2], terminal_width=96,
-                       max_content_width=96) as context:
+    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2],
+                       **_SETTINGS) as context:
         return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
 
 

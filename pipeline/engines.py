@@ -1,6 +1,8 @@
 """Who looks at a part of a root: this process itself, or one for every core."""
 
+import gc
 import os
+import pickle
 import signal
 import threading
 from bisect import bisect_left
@@ -9,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,49 +19,61 @@ from pipeline import disk
 from pipeline.scan import How, Part, Seen, look
 
 EngineName: TypeAlias = Literal["serial", "processes"]
-Engine: TypeAlias = Callable[[Part, How], Iterator[Seen]]
-"""Looks at a part of a root and yields what was seen. Raises RootUnreadable."""
+Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
+"""Looks at a part of a root and yields what was seen, or None while it waits for a process.
+
+Raises RootUnreadable.
+"""
 
 PATHS_IN_A_PIECE = 16
 """Few enough that the cores end together, many enough that sending them costs little."""
+PATIENCE = 0.2
+"""Seconds after which who asked may do something else."""
+PIECES_AHEAD = 64
+"""So many that the others have work while this process stores a batch."""
 WORTH_IT = 512
 """Paths to read from which on other processes are started: that alone takes half a second."""
 
 
-def serial(part: Part, how: How) -> Iterator[Seen]:
+def serial(part: Part, how: How) -> Iterator[Seen | None]:
     """Look at one folder after the other in this process."""
     return look(part, how)
 
 
-def processes(part: Part, how: How) -> Iterator[Seen]:
+def processes(part: Part, how: How) -> Iterator[Seen | None]:
     """Look with as many processes as there are cores, while this one goes on storing.
 
     Where little is to be read this process does it alone, and so it does the rest of the work
     should one of the others die.
     """
     paths = _split(part)
-    if len(paths) - (0 if how.deep else len(part.known)) < WORTH_IT:
+    known = 0 if how.deep else sum(map(bool, part.known.values()))
+    if len(paths) - known < WORTH_IT:
         yield from look(part, how)
         return
     todo = deque(_pieces(part, paths))
-    cores = len(os.sched_getaffinity(0))
-    under_way: deque[tuple[Part, Future[list[Seen]]]] = deque()
+    under_way: deque[tuple[Part, Future[bytes]]] = deque()
     # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
-    pool = ProcessPoolExecutor(cores, get_context("spawn"), _prepare)
+    pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"), _prepare)
     try:
         while todo or under_way:
-            while todo and len(under_way) < 4 * cores:
-                piece = todo.popleft()
-                under_way.append((piece, pool.submit(_looked, piece, how)))
-            if todo and not under_way[0][1].done():
-                yield from look(todo.pop(), how)  # rather than wait
+            while todo and len(under_way) < PIECES_AHEAD:
+                under_way.append((todo[0], pool.submit(_looked, todo[0], how)))
+                todo.popleft()  # only now: where a process died, the line above raises
+            try:
+                seen: list[Seen] = pickle.loads(under_way[0][1].result(PATIENCE))
+            except TimeoutError:
+                yield None
                 continue
-            seen = under_way[0][1].result()
             under_way.popleft()
             yield from seen
     except BrokenProcessPool:
         for piece in (*(piece for piece, _ in under_way), *todo):
             yield from look(piece, how)
+    except GeneratorExit:
+        for process in active_children():  # nobody waits for what they are reading
+            process.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -67,6 +81,7 @@ def processes(part: Part, how: How) -> Iterator[Seen]:
 def _prepare() -> None:
     """Let a process of the pool neither take a Ctrl-C for its own nor outlive its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # what is made here is pickled and dropped, and holds no cycles
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -76,8 +91,13 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _looked(part: Part, how: How) -> list[Seen]:
-    return list(look(part, how))
+def _looked(part: Part, how: How) -> bytes:
+    """Return what was seen, pickled.
+
+    Left to itself the pool would unpickle it in a thread, which takes turns with SQLite for the
+    interpreter's lock, a row at a time.
+    """
+    return pickle.dumps(list(look(part, how)), pickle.HIGHEST_PROTOCOL)
 
 
 def _split(part: Part) -> list[str]:

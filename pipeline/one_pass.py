@@ -52,18 +52,17 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
     began = time.monotonic()
     roots, limits = settings.root_specs, Limits(**settings.limits.model_dump())
 
+    full = None if units else FullScan(
+        store, roots, limits, trigger="command", deep=deep, engine=ENGINES[engine],
+        quiet=settings.settle_quiet)
+
     def new_round() -> Round:
         return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
-                     engine=ENGINES[engine], deep=deep)
+                     engine=ENGINES[engine], deep=deep, scan_id=full.scan_id if full else None)
 
     with explained(settings.data):
-        work = new_round()
-        steps = work.run(units)
-        if not units:
-            full = FullScan(store, roots, limits, trigger="command", deep=deep,
-                            engine=ENGINES[engine], quiet=settings.settle_quiet)
-            work, steps = full.round, full.run()
-        for _ in steps:
+        work = full.round if full else new_round()
+        for _ in full.run() if full else work.run(units):
             progress(work.report)
         report, waiting = work.report, work.report.unsettled
         while waiting and time.monotonic() - began < settings.settle_longest:
@@ -73,12 +72,15 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
                 progress(again.report)
             report.outcomes.update(again.report.outcomes)
             report.changes += again.report.changes
+            report.troubles |= again.report.troubles
             waiting = again.report.unsettled
         for unit in waiting:
             show_pending(store, roots, unit,
                          datetime.now(UTC) - timedelta(seconds=time.monotonic() - began))
+        if full:
+            full.write_row()
         publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
-        counts = search.status(store.db)["counts"]
+        counts = search.counts(store.db)
     return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
                   counts["rejected"], time.monotonic() - began)
 

@@ -65,6 +65,8 @@ def status(found: dict[str, Any]) -> str:
 
 
 _SHOWN = 20
+_MODES = {"native": "by the system's events", "polling": "by polling", "stopped": "stopped"}
+_SILENT = 30.0  # seconds without a sign of life, of which there is one every few seconds
 
 
 def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -80,19 +82,28 @@ def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _health(health: dict[str, Any]) -> str:
     if health["service_pid"] is None:
         return "The service is not running; `skilldrop up` starts it."
+    process = f"process {health['service_pid']}"
+    if _seconds_since(health["service_seen"]) > _SILENT:
+        return (f"The service ({process}) was last heard of {_span(health['service_seen'])} ago; "
+                "it may have been killed. `skilldrop up` starts it.")
     scanned = health["last_full_scan"]
-    return (f"{health['watcher_mode']} watching since {_ago(health['watcher_since'])} "
-            f"(process {health['service_pid']}), last full scan "
-            f"{_ago(scanned) if scanned else 'not yet done'}, "
-            f"{health['pending_count'] or 'nothing'} pending")
+    return (f"Watching for {_span(health['watcher_since'])} ({process}, "
+            f"{_MODES[health['watcher_mode']]}), last full scan "
+            f"{f'{_span(scanned)} ago' if scanned else 'not yet done'}, "
+            f"{health['pending_count'] or 'nothing'} pending.")
 
 
-def _ago(moment: str) -> str:
-    seconds = int((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
+def _seconds_since(moment: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
+
+
+def _span(moment: str) -> str:
+    """Return how long ago a moment was, in its largest unit."""
+    seconds = int(_seconds_since(moment))
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
-            return f"{_count(seconds // size, word)} ago"
-    return f"{_count(max(seconds, 0), 'second')} ago"
+            return _count(seconds // size, word)
+    return _count(max(seconds, 0), "second")
 
 
 def _count(number: int, word: str) -> str:

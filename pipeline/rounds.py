@@ -9,17 +9,20 @@ from pathlib import Path
 from types import MappingProxyType
 
 from catalog.errors import RootUnreadable
-from catalog.naming import skill_id
+from catalog.naming import qualified_name, skill_id
 from catalog.record import Applied, Change, Finding, Gone, Judged, Outcome, RootSpec, Trigger
 from catalog.store import Known, Store
 from pipeline import disk
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, serial
+from pipeline.ingest import folder_name
 from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
 from pipeline.settle import Unit
 
 BATCH = 512
-"""Changes in one transaction: enough to spread its cost, few enough to stop soon."""
+"""Changes in one transaction at most: enough to spread its cost, few enough to stop soon."""
+PAUSE = 0.5
+"""Seconds after which a pause comes even if a batch is not full."""
 
 
 @dataclass
@@ -56,12 +59,13 @@ class Round:
         self._batch: list[Change] = []
         self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
         self._missing: dict[Unit, Known] = {}
+        self._paused_at = time.monotonic()
 
     def run(self, units: Sequence[Unit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
 
-        Folders at paths never seen before are read last, when it is known which old ones are
-        gone, so that a rename is told from a removal and an arrival.
+        Where anything could have moved, folders at paths never seen before are read last, when
+        it is known which old ones are gone: so a rename is told from a removal and an arrival.
         """
         known = {unit: self._store.known(*unit) for unit in outermost(units)}
         how = replace(self._how, newcomers=not any(known.values()))
@@ -74,7 +78,7 @@ class Round:
         """Mark the skills in places as removed."""
         for place in places:
             self._batch.append(Gone(*place))
-            yield from self._apply_full_batch()
+            yield from self._pause()
         self._apply()
 
     def _survey(self, unit: Unit, known: Mapping[str, Known], how: How) -> Iterator[None]:
@@ -82,6 +86,7 @@ class Round:
         missing = dict(known)
         strays: list[tuple[str, Finding]] = []
         hidden: list[Unit] = []
+        settled: list[str] = []
         part = Part(self._roots[unit.root], (unit.path,),
                     {path: row.fingerprint for path, row in known.items()})
         try:
@@ -90,13 +95,17 @@ class Round:
                     strays.append((seen.path, seen.finding))
                 elif isinstance(seen, Hidden):
                     hidden.append(Unit(unit.root, seen.path))
-                else:
+                elif seen:
                     missing.pop(self._take(unit.root, seen), None)
-                    yield from self._apply_full_batch()
+                    if isinstance(seen, Unchanged) and known[seen.path].is_pending:
+                        settled.append(seen.path)
+                yield from self._pause()
         except RootUnreadable as error:
             self.report.troubles[unit.root] = str(error)
             return
         self._store.set_strays(*unit, strays)
+        if settled:
+            self._store.clear_pending(unit.root, settled)
         for path, row in missing.items():
             place = Unit(unit.root, path)
             if not any(place.lies_in(directory) for directory in hidden):
@@ -114,9 +123,9 @@ class Round:
             try:
                 for seen in self._engine(part, self._how):
                     # A skill inside a newcomer may be an old one, which has been seen.
-                    if not isinstance(seen, (Stray, Hidden)) and _path_of(seen) in new:
+                    if seen and not isinstance(seen, (Stray, Hidden)) and _path_of(seen) in new:
                         self._take(root, seen, vanished)
-                        yield from self._apply_full_batch()
+                    yield from self._pause()
             except RootUnreadable as error:
                 self.report.troubles[root] = str(error)
 
@@ -133,10 +142,14 @@ class Round:
         elif isinstance(seen, Unsettled):
             self.report.unsettled.append(Unit(root, path))
         else:
-            if same := vanished.get(seen.verdict.digest or ""):
+            same = vanished.get(seen.verdict.digest or "", [])
+            same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
+            while same:
                 before = same.pop(0)
                 del self._missing[before]
-                seen = replace(seen, moved_from=before)
+                if not self._is_there(before):
+                    seen = replace(seen, moved_from=before)
+                    break
             self._batch.append(seen)
         return path
 
@@ -148,10 +161,12 @@ class Round:
             self.report.troubles[place.root] = str(error)
             return True
 
-    def _apply_full_batch(self) -> Iterator[None]:
-        if len(self._batch) >= BATCH:
+    def _pause(self) -> Iterator[None]:
+        """Pause when a batch is full, or the last pause is some time ago."""
+        if len(self._batch) >= BATCH or time.monotonic() - self._paused_at >= PAUSE:
             self._apply()
             yield
+            self._paused_at = time.monotonic()
 
     def _apply(self) -> None:
         for one in self._store.apply(self._batch, trigger=self._trigger, at=datetime.now(UTC),
@@ -161,6 +176,10 @@ class Round:
                 self.report.changes.append(one)
                 self.report.missed_by_events += not self._heard_of(one)
         self._batch.clear()
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
@@ -182,26 +201,32 @@ class FullScan:
         """Take what a Round takes."""
         self._store = store
         self._roots = roots
-        self._scan_id = store.begin_scan(trigger, datetime.now(UTC))
+        self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
         self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
-                           engine=engine, scan_id=self._scan_id, deep=deep, heard_of=heard_of)
+                           engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of)
         self.report = self.round.report
+        self._took_ms = 0.0
 
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
         yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])
         yield from self.round.run([Unit(root.path, "") for root in self._roots])
+        self._took_ms = (time.perf_counter() - began) * 1000
+        self.write_row()
+
+    def write_row(self) -> None:
+        """Write what the pass came to; again, where more was added to its report."""
         for root in self._roots:
             self._store.set_root_trouble(root.path, self.report.troubles.get(root.path))
-        self._store.finish_scan(
-            self._scan_id, datetime.now(UTC), (time.perf_counter() - began) * 1000,
-            self.report.seen, self.report.outcomes, self.report.missed_by_events,
-        )
+        self._store.finish_scan(self.scan_id, datetime.now(UTC), self._took_ms, self.report.seen,
+                                self.report.outcomes, self.report.missed_by_events)
 
 
 def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime) -> None:
     """Tell the catalog that a folder does not stop changing."""
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
-    store.set_pending(place, skill_id(None, place.plugin, unit.path), since, "still changing")
+    name = folder_name(place)
+    store.set_pending(place, qualified_name(name, place.plugin),
+                      skill_id(name, place.plugin, unit.path), since, "still changing")

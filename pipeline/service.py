@@ -2,8 +2,10 @@
 
 import logging
 import os
+import sqlite3
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -32,6 +34,8 @@ HEARTBEAT = 5.0
 """Seconds between two signs of life in the catalog."""
 PUBLISH_EVERY = 1.0
 """Seconds between two rebuilds of the indexes while a long scan goes on."""
+RETRY_WATCH = 30.0
+"""Seconds between two attempts to watch where the system will not; each comes with a re-scan."""
 TROUBLE_PAUSE = 5.0
 """Seconds until work is tried again after it failed, on a full disk say."""
 
@@ -67,9 +71,12 @@ class Service:
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
         self._watch = Watch([], self._heard)
         self._scan: tuple[FullScan, Generator[None, None, None]] | None = None
+        self._scan_trigger: Trigger = "start"
         self._scans_wished: list[Trigger] = []
         self._pause_until = 0.0
+        self._overtaken: set[Unit] = set()  # looked at while the full scan goes on
         self._publish_after: float | None = None
+        self._next_watch: float | None = None
         self._next_tick = 0.0
         self._next_beat = 0.0
         self._last_event: datetime | None = None
@@ -102,12 +109,13 @@ class Service:
                 self._scan[1].close()
             if self._site:
                 self._site.stop()
-            self._store.set_health(watcher_mode="stopped", service_pid=None,
-                                   service_stopped=_now())
+            with suppress(sqlite3.OperationalError):  # the catalog may be locked or full
+                self._store.set_health(watcher_mode="stopped", service_pid=None,
+                                       service_stopped=_now())
 
     def _begin(self) -> None:
         self._store.set_health(service_pid=os.getpid(), service_started=_now(),
-                               service_stopped=None)
+                               service_seen=_now(), service_stopped=None)
         if self._site:
             self._site.start()
         self._listen("the service started")
@@ -121,17 +129,17 @@ class Service:
         self._inbox.put(Hint(path))
 
     def _hear(self) -> None:
-        """Wait for a word, no longer than until the next work, and take all there are."""
+        """Wait for a word, no longer than until the next work, and take those there are by now."""
         try:
-            word = self._inbox.get(timeout=self._seconds_to_work())
-            while True:
-                if isinstance(word, ScanWish):
-                    self._scans_wished.append(word.trigger)
-                else:
-                    self._hint(word.path)
-                word = self._inbox.get_nowait()
+            words = [self._inbox.get(timeout=self._seconds_to_work())]
+            words += [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]
         except Empty:
             return
+        for word in words:
+            if isinstance(word, ScanWish):
+                self._scans_wished.append(word.trigger)
+            elif not self._stopping:
+                self._hint(word.path)
 
     def _seconds_to_work(self) -> float:
         now = time.monotonic()
@@ -152,11 +160,17 @@ class Service:
                 self._last_event = _now()
 
     def _listen(self, reason: str) -> None:
-        """Start a new observer in the place of the old one."""
+        """Start a new observer in the place of the old one; without any, re-scans have to do."""
         self._watch.stop()
         self._watch = Watch([root.path for root in self._roots], self._heard)
-        self._watch.start()
-        self._store.set_health(watcher_mode="native", watcher_since=_now(), watcher_reason=reason)
+        mode = "native"
+        try:
+            self._watch.start()
+        except OSError as error:
+            mode, reason = "polling", f"the system will not watch: {error.strerror or error}"
+            log.warning("%s; re-scanning every %g s instead", reason, RETRY_WATCH)
+        self._next_watch = time.monotonic() + RETRY_WATCH if mode == "polling" else None
+        self._store.set_health(watcher_mode=mode, watcher_since=_now(), watcher_reason=reason)
 
     # Working
 
@@ -177,7 +191,10 @@ class Service:
         if now < self._next_tick:
             return
         self._next_tick = now + TICK
-        if doubt := self._watch.doubt():
+        if self._next_watch is not None and now >= self._next_watch:
+            self._listen("tried again")
+            self._scans_wished.append("re-scan")
+        elif self._next_watch is None and (doubt := self._watch.doubt()):
             log.warning("%s; watching anew and scanning everything", doubt)
             self._listen(doubt)
             self._scans_wished.append("re-scan")
@@ -194,20 +211,28 @@ class Service:
             return
         work = Round(self._store, self._roots, self._limits, trigger="event",
                      quiet=self._settings.settle_quiet)
-        for _ in work.run(due):
-            if self._stopping:
-                return
-        again = self._await_unsettled(work.report)
-        self._settle.done(unit for unit in due if unit not in again)
-        self._tell(work.report)
+        try:
+            for _ in work.run(due):
+                if self._stopping:
+                    return
+            again = self._await_unsettled(work.report)
+            again |= {unit for unit in due if unit.root in work.report.troubles}
+            self._settle.done(unit for unit in due if unit not in again)
+            for unit in again:
+                self._settle.hint(unit, time.monotonic())
+            if self._scan:
+                self._overtaken |= set(due)
+        finally:
+            self._tell(work.report)
 
     def _continue_scan(self) -> None:
         """Do one batch of the full scan that runs, or begin one that is wished for."""
         if not self._scan:
             if not self._scans_wished:
                 return
+            self._scan_trigger = self._scans_wished[0]
             scan = FullScan(self._store, self._roots, self._limits,
-                            trigger=self._scans_wished[0], quiet=self._settings.settle_quiet,
+                            trigger=self._scan_trigger, quiet=self._settings.settle_quiet,
                             engine=processes, heard_of=self._heard_of)
             self._scan = (scan, scan.run())
             self._scans_wished.clear()  # one scan grants all the wishes there were
@@ -220,14 +245,21 @@ class Service:
             raise
         if finished:
             self._scan = None
-            self._await_unsettled(scan.report)
-            for trouble in scan.report.troubles.values():
-                log.warning("%s", trouble)
+            again = self._await_unsettled(scan.report)
+            # The scan may have read these before they were looked at, and stored them after.
+            for unit in again | self._overtaken:
+                self._settle.hint(unit, time.monotonic())
+            self._overtaken.clear()
+            self._publish_after = time.monotonic()  # the files may have been lost or damaged
         self._tell(scan.report)
 
     def _heard_of(self, change: Applied) -> bool:
-        """Tell whether events had named a folder before a re-scan found it changed."""
-        return Unit(change.root, _unit(change.root, change.path)) in self._settle
+        """Tell whether events had named a folder before a re-scan found it changed.
+
+        What changed before the watch was on could not be heard of, and is not missed.
+        """
+        was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
+        return was_announced or self._scan_trigger == "start"
 
     def _await_unsettled(self, report: Report) -> set[Unit]:
         """Come back to folders that are still changing, and show those that take too long."""
@@ -236,7 +268,6 @@ class Service:
         for root, path in report.unsettled:
             unit = Unit(root, _unit(root, path))
             again.add(unit)
-            self._settle.hint(unit, now)
             since = self._settle.overdue(unit, now)
             if since is not None:
                 show_pending(self._store, self._roots, Unit(root, path),
@@ -244,7 +275,10 @@ class Service:
         return again
 
     def _tell(self, report: Report) -> None:
-        """Log each change once, and see to it that the indexes follow."""
+        """Log each change and trouble once, and see to it that the indexes follow."""
+        for trouble in report.troubles.values():
+            log.warning("%s", trouble)
+        report.troubles.clear()
         for one in report.changes:
             log.info("%s %s%s", one.outcome, one.path, f" ({one.detail})" if one.detail else "")
         if report.changes and self._publish_after is None:
@@ -254,10 +288,10 @@ class Service:
     def _publish(self) -> None:
         if self._publish_after is None or time.monotonic() < self._publish_after:
             return
-        self._publish_after = None
         for name in publish_indexes(self._store, self._settings.index_specs,
                                     self._settings.index_folder, _now()):
             log.info("published index %s", name)
+        self._publish_after = None
 
 
 def _unit(root: str, path: str) -> str:

@@ -65,10 +65,12 @@ def entries(root: Path, path: str) -> list[str] | None:
 def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 
-    Raises RootUnreadable if the root itself cannot be listed.
+    Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
     """
     descent = _Descent(os.path.abspath(root), path, limits)
     start = descent.reach()
+    if isinstance(start, Stray) and start.finding.code == "directory-unreadable":
+        raise RootUnreadable(f"{start.path} in the root {root}: {start.finding.message}")
     return descent.skill_at(start) if isinstance(start, Directory) else None
 
 
@@ -163,9 +165,12 @@ class _Descent:
     def _step(self, here: Directory, name: str) -> Directory | Stray | None:
         try:
             mode = os.lstat(f"{here.path}/{name}").st_mode
-        except OSError:
+        except OSError as error:
             self._check_root()
-            return None
+            if error.errno in _VANISHED | {errno.ENAMETOOLONG}:
+                return None
+            return Stray(here.child(name).text, finding(
+                "directory-unreadable", f"It cannot be reached: {error.strerror}."))
         others = targets(self._root, here.path, [name]) if S_ISLNK(mode) else {}
         if not is_skill_md(name):
             if S_ISDIR(mode):

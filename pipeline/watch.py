@@ -42,13 +42,17 @@ class Watch:
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
-        """Begin to listen to the roots that are there. Raises OSError if none can be heard."""
+        """Begin to listen to the roots that are there. Raises OSError if one cannot be."""
         logging.getLogger(_OVERFLOW_LOGGER).addHandler(self._overflow)
         for root in self._roots:
             if Path(root).is_dir():
                 self._observer.schedule(self._hints, root, recursive=True, event_filter=_HEARD)
                 self._inodes[root] = _inode(root)
-        self._observer.start()
+        try:
+            self._observer.start()
+        except OSError:
+            self._observer.unschedule_all()  # some emitters may have started already
+            raise
 
     def doubt(self) -> str | None:
         """Return why events may have been missed; None while there is no sign of it."""

@@ -35,7 +35,7 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def verdicts(seen: list[object]) -> list[str]:
     """Return what was seen, without times, in an order of its own."""
-    return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen)
+    return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen if one)
 
 
 @pytest.mark.usefixtures("in_processes")
@@ -65,10 +65,12 @@ def kill_this_process(part: Part, how: How) -> list[object]:
 
 
 @pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("ahead", [1, 64])
 def test_a_process_that_dies_loses_nothing(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    """The rest of the work is done here."""
+    """The rest of the work is done here, whether the death shows in the answer or in the asking."""
+    monkeypatch.setattr(engines, "PIECES_AHEAD", ahead)
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     alone = list(engines.serial(part, how))
     monkeypatch.setattr(engines, "_looked", kill_this_process)

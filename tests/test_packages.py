@@ -43,3 +43,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     with pytest.raises(OSError, match="No space"):
         packages.write_whole(path, b"new")
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"old")]
+
+
+def test_files_of_indexes_that_are_no_longer_configured_are_removed(tmp_path: Path) -> None:
+    """Nothing of ours that no index names is left to be fetched; other files stay."""
+    for name in ("old", "default"):
+        packages.publish_index(tmp_path, IndexSpec(name), PromptIndex("text", ()), {})
+    (tmp_path / "notes.txt").write_text("mine")
+    packages.remove_index_files(tmp_path, [IndexSpec("default")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "default.meta.json", "default.xml", "notes.txt"]

@@ -238,3 +238,27 @@ def test_what_fails_inside_us_is_a_finding_of_that_folder_alone(
     monkeypatch.setattr(scan, "parse", stumble)
     folders.scan()
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
+
+
+def test_a_renamed_folder_above_keeps_twins_apart(folders: Folders, skill: SkillWriter) -> None:
+    """Of folders with the same content, the one of the same name is the one that moved."""
+    for path in ("p/zeta", "q/alpha"):
+        skill(folders.path / path, name="same")
+    folders.scan()
+    ids = dict(folders.store.db.execute("SELECT path, id FROM skills").fetchall())
+    (folders.path / "p").rename(folders.path / "y")
+    (folders.path / "q").rename(folders.path / "x")
+    folders.scan()
+    after = dict(folders.store.db.execute("SELECT path, id FROM skills").fetchall())
+    assert after == {"y/zeta": ids["p/zeta"], "x/alpha": ids["q/alpha"]}
+
+
+def test_a_folder_that_was_only_touched_is_no_longer_pending(
+    folders: Folders, skill: SkillWriter
+) -> None:
+    """It settled as what the catalog has."""
+    skill(folders.path / "a")
+    folders.scan()
+    rounds.show_pending(folders.store, folders.roots, Unit(str(folders.path), "a"), NOON)
+    folders.scan()
+    assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)

@@ -57,7 +57,8 @@ def fill(store: Store) -> Store:
         judged("worse"),
     ], trigger="start", at=NOON)
     store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
-    store.set_pending(Place(ROOT, "copying", "project"), "copying", NOON, "still changing")
+    store.set_pending(Place(ROOT, "copying", "project"), "copying", "copying", NOON,
+                      "still changing")
     store.set_strays(ROOT, "", [("loose", replace(WRONG, message="No skill.", fix="Move it."))])
     store.set_indexes([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):

@@ -244,7 +244,7 @@ def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None
     """One never accepted gets a row; one accepted before stays active and says since when."""
     take(store, judged("old"))
     for path in ("new", "old"):
-        store.set_pending(Place(ROOT, path, "project"), path, NOON, "still changing")
+        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert (row(store, "new")["status"], row(store, "old")["status"]) == ("pending", "active")
     assert row(store, "old")["pending_reason"] == "still changing"
     assert take(store, judged("new"), judged("old"), at=LATER) == ["added", "updated"]
@@ -253,7 +253,7 @@ def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None
 
 def test_a_pending_first_look_leaves_no_shadow_of_itself(store: Store) -> None:
     """What was pending becomes what it is judged to be."""
-    store.set_pending(Place(ROOT, "new", "project"), "new", NOON, "still changing")
+    store.set_pending(Place(ROOT, "new", "project"), "new", "new", NOON, "still changing")
     take(store, refused("new"))
     assert (row(store, "new")["status"], row(store, "new")["pending_since"]) == ("rejected", None)
 
@@ -270,9 +270,11 @@ def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: 
     take(store, judged("a"))
     store.set_indexes([IndexSpec()])
     index = PromptIndex("text", (Entry(row(store, "a")["id"], "full", 4),))
-    assert store.record_build(IndexSpec(), index, 0, NOON)
-    assert not store.record_build(IndexSpec(), index, 0, LATER)
-    assert store.record_build(IndexSpec(), index, 3, LATER)
+    assert store.published_at(IndexSpec(), index, 0) is None
+    store.record_build(IndexSpec(), index, 0, NOON)
+    assert store.published_at(IndexSpec(), index, 0) == NOON.isoformat(timespec="milliseconds")
+    assert store.published_at(IndexSpec(), index, 3) is None
+    store.record_build(IndexSpec(), index, 3, LATER)
     assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
 
 
@@ -353,3 +355,43 @@ def test_a_full_disk_is_said_in_one_sentence_and_harms_nothing(tmp_path: Path) -
     store.db.execute("PRAGMA max_page_count = 1000000")
     assert take(store, judged("big", body="x" * 1_000_000)) == ["added"]
     store.close()
+
+
+def test_a_rename_onto_the_path_of_a_removed_skill_is_removal_and_return(store: Store) -> None:
+    """A path with a history of its own keeps it, and the old path's row is removed."""
+    take(store, judged("a", name="x"), judged("b", "Another."))
+    take(store, Gone(ROOT, "b"))
+    assert take(store, moved(judged("b", name="x"), "a"), at=LATER) == ["removed", "added"]
+    assert (row(store, "a")["status"], row(store, "b")["status"]) == ("removed", "active")
+
+
+def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) -> None:
+    """Also a removed folder that came back half and went again is not pending for ever."""
+    take(store, judged("a"), judged("b"))
+    take(store, Gone(ROOT, "b"))
+    for path in ("a", "b"):
+        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
+    assert row(store, "b")["status"] == "pending"
+    assert store.known(ROOT)["a"].is_pending
+    store.clear_pending(ROOT, ["a"])
+    assert not store.known(ROOT)["a"].is_pending
+    take(store, Gone(ROOT, "b"))
+    assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
+
+
+def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> None:
+    """Its name is qualified by the plugin it is now in, so that it shadows no bare one."""
+    take(store, judged("pack/a"))
+    store.set_roots([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
+    broken = refused("pack/a")
+    place = Place(ROOT, "pack/a", "plugin", "pack")
+    take(store, replace(broken, verdict=replace(broken.verdict, place=place)))
+    skill = row(store, "pack/a")
+    assert (skill["level"], skill["name"], skill["skill_id"]) == ("plugin", "pack:a", "pack--a")
+
+
+def test_findings_of_no_skill_go_with_their_root(store: Store) -> None:
+    """What lay about in a root that is no longer configured is nobody's concern."""
+    store.set_strays(ROOT, "", [("SKILL.md", ODD)])
+    rooted(store, RootSpec("/other"))
+    assert count(store, "findings") == 0
