@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog import ngrams, prompt_index, rows, tokens
+from catalog import ngrams, prompt_index, rows, schema, tokens
 from catalog.errors import CatalogUnusable, NotInCatalog
 from catalog.prompt_index import Candidate, IndexSpec, PromptIndex
 from catalog.record import Json, Status
@@ -39,7 +39,11 @@ def open_catalog(path: Path) -> Database:
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`.")
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-        connection.execute("SELECT count(*) FROM skills")
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise CatalogUnusable(f"The catalog {path} cannot be read: it is empty.")
+        if connection.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION_ID:
+            raise CatalogUnusable(
+                f"{path} is a database of another program. Name another --data directory.")
     except sqlite3.DatabaseError as error:
         raise CatalogUnusable(f"The catalog {path} cannot be read: {error}.") from error
     return Database(connection)
@@ -205,6 +209,13 @@ def status(db: Database) -> dict[str, Any]:
         "rejected": list(db.query(
             "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
             " ORDER BY root, path")),
+        "errors": list(db.query(
+            "SELECT root, folder, path, line, code, message, fix FROM findings"
+            " WHERE severity = 'error' OR skill IS NULL ORDER BY root, folder, path, line, id")),
+        "indexes": list(db.query(
+            "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
+            " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
+            " ORDER BY i.position")),
         "newest_rejected": list(db.query(
             "SELECT root, path, newest_rejected_at AS since FROM skills"
             " WHERE newest_rejected_at IS NOT NULL AND status IN ('active', 'shadowed')"

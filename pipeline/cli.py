@@ -62,7 +62,7 @@ def _our_bug(error: Exception) -> int:
 
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_path = click.Path(path_type=Path)
+_path = click.Path(path_type=Path, readable=False)  # we say ourselves what cannot be read
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -105,8 +105,8 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
         service = Service(settings, store, site)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: service.stop())
-        click.echo(report.welcome(settings, site.url if site else None), err=True)
-        service.run()
+        service.run(lambda: click.echo(
+            report.welcome(settings, site.url if site else None), err=True))
     finally:
         store.close()
     click.echo("Stopped.", err=True)
@@ -204,8 +204,6 @@ def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[st
             lint_formats.echo(lines)
     if form in lint_formats.FOR_READERS:
         lint_formats.echo(tally.summary())
-    if not tally.skills:
-        click.echo("skilldrop: no skill was found; a skill is a folder with a SKILL.md.", err=True)
     return FINDINGS if tally.reaches(fail_on) else DONE
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
@@ -58,7 +59,8 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     try:
         while todo or under_way:
             while todo and len(under_way) < PIECES_AHEAD:
-                under_way.append((todo[0], pool.submit(_looked, todo[0], how)))
+                with _interrupts_held_back():
+                    under_way.append((todo[0], pool.submit(_looked, todo[0], how)))
                 todo.popleft()  # only now: where a process died, the line above raises
             try:
                 seen: list[Seen] = pickle.loads(under_way[0][1].result(PATIENCE))
@@ -70,17 +72,25 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     except BrokenProcessPool:
         for piece in (*(piece for piece, _ in under_way), *todo):
             yield from look(piece, how)
-    except GeneratorExit:
-        for process in active_children():  # nobody waits for what they are reading
-            process.terminate()
-        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Not waited for: one that was interrupted may never answer, and all else is thrown away.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in active_children():
+            process.kill()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let processes start with a Ctrl-C held back, which is for us; they inherit it so."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare() -> None:
-    """Let a process of the pool neither take a Ctrl-C for its own nor outlive its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Let a process of the pool waste no time, and not outlive its parent."""
     gc.disable()  # what is made here is pickled and dropped, and holds no cycles
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

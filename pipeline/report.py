@@ -12,6 +12,7 @@ import click
 from catalog.record import Severity
 from catalog.search import Hit
 from pipeline.config import Settings
+from pipeline.excerpt import visible
 from pipeline.one_pass import Result
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -46,7 +47,8 @@ def hits(found: Sequence[Hit]) -> str:
     """Return two lines a hit."""
     if not found:
         return "No active skill matches all of these words."
-    return "\n".join(f"{click.style(hit.name, bold=True)}\n    {hit.snippet}" for hit in found)
+    return "\n".join(f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}"
+                     for hit in found)
 
 
 def status(found: dict[str, Any]) -> str:
@@ -56,11 +58,16 @@ def status(found: dict[str, Any]) -> str:
         lines.append(f"root {root['path']} ({root['level']}, {root['acceptance']})")
         if root["trouble"]:
             lines.append(click.style(f"    {root['trouble']}", fg="red"))
-    lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()))
+    lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()
+                           if count or word == "active"))
+    for index in found["indexes"]:
+        over = f", {index['left_out']} left out for want of room" if index["left_out"] else ""
+        lines.append(f"index {index['name']}: {_count(index['inside'], 'skill')}{over}")
     lines.append(", ".join(_count(found["findings"].get(word, 0), word) for word in _SEVERITIES)
                  + " in all findings")
     for word in ("pending", "rejected", "newest_rejected", "shadowed"):
         lines += _amiss(word, found[word])
+    lines += _errors(found["errors"])
     return "\n".join(lines)
 
 
@@ -74,9 +81,20 @@ def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows[:_SHOWN]:
         why = row.get("why") or row.get("pending_reason") or ""
         since = row.get("since") or row.get("pending_since")
-        yield f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip()
+        yield visible(f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > _SHOWN:
         yield f"… and {len(rows) - _SHOWN} more {said}; --json lists them all"
+
+
+def _errors(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say where each error is, and what to do next."""
+    for row in rows[:_SHOWN]:
+        where = "/".join(filter(None, (row["folder"], row["path"])))
+        line = f":{row['line']}" if row["line"] else ""
+        yield visible(f"{where}{line}: {row['code']} {row['message']}")
+        yield visible(f"    {row['fix']}")
+    if len(rows) > _SHOWN:
+        yield f"… and {len(rows) - _SHOWN} more errors; --json lists them all"
 
 
 def _health(health: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import processes
+from pipeline.excerpt import visible
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Settle, Unit
 from pipeline.watch import Watch
@@ -87,8 +88,11 @@ class Service:
         self._stopping = True
         self._inbox.put(Hint(""))
 
-    def run(self) -> None:
-        """Watch, scan and publish until stopped. Raises SkilldropError before it has begun."""
+    def run(self, begun: Callable[[], None] = lambda: None) -> None:
+        """Watch, scan and publish until stopped; `begun` is called once all is listening.
+
+        Raises SkilldropError before that.
+        """
         scheduler = BackgroundScheduler(timezone="UTC")
         scheduler.add_job(
             self._inbox.put, "interval", [ScanWish("re-scan")], id="re-scan",
@@ -98,6 +102,7 @@ class Service:
         scheduler.start()
         try:
             self._begin()
+            begun()
             while not self._stopping:
                 self._hear()
                 if time.monotonic() >= self._pause_until:
@@ -280,7 +285,8 @@ class Service:
             log.warning("%s", trouble)
         report.troubles.clear()
         for one in report.changes:
-            log.info("%s %s%s", one.outcome, one.path, f" ({one.detail})" if one.detail else "")
+            detail = f" ({one.detail})" if one.detail else ""
+            log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"))
         if report.changes and self._publish_after is None:
             self._publish_after = time.monotonic() + (PUBLISH_EVERY if self._scan else 0.0)
         report.changes.clear()

@@ -102,8 +102,10 @@ def _judgements(targets: Iterable[_Target], acceptance: Acceptance, profiles: tu
                 limits: Limits) -> Iterator[Judgement]:
     seen: set[str] = set()
     for target in targets:
+        nothing_found = True
         root = RootSpec(target.root, acceptance=acceptance, profiles=profiles)
         for found in target.found(limits):
+            nothing_found = False
             place = f"{target.root}/{found.path}"
             if place in seen:
                 continue
@@ -113,6 +115,9 @@ def _judgements(targets: Iterable[_Target], acceptance: Acceptance, profiles: tu
                 yield Judgement(named, None, False, False, (found.finding,))
             elif judgement := _judgement(root, found, limits, named):
                 yield judgement
+        if nothing_found:
+            yield Judgement(target.as_named(target.under), None, False, False,
+                            (finding("skill-md-missing"),))
 
 
 def _judgement(root: RootSpec, folder: Folder, limits: Limits, named: str) -> Judgement | None:

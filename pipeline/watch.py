@@ -20,6 +20,7 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 # Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
 # walk that adds the watches overflows the queue of a large tree, again and again.
@@ -35,7 +36,7 @@ class Watch:
 
     def __init__(self, roots: Sequence[str], heard: Callable[[str], None]) -> None:
         """Take absolute root paths and what to call, on another thread, with each hinted path."""
-        self._observer = Observer()
+        self._observer: BaseObserver | None = None
         self._hints = _Hints(heard)
         self._overflow = _Overflow()
         self._roots = roots
@@ -44,21 +45,23 @@ class Watch:
     def start(self) -> None:
         """Begin to listen to the roots that are there. Raises OSError if one cannot be."""
         logging.getLogger(_OVERFLOW_LOGGER).addHandler(self._overflow)
+        observer = Observer()
         for root in self._roots:
             if Path(root).is_dir():
-                self._observer.schedule(self._hints, root, recursive=True, event_filter=_HEARD)
+                observer.schedule(self._hints, root, recursive=True, event_filter=_HEARD)
                 self._inodes[root] = _inode(root)
         try:
-            self._observer.start()
+            observer.start()
         except OSError:
-            self._observer.unschedule_all()  # some emitters may have started already
+            observer.unschedule_all()  # some emitters may have started already
             raise
+        self._observer = observer
 
     def doubt(self) -> str | None:
         """Return why events may have been missed; None while there is no sign of it."""
         if self._overflow.happened:
             return "the event queue overflowed"
-        if not self._observer.is_alive() or not all(
+        if self._observer is None or not self._observer.is_alive() or not all(
             emitter.is_alive() for emitter in self._observer.emitters
         ):
             return "a watching thread died"
@@ -70,7 +73,7 @@ class Watch:
     def stop(self) -> None:
         """Stop listening and wait for the thread, for a second at most."""
         logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self._overflow)
-        if self._observer.is_alive():
+        if self._observer and self._observer.is_alive():
             self._observer.stop()
             self._observer.join(timeout=1)
 

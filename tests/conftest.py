@@ -1,6 +1,7 @@
 """What every test needs: a world without defaults, real skill folders and the corpus."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -56,6 +57,15 @@ def write_skill(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """Return a root with the skills that ship in watched/, whatever else was dropped there."""
+    root = tmp_path / "examples"
+    for name in ("csv-profile", "release-checklist", "skill-authoring", "会议纪要"):
+        shutil.copytree(REPOSITORY / "watched" / name, root / name)
+    return root
 
 
 @pytest.fixture(scope="session")

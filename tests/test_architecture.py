@@ -22,7 +22,8 @@ PACKAGES = ("pipeline", "catalog")
 # `a > b` says that b is a part split off a, which a may import though both stand on one floor.
 # A package (`pipeline.rules`) stands for all its modules, which may import one another.
 FLOORS = """
-    7  pipeline.cli > pipeline.report > pipeline.lint_formats > pipeline.sarif > pipeline.excerpt
+    8  pipeline.program
+    7  pipeline.cli > pipeline.report > pipeline.lint_formats > pipeline.sarif
     6  pipeline.service  pipeline.one_pass  pipeline.migrate
     5  pipeline.rounds > pipeline.engines  pipeline.reconcile  pipeline.outcomes  pipeline.validate
     4  pipeline.scan  pipeline.watch  pipeline.opening
@@ -31,7 +32,7 @@ FLOORS = """
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
     1  pipeline.snapshot  pipeline.frontmatter
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
-    0  pipeline.findings  pipeline.markdown  pipeline.names
+    0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt
 
     5  catalog.site  catalog.mcp_server
     4  catalog.reader  catalog.publisher

@@ -209,8 +209,9 @@ def test_what_fails_a_run_can_be_chosen(call: Any, tmp_path: Path, skill: SkillW
 def test_a_place_without_skills_is_said(call: Any, tmp_path: Path) -> None:
     """A misspelt path that exists does not pass for a clean one."""
     code, out, err = call(tmp_path)
-    assert (code, out) == (0, "0 skills, 0 loadable; 0 errors, 0 warnings, 0 info.\n")
-    assert "no skill was found" in err
+    assert (code, err) == (1, "")
+    assert "error skill-md-missing" in out
+    assert out.endswith("0 skills, 0 loadable; 1 error, 0 warnings, 0 info.\n")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])

@@ -8,6 +8,12 @@ _FILES = f"{OURS}, what is read"
 
 TYPES = (
     FindingType(
+        "skill-md-missing", "error", "spec", ALWAYS,
+        "There is no SKILL.md here, nor in any folder below.",
+        "Name the skill's folder, or give it a SKILL.md.",
+        f"{SPECIFICATION}, Directory structure",
+    ),
+    FindingType(
         "skill-md-not-a-file", "error", "spec", ALWAYS,
         "SKILL.md is not a regular file.",
         "Replace it with a text file.",
