@@ -8,14 +8,15 @@ import threading
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Literal, TypeAlias
 
+from catalog.errors import RootUnreadable
 from pipeline import disk
 from pipeline.scan import How, Part, Seen, look
 
@@ -30,8 +31,8 @@ PATHS_IN_A_PIECE = 16
 """Few enough that the cores end together, many enough that sending them costs little."""
 PATIENCE = 0.2
 """Seconds after which who asked may do something else."""
-PIECES_AHEAD = 64
-"""So many that the others have work while this process stores a batch."""
+PIECES_AHEAD = 24
+"""So many that a process has work while this one stores a batch."""
 WORTH_IT = 512
 """Paths to read from which on other processes are started: that alone takes half a second."""
 
@@ -45,7 +46,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     """Look with as many processes as there are cores, while this one goes on storing.
 
     Where little is to be read this process does it alone, and so it does the rest of the work
-    should one of the others die.
+    should all the others die. What is seen comes in no particular order.
     """
     paths = _split(part)
     known = 0 if how.deep else sum(map(bool, part.known.values()))
@@ -53,35 +54,78 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
         yield from look(part, how)
         return
     todo = deque(_pieces(part, paths))
-    under_way: deque[tuple[Part, Future[bytes]]] = deque()
-    # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
-    pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"), _prepare)
+    answers: _Answers = SimpleQueue()
+    helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
+    alive = set(helpers)
     try:
-        while todo or under_way:
-            while todo and len(under_way) < PIECES_AHEAD:
-                with _interrupts_held_back():
-                    under_way.append((todo[0], pool.submit(_looked, todo[0], how)))
-                todo.popleft()  # only now: where a process died, the line above raises
+        while alive and (todo or any(helper.asked for helper in alive)):
+            for helper in alive:
+                helper.ask(todo)
             try:
-                seen: list[Seen] = pickle.loads(under_way[0][1].result(PATIENCE))
-            except TimeoutError:
+                helper, answer = answers.get(timeout=PATIENCE)
+            except Empty:
                 yield None
                 continue
-            under_way.popleft()
-            yield from seen
-    except BrokenProcessPool:
-        for piece in (*(piece for piece, _ in under_way), *todo):
+            if answer is None:
+                alive.discard(helper)
+                todo.extend(helper.asked)
+            else:
+                helper.asked.popleft()
+                yield from _unpacked(answer)
+        for piece in todo:
             yield from look(piece, how)
     finally:
-        # Not waited for: one that was interrupted may never answer, and all else is thrown away.
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in active_children():
-            process.kill()
+        for helper in helpers:
+            helper.end()
+
+
+class _Helper:
+    """A process that looks at one piece after the other, and a thread that takes its answers.
+
+    The thread only moves bytes: were it to unpickle them, it would take turns with SQLite for
+    the interpreter's lock, a row at a time.
+    """
+
+    def __init__(self, how: How, answers: "_Answers") -> None:
+        self.asked: deque[Part] = deque()
+        self._answers = answers
+        # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, how), daemon=True)
+        with _interrupts_held_back():
+            self._process.start()
+        theirs.close()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def ask(self, todo: deque[Part]) -> None:
+        """Give it pieces until it has enough. If it is dead, its thread will tell."""
+        while todo and len(self.asked) < PIECES_AHEAD:
+            self.asked.append(todo.popleft())
+            with suppress(OSError):
+                self._pipe.send(self.asked[-1])
+
+    def end(self) -> None:
+        """End it at once: what it may be doing is wanted no more."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._answers.put((self, self._pipe.recv_bytes()))
+        except (EOFError, OSError):
+            self._answers.put((self, None))
+
+
+_Answers: TypeAlias = "SimpleQueue[tuple[_Helper, bytes | None]]"
 
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let processes start with a Ctrl-C held back, which is for us; they inherit it so."""
+    """Let a process start with a Ctrl-C held back, which is for us; it inherits that."""
+    resource_tracker.ensure_running()  # started later, it would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -89,25 +133,27 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare() -> None:
-    """Let a process of the pool waste no time, and not outlive its parent."""
+def _serve(pipe: Connection, how: How) -> None:
+    """Answer pieces with what is seen in them, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # what is made here is pickled and dropped, and holds no cycles
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send_bytes(_looked(pipe.recv(), how))
 
 
-def _end_with_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
+def _looked(piece: Part, how: How) -> bytes:
+    try:
+        return pickle.dumps(list(look(piece, how)), pickle.HIGHEST_PROTOCOL)
+    except RootUnreadable as error:
+        return pickle.dumps(error)
 
 
-def _looked(part: Part, how: How) -> bytes:
-    """Return what was seen, pickled.
-
-    Left to itself the pool would unpickle it in a thread, which takes turns with SQLite for the
-    interpreter's lock, a row at a time.
-    """
-    return pickle.dumps(list(look(part, how)), pickle.HIGHEST_PROTOCOL)
+def _unpacked(answer: bytes) -> list[Seen]:
+    seen: list[Seen] | RootUnreadable = pickle.loads(answer)
+    if isinstance(seen, RootUnreadable):
+        raise seen
+    return seen
 
 
 def _split(part: Part) -> list[str]:
