@@ -57,6 +57,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     answers: _Answers = SimpleQueue()
     helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
     alive = set(helpers)
+    gc.freeze()  # with so much to come, the collector need not go through what is here each time
     try:
         while alive and (todo or any(helper.asked for helper in alive)):
             for helper in alive:
@@ -75,6 +76,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
         for piece in todo:
             yield from look(piece, how)
     finally:
+        gc.unfreeze()
         for helper in helpers:
             helper.end()
 
@@ -136,6 +138,7 @@ def _interrupts_held_back() -> Iterator[None]:
 def _serve(pipe: Connection, how: How) -> None:
     """Answer pieces with what is seen in them, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(5)  # who stores what is seen here comes first: all wait for it
     gc.disable()  # what is made here is pickled and dropped, and holds no cycles
     with suppress(EOFError, OSError):
         while True:
