@@ -6,6 +6,7 @@ ratios are to the median.
 """
 
 import argparse
+import os
 import platform
 import shutil
 import statistics
@@ -58,9 +59,13 @@ def _measure(settings: config.Settings, watched: Path,
         scan_once(settings, store, engine=engine)
         store.close()
 
-    cold_serial = _seconds(lambda: scan("serial"))
-    shutil.rmtree(settings.data)
-    cold = _seconds(scan)
+    def cold_scan(engine: EngineName) -> float:
+        shutil.rmtree(settings.data, ignore_errors=True)
+        os.sync()  # what earlier work left to be written is not this scan's
+        return _seconds(lambda: scan(engine))
+
+    cold_serial = cold_scan("serial")
+    cold = statistics.median(cold_scan("processes") for _ in range(repeat))
     again = statistics.median(_seconds(scan) for _ in range(repeat))
     one = statistics.median(_one_change(settings, changed, n) for n in range(repeat))
     for command, times in floors.items():
