@@ -165,6 +165,10 @@ class Store:
         settings = ", ".join(f"{name} = :{name}" for name in values)
         self.db.execute(f"UPDATE health SET {settings}", values)
 
+    def count_overflow(self) -> None:
+        """Note that the system's queue of events overflowed once more."""
+        self.db.execute("UPDATE health SET overflows = overflows + 1")
+
     # Indexes
 
     def set_indexes(self, specs: Sequence[IndexSpec]) -> None:

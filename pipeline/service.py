@@ -25,7 +25,7 @@ from pipeline.engines import processes
 from pipeline.excerpt import visible
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Settle, Unit
-from pipeline.watch import Watch
+from pipeline.watch import OVERFLOWED, Watch
 
 log = logging.getLogger("skilldrop")
 
@@ -201,6 +201,8 @@ class Service:
             self._scans_wished.append("re-scan")
         elif self._next_watch is None and (doubt := self._watch.doubt()):
             log.warning("%s; watching anew and scanning everything", doubt)
+            if doubt == OVERFLOWED:
+                self._store.count_overflow()
             self._listen(doubt)
             self._scans_wished.append("re-scan")
         if self._site:

@@ -28,6 +28,8 @@ _HEARD: list[type[FileSystemEvent]] = [
     DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent, FileAttribEvent,
     FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]
+OVERFLOWED = "the event queue overflowed"
+"""The doubt that is counted in the health of the service."""
 _OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
 
 
@@ -60,7 +62,7 @@ class Watch:
     def doubt(self) -> str | None:
         """Return why events may have been missed; None while there is no sign of it."""
         if self._overflow.happened:
-            return "the event queue overflowed"
+            return OVERFLOWED
         if self._observer is None or not self._observer.is_alive() or not all(
             emitter.is_alive() for emitter in self._observer.emitters
         ):

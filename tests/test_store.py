@@ -395,3 +395,10 @@ def test_findings_of_no_skill_go_with_their_root(store: Store) -> None:
     store.set_strays(ROOT, "", [("SKILL.md", ODD)])
     rooted(store, RootSpec("/other"))
     assert count(store, "findings") == 0
+
+
+def test_overflows_are_counted_for_good(store: Store) -> None:
+    """Health tells how often events were lost, over all runs of the service."""
+    store.count_overflow()
+    store.count_overflow()
+    assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)
