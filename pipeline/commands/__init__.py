@@ -1,0 +1,1 @@
+"""The commands of `skilldrop`, a module for each kind of wish."""

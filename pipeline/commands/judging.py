@@ -1,0 +1,48 @@
+"""The commands for authors, which need no catalog."""
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from catalog.record import Acceptance
+from pipeline import lint_formats, report
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option
+from pipeline.rules.checks import PROFILES
+from pipeline.validate import judge_paths
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--acceptance", type=click.Choice(get_args(Acceptance)), default="lenient",
+              show_default=True, help="How findings become a verdict.")
+@click.option("--profile", "profiles", type=click.Choice(list(PROFILES)), multiple=True,
+              help="Rules to ask beside spec; may be repeated.  [default: all]")
+@click.option("--format", "form", type=click.Choice(list(lint_formats.FORMATS)),
+              default="text", show_default=True, help="What to print.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error",
+              show_default=True, help="What makes the exit code 1.")
+@as_json_option
+def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[str, ...], form: str,
+             quiet: bool, fail_on: str, as_json: bool) -> int:
+    """Judge skill folders, all skills in a tree, or a SKILL.md; exit 1 where there is an error.
+
+    \b
+    Examples:
+      skilldrop validate my-skill
+      skilldrop validate skills --profile safety --quiet
+      skilldrop validate skills --format sarif > skills.sarif
+    """
+    form = "json" if as_json else form
+    tally = lint_formats.Tally()
+    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or tuple(PROFILES))
+    with report.progress("skills") as progress:
+        counted = tally.counting(judged, progress)
+        shown = map(lint_formats.errors_only, counted) if quiet else counted
+        for lines in lint_formats.FORMATS[form](shown):
+            progress.clear()
+            lint_formats.echo(lines)
+    if form in lint_formats.FOR_READERS:
+        lint_formats.echo(tally.summary())
+    return FINDINGS if tally.reaches(fail_on) else DONE

@@ -1,0 +1,111 @@
+"""The commands that keep the catalog up to date and serve it."""
+
+import logging
+import signal
+from pathlib import Path
+
+import click
+
+from catalog import search
+from catalog.site.process import SiteProcess
+from pipeline import report
+from pipeline.commands.invocation import (
+    A_PATH,
+    DONE,
+    FINDINGS,
+    as_json_option,
+    settings_of,
+    to_json,
+)
+from pipeline.engines import ENGINES, EngineName
+from pipeline.one_pass import scan_once, unit_at
+from pipeline.opening import open_store
+from pipeline.service import Service
+
+
+@click.command()
+@click.option("--host", help="Address of the site.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
+@click.option("--no-site", is_flag=True, help="Only watch; serve nothing.")
+@click.pass_context
+def up(context: click.Context, host: str | None, port: int | None, no_site: bool) -> int:
+    """Watch, re-scan and serve until stopped.
+
+    \b
+    Example:
+      skilldrop --watched /srv/skills --data /var/lib/skilldrop up --port 8080
+    """
+    settings = settings_of(context, host=host, port=port)
+    site = SiteProcess(settings.catalog_path, settings.host, settings.port,
+                       settings.data / "site.log") if settings.site and not no_site else None
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    store = open_store(settings)
+    try:
+        service = Service(settings, store, site)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: service.stop())
+        service.run(lambda: click.echo(
+            report.welcome(settings, site.url if site else None), err=True))
+    finally:
+        store.close()
+    click.echo("Stopped.", err=True)
+    return DONE
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=A_PATH)
+@click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
+@click.option("--engine", type=click.Choice(list(ENGINES)), default="processes",
+              show_default=True, help="Who reads and judges: this process, or one a core.")
+@as_json_option
+@click.pass_context
+def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: EngineName,
+         as_json: bool) -> int:
+    """Bring the catalog up to the roots, or to PATHS inside them, and exit.
+
+    \b
+    Examples:
+      skilldrop scan
+      skilldrop --watched ~/skills --data /tmp/catalog scan --json
+    """
+    settings = settings_of(context)
+    units = []
+    for path in paths:
+        unit = unit_at(settings, path)
+        if unit is None:
+            raise click.UsageError(f"{path} lies in no root; skilldrop status names the roots.")
+        units.append(unit)
+    store = open_store(settings)
+    try:
+        with report.progress("skills") as progress:
+            result = scan_once(settings, store, units, engine=engine, deep=deep,
+                               progress=lambda so_far: progress(so_far.seen))
+    finally:
+        store.close()
+    for trouble in result.report.troubles.values():
+        click.echo(f"skilldrop: {trouble}", err=True)
+    click.echo(to_json(result.as_json()) if as_json else report.scan(result))
+    return FINDINGS if result.report.troubles else DONE
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: 8001]")
+@click.pass_context
+def serve(context: click.Context, host: str | None, port: int | None) -> int:
+    """Serve the catalog as it is, read-only, without watching anything.
+
+    \b
+    Example:
+      skilldrop --data /var/lib/skilldrop serve --port 8080
+    """
+    settings = settings_of(context, host=host, port=port)
+    search.open_catalog(settings.catalog_path).conn.close()
+    site = SiteProcess(settings.catalog_path, settings.host, settings.port)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: site.stop())
+    site.start()
+    click.echo(f"Serving {settings.catalog_path} at {site.url}", err=True)
+    site.wait()
+    return DONE
