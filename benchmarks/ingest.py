@@ -19,7 +19,7 @@ from pathlib import Path
 from made_skills import make_skills
 
 from pipeline import config
-from pipeline.engines import EngineName
+from pipeline.engines import Engine, processes, serial
 from pipeline.one_pass import scan_once, unit_at
 from pipeline.opening import open_store
 
@@ -54,18 +54,18 @@ def _measure(settings: config.Settings, watched: Path,
     floors = {command: [_seconds(_shell(command)) for _ in range(repeat)]
               for command in (hash_all, stat_all, hash_one)}
 
-    def scan(engine: EngineName = "processes") -> None:
+    def scan(engine: Engine = processes) -> None:
         store = open_store(settings)
         scan_once(settings, store, engine=engine)
         store.close()
 
-    def cold_scan(engine: EngineName) -> float:
+    def cold_scan(engine: Engine) -> float:
         shutil.rmtree(settings.data, ignore_errors=True)
         os.sync()  # what earlier work left to be written is not this scan's
         return _seconds(lambda: scan(engine))
 
-    cold_serial = cold_scan("serial")
-    cold = statistics.median(cold_scan("processes") for _ in range(repeat))
+    cold_serial = cold_scan(serial)
+    cold = statistics.median(cold_scan(processes) for _ in range(repeat))
     again = statistics.median(_seconds(scan) for _ in range(repeat))
     one = statistics.median(_one_change(settings, changed, n) for n in range(repeat))
     for command, times in floors.items():

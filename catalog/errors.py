@@ -31,3 +31,7 @@ class NotInCatalog(SkilldropError):
 
 class SiteUnavailable(SkilldropError):
     """The site cannot listen where it was told to."""
+
+
+class ClusterUnusable(SkilldropError):
+    """A Dask cluster does not answer, or its workers would not judge as this process does."""

@@ -14,13 +14,12 @@ from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from catalog.errors import RootUnreadable
 from pipeline import disk
 from pipeline.scan import How, Part, Seen, look
 
-EngineName: TypeAlias = Literal["serial", "processes"]
 Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
 """Looks at a part of a root and yields what was seen, or None while it waits for a process.
 
@@ -48,12 +47,11 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     Where little is to be read this process does it alone, and so it does the rest of the work
     should all the others die. What is seen comes in no particular order.
     """
-    paths = _split(part)
-    known = 0 if how.deep else sum(map(bool, part.known.values()))
-    if len(paths) - known < WORTH_IT:
+    paths = worth_sharing(part, how)
+    if not paths:
         yield from look(part, how)
         return
-    todo = deque(_pieces(part, paths))
+    todo = deque(pieces(part, paths, PATHS_IN_A_PIECE))
     answers: _Answers = SimpleQueue()
     helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
     alive = set(helpers)
@@ -159,6 +157,13 @@ def _unpacked(answer: bytes) -> list[Seen]:
     return seen
 
 
+def worth_sharing(part: Part, how: How) -> list[str]:
+    """Return paths to share out that together are the part; none where little is to be read."""
+    paths = _split(part)
+    known = 0 if how.deep else sum(map(bool, part.known.values()))
+    return paths if len(paths) - known >= WORTH_IT else []
+
+
 def _split(part: Part) -> list[str]:
     """Return paths that together are the part, going down until there are enough of them."""
     root = Path(part.root.path)
@@ -172,10 +177,11 @@ def _split(part: Part) -> list[str]:
     return paths
 
 
-def _pieces(part: Part, paths: Sequence[str]) -> Iterator[Part]:
+def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:
+    """Yield a part in pieces of so many paths, each with what is known at or below them."""
     known = sorted(part.known)
-    for start in range(0, len(paths), PATHS_IN_A_PIECE):
-        some = tuple(paths[start : start + PATHS_IN_A_PIECE])
+    for start in range(0, len(paths), size):
+        some = tuple(paths[start : start + size])
         yield replace(part, paths=some, known={
             name: part.known[name] for path in some for name in _at_or_below(known, path)})
 
@@ -190,6 +196,3 @@ def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:
         yield path
     # "0" follows "/" in code points.
     yield from names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]
-
-
-ENGINES: dict[EngineName, Engine] = {"serial": serial, "processes": processes}

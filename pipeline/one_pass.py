@@ -1,21 +1,26 @@
 """One pass for a command: looks until nothing is still changing, then publishes."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from catalog import search
+from catalog.errors import ClusterUnusable
 from catalog.publisher import publish_indexes
 from catalog.record import Json
 from catalog.store import Store, explained
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits
-from pipeline.engines import ENGINES, EngineName
+from pipeline.engines import Engine, processes, serial
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Unit
+
+EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Result:
 
 
 def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
-              engine: EngineName = "processes", deep: bool = False,
+              engine: Engine = processes, deep: bool = False,
               progress: Callable[[Report], None] = lambda _: None) -> Result:
     """Bring the catalog up to the units, or to all roots, and publish the indexes.
 
@@ -53,12 +58,12 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
     roots, limits = settings.root_specs, Limits(**settings.limits.model_dump())
 
     full = None if units else FullScan(
-        store, roots, limits, trigger="command", deep=deep, engine=ENGINES[engine],
+        store, roots, limits, trigger="command", deep=deep, engine=engine,
         quiet=settings.settle_quiet)
 
     def new_round() -> Round:
         return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
-                     engine=ENGINES[engine], deep=deep, scan_id=full.scan_id if full else None)
+                     engine=engine, deep=deep, scan_id=full.scan_id if full else None)
 
     with explained(settings.data):
         work = full.round if full else new_round()
@@ -94,3 +99,22 @@ def unit_at(settings: Settings, path: Path) -> Unit | None:
         if absolute.is_relative_to(root.path):
             return Unit(root.path, disk.text_path(str(absolute.relative_to(root.path))))
     return None
+
+
+@contextmanager
+def engine_named(name: EngineName, scheduler: str | None = None) -> Iterator[Engine]:
+    """Give the engine of that name; scheduler is the address of a Dask cluster.
+
+    Raises ClusterUnusable, also where Dask is not installed.
+    """
+    if name != "dask":
+        yield serial if name == "serial" else processes
+        return
+    try:
+        from pipeline.cluster import dask  # an extra that few need
+    except ImportError as error:
+        raise ClusterUnusable(
+            "Dask is not installed here: install skilldrop with its extra, skilldrop[dask]."
+        ) from error
+    with dask(scheduler) as engine:
+        yield engine

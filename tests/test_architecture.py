@@ -25,7 +25,8 @@ FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
     6  pipeline.service  pipeline.one_pass  pipeline.migrate
-    5  pipeline.rounds > pipeline.engines  pipeline.reconcile  pipeline.outcomes  pipeline.validate
+    5  pipeline.rounds > pipeline.cluster > pipeline.engines
+    5  pipeline.reconcile  pipeline.outcomes  pipeline.validate
     4  pipeline.scan  pipeline.watch  pipeline.opening
     3  pipeline.ingest  pipeline.archive
     3  pipeline.disk > pipeline.walk > pipeline.directory > pipeline.links > pipeline.signature
@@ -46,8 +47,8 @@ FLOORS = """
 HOMES = {
     "apscheduler": ["pipeline.service"],
     "click": ["pipeline.cli", "pipeline.commands"],
-    "dask": ["pipeline.scan"],
     "datasette": ["catalog.site"],
+    "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
     "mcp": ["catalog.mcp_server"],
     "pydantic": ["pipeline.frontmatter", "pipeline.config"],
@@ -59,7 +60,8 @@ HOMES = {
     "yaml": ["pipeline.parse"],
 }
 
-OPTIONAL = {"dask", "mcp"}  # extras: their homes cannot be imported where they are not installed
+# Extras: their homes cannot be imported where they are not installed.
+OPTIONAL = {"distributed", "mcp"}
 
 
 class Place(NamedTuple):

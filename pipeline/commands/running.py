@@ -3,6 +3,7 @@
 import logging
 import signal
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -17,8 +18,7 @@ from pipeline.commands.invocation import (
     settings_of,
     to_json,
 )
-from pipeline.engines import ENGINES, EngineName
-from pipeline.one_pass import scan_once, unit_at
+from pipeline.one_pass import EngineName, engine_named, scan_once, unit_at
 from pipeline.opening import open_store
 from pipeline.service import Service
 
@@ -56,19 +56,24 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
 @click.command()
 @click.argument("paths", nargs=-1, type=A_PATH)
 @click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
-@click.option("--engine", type=click.Choice(list(ENGINES)), default="processes",
-              show_default=True, help="Who reads and judges: this process, or one a core.")
+@click.option("--engine", type=click.Choice(get_args(EngineName)), default="processes",
+              show_default=True, help="Who looks: this process, one a core, or a Dask cluster.")
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Dask scheduler, tcp://…, for --engine dask.  [default: one on this machine]")
 @as_json_option
 @click.pass_context
 def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: EngineName,
-         as_json: bool) -> int:
+         scheduler: str | None, as_json: bool) -> int:
     """Bring the catalog up to the roots, or to PATHS inside them, and exit.
 
     \b
     Examples:
       skilldrop scan
       skilldrop --watched ~/skills --data /tmp/catalog scan --json
+      skilldrop scan --engine dask --scheduler tcp://scheduler.example:8786
     """
+    if scheduler and engine != "dask":
+        raise click.UsageError("--scheduler is the address of a Dask cluster: add --engine dask.")
     settings = settings_of(context)
     units = []
     for path in paths:
@@ -78,8 +83,8 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: En
         units.append(unit)
     store = open_store(settings)
     try:
-        with report.progress("skills") as progress:
-            result = scan_once(settings, store, units, engine=engine, deep=deep,
+        with engine_named(engine, scheduler) as looking, report.progress("skills") as progress:
+            result = scan_once(settings, store, units, engine=looking, deep=deep,
                                progress=lambda so_far: progress(so_far.seen))
     finally:
         store.close()
