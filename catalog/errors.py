@@ -35,3 +35,7 @@ class SiteUnavailable(SkilldropError):
 
 class ClusterUnusable(SkilldropError):
     """A Dask cluster does not answer, or its workers would not judge as this process does."""
+
+
+class ReplicationFailed(SkilldropError):
+    """Litestream is not there, or could not bring a catalog back."""

@@ -36,7 +36,7 @@ FLOORS = """
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt
 
     5  catalog.site  catalog.mcp_server
-    4  catalog.reader  catalog.publisher
+    4  catalog.reader  catalog.publisher  catalog.replication
     3  catalog.store > catalog.intake > catalog.contest  catalog.search  catalog.packages
     2  catalog.schema  catalog.prompt_index  catalog.rows
     1  catalog.ranking  catalog.formats  catalog.ngrams  catalog.lock
