@@ -1,8 +1,9 @@
 """How fast skill folders are judged beside the reference validator: one table from one run.
 
 Both are called as libraries, in this process, on the same folders, which are in the page cache.
-The reference (`skills_ref.validate`, package skills-ref) judges SKILL.md by the specification;
-we also take stock of every file of a folder, and with all profiles ask the other rules, too.
+The reference (`skills_ref.validate`, package skills-ref) judges SKILL.md by the specification, on
+one core. We also see to every other file of a folder, with all profiles ask the other rules, too,
+and work on all cores.
 """
 
 import argparse

@@ -159,22 +159,9 @@ def _unpacked(answer: bytes) -> list[Seen]:
 
 def worth_sharing(part: Part, how: How) -> list[str]:
     """Return paths to share out that together are the part; none where little is to be read."""
-    paths = _split(part)
+    paths = disk.taken_apart(Path(part.root.path), part.paths, WORTH_IT)
     known = 0 if how.deep else sum(map(bool, part.known.values()))
     return paths if len(paths) - known >= WORTH_IT else []
-
-
-def _split(part: Part) -> list[str]:
-    """Return paths that together are the part, going down until there are enough of them."""
-    root = Path(part.root.path)
-    paths, whole = list(part.paths), [False] * len(part.paths)
-    while len(paths) < WORTH_IT and not all(whole):
-        below: list[tuple[str, bool]] = []
-        for path, is_whole in zip(paths, whole, strict=True):
-            children = None if is_whole else disk.entries(root, path)
-            below += [(path, True)] if children is None else [(name, False) for name in children]
-        paths, whole = [path for path, _ in below], [is_whole for _, is_whole in below]
-    return paths
 
 
 def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from catalog import naming, tokens
 from catalog.record import (
@@ -21,7 +22,7 @@ from pipeline.parse import Parsed
 from pipeline.rules.checks import check
 from pipeline.rules.skill import Skill
 from pipeline.rules.spec import DESCRIPTION_LIMIT
-from pipeline.snapshot import Snapshot
+from pipeline.snapshot import Look, Snapshot
 
 _ARCHIVE_ENDING = re.compile(r"(\.zip|\.skill|\.tar\.gz|\.tgz)!$", re.IGNORECASE)
 
@@ -40,29 +41,60 @@ def judge(
     whether or not it is among the profiles; one that does not exist raises KeyError. Bad content
     is a Rejection, never an exception.
     """
-    if parsed is None or snapshot.skill_md_name is None:
-        return _rejection(snapshot, None, place, None, _unread(snapshot.problems, acceptance))
+    examined = examine(snapshot, parsed, place, acceptance=acceptance, profiles=profiles)
+    if examined.skill is None or examined.description is None or snapshot.digest is None:
+        return _rejection(snapshot, parsed, place, examined)
+    return _record(snapshot, snapshot.digest, examined.skill, place, examined)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a verdict says of a skill folder, whether or not its files were hashed."""
+
+    skill: Skill | None  # None where there was no readable SKILL.md
+    name: str  # bare
+    description: str | None  # None where the folder is rejected
+    findings: tuple[Finding, ...]
+
+    @property
+    def spec_valid(self) -> bool:
+        """Whether the specification allows the skill as it is."""
+        return self.description is not None and not any(
+            f.profile == "spec" and f.severity == "error" for f in self.findings)
+
+
+def examine(
+    look: Look,
+    parsed: Parsed | None,
+    place: Place,
+    *,
+    acceptance: Acceptance,
+    profiles: Sequence[str],
+) -> Examined:
+    """Return what `judge` finds, from no more than the rules ask of a folder."""
+    if parsed is None or look.skill_md_name is None:
+        return Examined(None, _name(None, place), None, _unread(look.problems, acceptance))
     declared, misfits = declare(parsed.frontmatter or {})
     skill = Skill(
-        folder=folder_name(place), plugin=place.plugin, document=snapshot.skill_md_name,
-        parsed=parsed, declared=declared, files=snapshot.files,
-        is_whole=snapshot.digest is not None,
+        folder=folder_name(place), plugin=place.plugin, document=look.skill_md_name,
+        parsed=parsed, declared=declared, files=look.files, is_whole=look.is_whole,
     )
     findings = (
-        *snapshot.problems,
+        *look.problems,
         *parsed.findings,
         *(skill.finding("field-type", misfit.message, field=misfit.field) for misfit in misfits),
         *check(skill, dict.fromkeys(("spec", *profiles))),
     )
-    if snapshot.digest is None:
-        return _rejection(snapshot, parsed, place, declared, _unread(findings, acceptance))
+    name = _name(declared, place)
+    if not look.is_whole:
+        return Examined(skill, name, None, _unread(findings, acceptance))
     description = declared.description
     if not description and acceptance == "permissive" and not _rejects(findings, acceptance):
         description, said = _derived_description(skill)
         findings = (*findings, said)
     if not description or _rejects(findings, acceptance):
-        return _rejection(snapshot, parsed, place, declared, findings)
-    return _record(snapshot, snapshot.digest, skill, place, description, findings)
+        return Examined(skill, name, None, findings)
+    return Examined(skill, name, description, findings)
 
 
 def folder_name(place: Place) -> str:
@@ -108,17 +140,15 @@ def _rejection(
     snapshot: Snapshot,
     parsed: Parsed | None,
     place: Place,
-    declared: Declared | None,
-    findings: tuple[Finding, ...],
+    examined: Examined,
 ) -> Rejection:
-    name = _name(declared, place)
     return Rejection(
         place=place,
-        skill_id=naming.skill_id(name, place.plugin, place.path),
-        name=naming.qualified_name(name, place.plugin),
+        skill_id=naming.skill_id(examined.name, place.plugin, place.path),
+        name=naming.qualified_name(examined.name, place.plugin),
         fingerprint=snapshot.fingerprint,
         digest=snapshot.digest,
-        findings=findings,
+        findings=examined.findings,
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
     )
@@ -129,17 +159,15 @@ def _record(
     digest: str,
     skill: Skill,
     place: Place,
-    description: str,
-    findings: tuple[Finding, ...],
+    examined: Examined,
 ) -> SkillRecord:
     declared, body = skill.declared, skill.parsed.body
-    name = _name(declared, place)
     return SkillRecord(
         place=place,
-        skill_id=naming.skill_id(name, place.plugin, place.path),
-        name=naming.qualified_name(name, place.plugin),
-        description=description,
-        spec_valid=not any(f.profile == "spec" and f.severity == "error" for f in findings),
+        skill_id=naming.skill_id(examined.name, place.plugin, place.path),
+        name=naming.qualified_name(examined.name, place.plugin),
+        description=examined.description or "",
+        spec_valid=examined.spec_valid,
         fingerprint=snapshot.fingerprint,
         digest=digest,
         skill_md_hash=hashlib.sha256(snapshot.skill_md).hexdigest(),
@@ -151,7 +179,7 @@ def _record(
         estimated_tokens=tokens.estimate(body),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
-        findings=findings,
+        findings=examined.findings,
         frontmatter=skill.frontmatter,
         display_name=declared.display_name or declared.metadata.display_name or None,
         author=declared.author or declared.metadata.author or None,

@@ -102,50 +102,46 @@ def _missing(text: str, line: int) -> Finding:
 
 
 class _EventHandler(YAMLHandler):
-    """Tells python-frontmatter where one file's frontmatter ends and what it says.
+    """Tells python-frontmatter what one file's frontmatter says.
 
     The library has no place for lines and findings, so a handler reads one file and keeps them.
     """
 
-    def __init__(self, first_line: int, max_bytes: int) -> None:
-        super().__init__()
-        self._first_line = first_line
+    outcome: YamlText | Unreadable
+    repairs: tuple[Finding, ...] = ()
+
+    def __init__(self, cut: fences.Fences, max_bytes: int) -> None:
+        self._cut = cut
         self._max_bytes = max_bytes
-        self.cut: fences.Fences | None = None
-        self.outcome: YamlText | Unreadable | None = None
-        self.repairs: tuple[Finding, ...] = ()
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return frontmatter and body; ValueError, which the library expects, if unclosed."""
-        self.cut = fences.cut(text, self._first_line)
-        if self.cut is None:
-            raise ValueError
-        return self.cut.frontmatter, self.cut.body
+        """Return the text, which is frontmatter alone, and no body."""
+        return self._cut.frontmatter, ""
 
     def load(self, fm: str, **_: object) -> dict[str, Any]:
         """Return the fields, or none where there is anything else to say."""
-        assert self.cut is not None  # the library splits before it loads
         size = len(fm.encode())
         if size > self._max_bytes:
             self.outcome = Unreadable(finding(
                 "frontmatter-too-large", f"The frontmatter has {size:,} bytes; the limit is "
-                f"{self._max_bytes:,}.", line=self.cut.line,
+                f"{self._max_bytes:,}.", line=self._cut.line,
             ))
             return {}
         self.outcome, self.repairs = read_repaired(
-            without_forbidden_characters(fm), self.cut.line, self.cut.column
+            without_forbidden_characters(fm), self._cut.line, self._cut.column
         )
         value = self.outcome.value if isinstance(self.outcome, YamlText) else None
         return value if isinstance(value, dict) else {}
 
 
 def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
-    handler = _EventHandler(first_line, max_bytes)
-    _, body = frontmatter.parse(text, handler=handler)
-    cut, outcome = handler.cut, handler.outcome
-    if cut is None or outcome is None:
+    cut = fences.cut(text, first_line)
+    if cut is None:
         unclosed = finding("frontmatter-unclosed", line=first_line)
-        return _Reading(body, first_line, (unclosed,), maybe_unclosed=True)
+        return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
+    handler = _EventHandler(cut, max_bytes)
+    frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
+    outcome, body = handler.outcome, cut.body.strip()
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
     reading = _Reading(body, cut.body_line + gap, cut.findings, closing_line=cut.closing_line)
     if isinstance(outcome, Unreadable):

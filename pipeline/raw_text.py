@@ -71,7 +71,7 @@ def oddities(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]
         yield from _control_characters(data, frontmatter_ends)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
         yield finding("lone-carriage-return", line=_line_at(data, lone.start()))
-    if "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
+    if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
         line = text.count("\n", 0, conflict) + 1
         yield finding("conflict-markers", f"An unresolved merge conflict starts at line {line}.",
                       line=line)

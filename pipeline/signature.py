@@ -1,7 +1,7 @@
 """What a walk notes of one skill folder: names, stats and problems, summed up as a Folder."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from stat import S_ISDIR, S_ISREG
 from typing import TypeAlias
@@ -20,6 +20,8 @@ Targets: TypeAlias = Mapping[str, os.stat_result | str]
 LIMIT_CODES = frozenset({
     "too-many-files", "folder-too-large", "folder-too-deep", "skill-md-too-large",
 })
+
+_INCOMPLETE = frozenset({"file-unreadable", "directory-unreadable", "skill-md-not-a-file"})
 
 _NOT_A_FILE = {
     "special-file": "a pipe, a socket or a device",
@@ -61,6 +63,18 @@ class Folder:
     def exceeds_limits(self) -> bool:
         """Whether the folder is so large that its files are not to be read."""
         return any(problem.code in LIMIT_CODES for problem in self.problems)
+
+    def worth_reading(self, limits: Limits) -> Iterator[Entry]:
+        """Yield the files to read: of a folder that exceeds a limit a small SKILL.md alone."""
+        name, too_large = self.skill_md_name, self.exceeds_limits
+        for entry in self.entries:
+            path, stat = entry
+            if stat.st_size <= limits.skill_md_bytes if path == name else not too_large:
+                yield entry
+
+    def is_whole(self, problems: Iterable[Finding]) -> bool:
+        """Say whether all its files could be read, given all problems met while doing so."""
+        return not self.exceeds_limits and _INCOMPLETE.isdisjoint(p.code for p in problems)
 
 
 class Signature:
@@ -180,6 +194,11 @@ class Signature:
                     f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
                     path=path,
                 ))
+
+
+def unreadable(path: str, error: OSError) -> Finding:
+    """Return the finding about a file that must not be read."""
+    return finding("file-unreadable", f"It cannot be read: {error.strerror}.", path=path)
 
 
 def _no_file(is_directory: bool, target: os.stat_result | str | None) -> str | None:

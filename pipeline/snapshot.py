@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from catalog.record import FileEntry, Finding, Kind
 
@@ -25,6 +26,9 @@ _KIND_BY_FOLDER: Mapping[str, Kind] = {
 }
 
 
+_CHUNK = 1024 * 1024
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """One consistent look at a skill folder: SKILL.md in memory, every other file hashed."""
@@ -36,6 +40,39 @@ class Snapshot:
     fingerprint: str
     digest: str | None  # None where a file could not be read
     problems: tuple[Finding, ...]  # met while reading: limits, links, special files …
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all files could be read."""
+        return self.digest is not None
+
+
+@dataclass(frozen=True, slots=True)
+class GlancedFile:
+    """One file of a skill, of which little was read, if anything."""
+
+    path: str  # relative to the skill folder, with "/" between the parts
+    mode: int  # 0o755 if its owner may execute it, else 0o644
+    is_text: bool  # taken for text where nothing was read
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What rules ask of a skill folder, and no more; fields are as in Snapshot."""
+
+    skill_md_name: str | None
+    skill_md: bytes
+    files: tuple[GlancedFile, ...]
+    problems: tuple[Finding, ...]
+    is_whole: bool
+
+
+Look: TypeAlias = Snapshot | Glance
+
+
+def head_bytes(*texts: int) -> int:
+    """Return how many bytes of a file tell whether it is text, given the largest texts kept."""
+    return max(_CHUNK, *texts)
 
 
 def digest(files: Iterable[FileEntry]) -> str:

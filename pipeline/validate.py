@@ -1,20 +1,30 @@
 """Judges skill folders for their authors, without any catalog."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
+from typing import TypeAlias
 
 from catalog.errors import RootUnreadable
-from catalog.record import Acceptance, Finding, Json, RootSpec, SkillRecord, Verdict
-from pipeline import disk, scan
+from catalog.record import Acceptance, Finding, Json, Place
+from pipeline import disk, forked
 from pipeline.disk import DEFAULT_LIMITS, Folder, Limits, Stray
 from pipeline.findings.registry import finding
+from pipeline.glance import glance
+from pipeline.ingest import examine
 from pipeline.names import is_skill_md
-from pipeline.raw_text import decode
+from pipeline.parse import parse
+from pipeline.snapshot import Glance
+
+log = logging.getLogger(__name__)
 
 _ARCHIVES = (".zip", ".skill", ".tar.gz", ".tgz")
 _TRIES = 3  # how often a folder is read that changes under our eyes
+_PATHS = 256  # a tree is taken apart into so many paths, if it can be …
+_PATHS_IN_A_PIECE = 16  # … which are judged by so many at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +60,45 @@ class Judgement:
 
 def judge_paths(paths: Iterable[Path], *, acceptance: Acceptance = "lenient",
                 profiles: Sequence[str] = ("spec",), limits: Limits = DEFAULT_LIMITS,
-                ) -> Iterator[Judgement]:
+                cores: int | None = None) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, or a SKILL.md, which stands for its folder without
-    the skills inside it. They are judged while one iterates. Raises RootUnreadable for a path
-    that is none of these, at once, and where one cannot be listed, when its turn comes.
+    the skills inside it. They are judged while one iterates, on every core unless told
+    otherwise, and come in the same order however many there are. Raises RootUnreadable for a
+    path that is none of these, at once, and where one cannot be listed, when its turn comes.
     """
     targets = [_target(path) for path in paths]
-    return _judgements(targets, acceptance, tuple(profiles), limits)
+    return _judgements(targets, _Judge(acceptance, tuple(profiles), limits), cores)
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
     """Where to look for skills."""
 
-    named: Path  # as the author named it
-    root: str
+    named: str  # as the author named it
+    root: Path
     under: str  # relative to the root
     alone: bool  # whether only this one folder was meant
 
-    def found(self, limits: Limits) -> Iterable[Folder | Stray]:
+    def paths(self) -> list[str]:
+        """Return paths that together are the target, so many that all cores have work."""
+        if self.alone:
+            return [self.under]
+        return disk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
+
+    def found(self, path: str, limits: Limits) -> Iterable[Folder | Stray]:
         if not self.alone:
-            return disk.walk(Path(self.root), self.under, limits)
-        folder = disk.look(Path(self.root), self.under, limits)
+            return disk.walk(self.root, path, limits)
+        folder = disk.look(self.root, path, limits)
         return [folder] if folder else []
 
     def as_named(self, path: str) -> str:
         """Return a path below the root in the words of the author."""
         below = path[len(self.under):].lstrip("/")
-        return disk.text_path(str(self.named / disk.os_path(below)))
+        if self.named in (".", "/"):
+            return f"{self.named}{below}".removeprefix("." if below else "")
+        return f"{self.named}/{below}" if below else self.named
 
 
 def _target(path: Path) -> _Target:
@@ -92,62 +111,90 @@ def _target(path: Path) -> _Target:
             raise RootUnreadable(f"{name} is an archive: unpack it, and name the folder.")
         raise RootUnreadable(f"{name} is neither a folder nor a SKILL.md.")
     # A skill has the name of the folder in which it really lies.
-    folder = Path(os.path.realpath(path))
+    folder, named = Path(os.path.realpath(path)), disk.text_path(str(path))
     if disk.is_skill_folder(folder):
-        return _Target(path, str(folder.parent), disk.text_path(folder.name), alone)
-    return _Target(path, str(folder), "", False)
+        return _Target(named, folder.parent, disk.text_path(folder.name), alone)
+    return _Target(named, folder, "", False)
 
 
-def _judgements(targets: Iterable[_Target], acceptance: Acceptance, profiles: tuple[str, ...],
-                limits: Limits) -> Iterator[Judgement]:
+_Step: TypeAlias = tuple[_Target, str]  # a target and a path in it
+_Told: TypeAlias = tuple[str, Judgement | None]  # where it lies tells a skill from others
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """How skills are judged, in whichever process."""
+
+    acceptance: Acceptance
+    profiles: tuple[str, ...]
+    limits: Limits
+
+    def each(self, steps: Sequence[_Step]) -> list[list[_Told]]:
+        """Return what there is to say of what lies at each of these paths."""
+        return [
+            [(f"{target.root}/{found.path}", self._told(target, found))
+             for found in target.found(path, self.limits)]
+            for target, path in steps
+        ]
+
+    def _told(self, target: _Target, found: Folder | Stray) -> Judgement | None:
+        """Judge what was found; None where it has vanished meanwhile."""
+        named = target.as_named(found.path)
+        if isinstance(found, Stray):
+            return Judgement(named, None, False, False, (found.finding,))
+        current: Folder | None = found
+        for _ in range(_TRIES):
+            if current is None:
+                return None
+            if judged := self._judged(target, current, named):
+                return judged
+            current = disk.look(target.root, found.path, self.limits)
+        restless = finding("folder-unreadable", "The folder kept changing while it was read.",
+                           fix="Validate it again when nothing writes to it.")
+        return self._rejected(found, named, restless)
+
+    def _judged(self, target: _Target, folder: Folder, named: str) -> Judgement | None:
+        """Judge a folder; None where it has changed meanwhile."""
+        try:
+            look = glance(target.root, folder, self.limits)
+            return self._summed_up(target, folder, look, named) if look else None
+        except Exception as error:  # a bug of ours must not stop the other folders
+            log.debug("%s", named, exc_info=True)
+            bug = finding("internal-error", f"{type(error).__name__}: {error}")
+            return self._rejected(folder, named, bug)
+
+    def _summed_up(self, target: _Target, folder: Folder, look: Glance, named: str) -> Judgement:
+        name = look.skill_md_name
+        parsed = parse(look.skill_md, name) if name else None
+        examined = examine(look, parsed, Place(str(target.root), folder.path, "project"),
+                           acceptance=self.acceptance, profiles=self.profiles)
+        is_shown = parsed and any(found.line for found in examined.findings)
+        return Judgement(
+            named, examined.name, examined.spec_valid, examined.description is not None,
+            examined.findings, folder.skill_md_name, parsed.text if parsed and is_shown else "",
+        )
+
+    def _rejected(self, folder: Folder, named: str, why: Finding) -> Judgement:
+        return Judgement(named, folder.path.rpartition("/")[2], False, False, (why,))
+
+
+def _judgements(
+    targets: Sequence[_Target], judge: _Judge, cores: int | None
+) -> Iterator[Judgement]:
+    planned = [(target, target.paths()) for target in targets]
+    steps = [(target, path) for target, paths in planned for path in paths]
+    pieces = [steps[start : start + _PATHS_IN_A_PIECE]
+              for start in range(0, len(steps), _PATHS_IN_A_PIECE)]
+    told = chain.from_iterable(forked.in_order(judge.each, pieces, cores))
     seen: set[str] = set()
-    for target in targets:
+    for target, paths in planned:
         nothing_found = True
-        root = RootSpec(target.root, acceptance=acceptance, profiles=profiles)
-        for found in target.found(limits):
-            nothing_found = False
-            place = f"{target.root}/{found.path}"
-            if place in seen:
-                continue
-            seen.add(place)
-            named = target.as_named(found.path)
-            if isinstance(found, Stray):
-                yield Judgement(named, None, False, False, (found.finding,))
-            elif judgement := _judgement(root, found, limits, named):
-                yield judgement
+        for found in islice(told, len(paths)):
+            nothing_found = nothing_found and not found
+            for place, judgement in found:
+                if judgement and place not in seen:
+                    seen.add(place)
+                    yield judgement
         if nothing_found:
             yield Judgement(target.as_named(target.under), None, False, False,
                             (finding("skill-md-missing"),))
-
-
-def _judgement(root: RootSpec, folder: Folder, limits: Limits, named: str) -> Judgement | None:
-    """Judge a folder; None where it has vanished meanwhile."""
-    current: Folder | None = folder
-    for _ in range(_TRIES):
-        if current is None:
-            return None
-        if judged := scan.judge_folder(root, current, limits):
-            return _summed_up(root, current, limits, named, judged.verdict)
-        current = disk.look(Path(root.path), folder.path, limits)
-    restless = finding("folder-unreadable", "The folder kept changing while it was read.",
-                       fix="Validate it again when nothing writes to it.")
-    return Judgement(named, folder.path.rpartition("/")[2], False, False, (restless,))
-
-
-def _summed_up(
-    root: RootSpec, folder: Folder, limits: Limits, named: str, verdict: Verdict
-) -> Judgement:
-    accepted = verdict if isinstance(verdict, SkillRecord) else None
-    text = ""
-    if any(found.line for found in verdict.findings):
-        text = accepted.skill_md_content if accepted else _text(root, folder, limits)
-    return Judgement(
-        named, verdict.name, bool(accepted and accepted.spec_valid), bool(accepted),
-        verdict.findings, folder.skill_md_name, text,
-    )
-
-
-def _text(root: RootSpec, folder: Folder, limits: Limits) -> str:
-    """Read SKILL.md once more: of a rejected folder nobody has kept it."""
-    snapshot = disk.read(Path(root.path), folder, limits)
-    return decode(snapshot.skill_md)[0] if snapshot else ""

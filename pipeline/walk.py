@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +60,18 @@ def entries(root: Path, path: str) -> list[str] | None:
     if path and (os.path.islink(own) or any(map(is_skill_md, names))):
         return None
     return [f"{path}/{text_path(name)}" if path else text_path(name) for name in names]
+
+
+def taken_apart(root: Path, paths: Iterable[str], enough: int) -> list[str]:
+    """Return paths that together are these, going down until there are enough of them."""
+    some = [(path, False) for path in paths]
+    while len(some) < enough and not all(is_whole for _, is_whole in some):
+        below: list[tuple[str, bool]] = []
+        for path, is_whole in some:
+            children = None if is_whole else entries(root, path)
+            below += [(path, True)] if children is None else [(name, False) for name in children]
+        some = below
+    return [path for path, _ in some]
 
 
 def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:

@@ -74,8 +74,9 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
     hidden = not text.isascii() and any(character in text for character in _SPECIAL)
     building = _Building(first_line, first_column, hidden)
     try:
-        # Any loader does: parse() stops at the events and never asks it to compose or construct.
-        for event in yaml.parse(text.translate(_HIDE) if hidden else text, yaml.CBaseLoader):
+        # Any loader does: it is asked for events alone, never to compose or construct anything.
+        loader = yaml.CBaseLoader(text.translate(_HIDE) if hidden else text)
+        while (event := loader.get_event()) is not None:
             building.take(event)
     except _RefusedError as refused:
         # What looks like an alias where there is no anchor is text that wants quotes.
@@ -128,10 +129,10 @@ class _Building:
         """Add what one event says."""
         if isinstance(event, ScalarEvent):
             self._scalar(event)
-        elif isinstance(event, CollectionStartEvent):
-            self._start(event)
         elif isinstance(event, CollectionEndEvent):
             self._put(self.open.pop().into)
+        elif isinstance(event, CollectionStartEvent):
+            self._start(event)
         elif isinstance(event, AliasEvent):
             raise self._refused("yaml-alias", event, f"*{event.anchor} is an alias.")
         elif isinstance(event, DocumentEndEvent):

@@ -26,14 +26,15 @@ FLOORS = """
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
     6  pipeline.service  pipeline.one_pass  pipeline.migrate
     5  pipeline.rounds > pipeline.cluster > pipeline.engines
-    5  pipeline.reconcile  pipeline.outcomes  pipeline.validate
+    5  pipeline.reconcile  pipeline.outcomes  pipeline.validate > pipeline.forked
     4  pipeline.scan  pipeline.watch  pipeline.opening
     3  pipeline.ingest  pipeline.archive
-    3  pipeline.disk > pipeline.walk > pipeline.directory > pipeline.links > pipeline.signature
+    3  pipeline.disk > pipeline.glance > pipeline.walk
+    2  pipeline.directory > pipeline.links > pipeline.signature
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
     1  pipeline.snapshot  pipeline.frontmatter
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
-    0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt
+    0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
 
     5  catalog.site  catalog.mcp_server
     4  catalog.reader  catalog.publisher  catalog.replication

@@ -184,6 +184,7 @@ def test_links_to_the_machine(body: str, is_found: bool) -> None:
         (file("lib/a.so.1.2", is_text=False), {"native-binary"}),
         (file("scripts/tool", is_text=False, executable=True), {"native-binary"}),
         (file("tool", is_text=False, executable=True), {"native-binary"}),
+        (file(".tool", is_text=False, executable=True), {"native-binary"}),
         (file("assets/data", is_text=False), set()),
         (file("assets/a.png", is_text=False), set()),
         (file("notes.bin"), set()),

@@ -11,7 +11,7 @@ import yaml
 from conftest import REPOSITORY, SkillWriter
 
 from catalog.errors import RootUnreadable
-from pipeline import cli, scan
+from pipeline import cli, validate
 from pipeline.parse import parse
 from pipeline.rules.checks import PROFILES
 from pipeline.validate import Judgement, judge_paths
@@ -124,26 +124,40 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that never rests is a finding, and one that goes away meanwhile is not there."""
-    judge_folder, times = scan.judge_folder, iter(range(100))
+    glance, times = validate.glance, iter(range(100))
 
     def restless(root: Any, folder: Any, limits: Any) -> Any:
-        (tree / "group/other/notes.md").write_text("x" * next(times))
-        return judge_folder(root, folder, limits)
+        with (tree / "group/other/SKILL.md").open("a") as file:
+            file.write("x")
+        return glance(root, folder, limits)
 
-    monkeypatch.setattr(scan, "judge_folder", restless)
+    monkeypatch.setattr(validate, "glance", restless)
     (one,) = judged(tree / "group")
     assert [found.code for found in one.findings] == ["folder-unreadable"]
     assert "kept changing" in one.findings[0].message
 
-    monkeypatch.setattr(scan, "judge_folder", lambda root, folder, limits: (
-        judge_folder(root, folder, limits) if next(times) % 2 else None))
+    monkeypatch.setattr(validate, "glance", lambda root, folder, limits: (
+        glance(root, folder, limits) if next(times) % 2 else None))
     assert [one.loadable for one in judged(tree / "group")] == [True]
 
     def gone(*_: Any) -> None:
         (tree / "group/other").rename(tree / "moved")
 
-    monkeypatch.setattr(scan, "judge_folder", gone)
+    monkeypatch.setattr(validate, "glance", gone)
     assert judged(tree / "group") == []
+
+
+def test_every_core_gives_what_one_gives(tmp_path: Path, skill: SkillWriter) -> None:
+    """Every judgement, stray and empty place, in the same order."""
+    for number in range(60):
+        skill(tmp_path / f"tree/group-{number % 7}/skill-{number}", more="strange: field")
+    skill(tmp_path / "tree/group-3/skill-3/inner")
+    (tmp_path / "tree/group-4/dangling").symlink_to("nowhere")
+    (tmp_path / "empty").mkdir()
+    named = ["tree/group-3", "empty", "tree", "tree/group-0/skill-0/SKILL.md"]
+    alone = judged(*named, cores=1)
+    assert len(alone) == 60 + 1 + 1 + 1
+    assert judged(*named, cores=3) == alone
 
 
 @pytest.fixture

@@ -156,16 +156,14 @@ _SAID = {
 
 def _paths(skill: Skill) -> dict[str, None]:
     """Return every file and directory of the skill."""
-    found = {".": None}
+    found = {".": None, "": None}
     for file in skill.files:
-        found.update(dict.fromkeys(_with_parents(file.path)))
+        path = file.path
+        while path not in found:
+            found[path] = None
+            path = path.rpartition("/")[0]
+    del found[""]
     return found
-
-
-def _with_parents(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = dirname(path)
 
 
 def _missing(inside: list[Reference], there: Container[str]) -> list[Reference]:
@@ -176,6 +174,12 @@ def _missing(inside: list[Reference], there: Container[str]) -> list[Reference]:
     absent = [each for each in inside if each.target not in there]
     others = {dirname(each.target) for each in absent if _is_another_skill(each)}
     return [each for each in absent if others.isdisjoint(_with_parents(each.target))]
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = dirname(path)
 
 
 def _is_deep(target: str) -> bool:

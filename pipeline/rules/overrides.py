@@ -102,7 +102,7 @@ _CJK = (
 def overrides(text: str) -> Iterator[Override]:
     """Yield each sentence of a text that means to override the agent's instructions."""
     data = text.encode("utf-8", "replace").lower()  # of ASCII letters only, so lengths stay
-    may_be_cjk = bool(data.translate(None, _BELOW_U3000))
+    may_be_cjk = not data.isascii() and bool(data.translate(None, _BELOW_U3000))
     for sign in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
         for match in sign.pattern.finditer(data):
             start = match.start()

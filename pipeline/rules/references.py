@@ -12,7 +12,8 @@ from urllib.parse import unquote
 MOST_REFERENCES = 1_000
 """Further ones are not looked at; an ordinary body has a dozen."""
 
-# Patterns begin with a literal wherever they can: the regex engine then skips to it.
+# Patterns begin with a literal wherever they can: the regex engine then skips to it. That there
+# is no such character at all, str tells ten times faster.
 _LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}))")
 _DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
 _CODE = re.compile("`([^`\n]{1,300})`")
@@ -63,6 +64,8 @@ def references(body: str) -> list[Reference]:
     any other path in code is taken for one of the reader's project. URLs and placeholders are
     passed over.
     """
+    if not ("]" in body or "`" in body):
+        return []
     found = sorted(islice(_candidates(body), MOST_REFERENCES), key=lambda each: each.offset)
     if not found:
         return []
@@ -81,7 +84,7 @@ def _candidates(body: str) -> Iterator[Reference]:
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
             yield Reference(target, definition.start())
-    for code in _CODE.finditer(body):
+    for code in _CODE.finditer(body) if "`" in body else ():
         if "/" in code[1]:
             for path in _PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")):
                 if ".../" not in path[1]:
@@ -114,6 +117,8 @@ def _blocks(body: str) -> list[tuple[int, int]]:
 
     Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
     """
+    if not ("`" in body or "~" in body or "<" in body):
+        return []
     text = f"\n{body}"  # so that every line has its end before it
     found: list[tuple[int, int]] = []
     at = 0

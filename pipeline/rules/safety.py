@@ -3,26 +3,18 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
-from posixpath import splitext
 
-from catalog.record import FileEntry, Finding, Json
+from catalog.record import Finding, Json
 from pipeline.findings.registry import finding
 from pipeline.findings.wording import printable, quoted
 from pipeline.rules.hidden_text import Hidden, hidden_in
+from pipeline.rules.native import may_be_native
 from pipeline.rules.overrides import overrides
 from pipeline.rules.references import LINK_TO_MACHINE, references
-from pipeline.rules.skill import Rule, Skill
+from pipeline.rules.skill import File, Rule, Skill
 
 MOST_ALIKE = 10
 """Findings of one code that are listed one by one."""
-
-NATIVE = frozenset("""
-    .a .apk .app .bin .bundle .class .com .cpl .deb .dex .dll .dmg .dylib .elf .exe .jar .ko .lib
-    .msi .node .o .obj .pyc .pyd .pyo .rpm .run .scr .so .sys .war .wasm .xpi
-""".split())
-"""Endings of files that a machine runs or loads and nobody can read."""
-
-_VERSIONED_LIBRARY = re.compile(r"\.so(?:\.\d+)+$")
 
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
 _MARKS = ("<", "-->", "]]>", "INST]")  # without one of them there is nothing to look for
@@ -73,9 +65,13 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
 
 def no_overriding(skill: Skill) -> Iterator[Finding]:
     """Find text addressed to override the agent's instructions."""
-    for field in _PROMPT_FIELDS:
-        value = skill.frontmatter.get(field)
-        for override in islice(overrides(value), 1) if isinstance(value, str) else ():
+    fields = [(field, value) for field in _PROMPT_FIELDS
+              if isinstance(value := skill.frontmatter.get(field), str)]
+    texts = [value for _, value in fields]
+    if next(overrides("\n".join([*texts, skill.parsed.body])), None) is None:
+        return  # as of nearly every skill, and to ask once is faster
+    for field, value in fields:
+        for override in islice(overrides(value), 1):
             yield skill.finding(
                 "instruction-override", f"{field} tells the agent: {quoted(override.words)}.",
                 field=field,
@@ -155,16 +151,11 @@ def _told(hidden: Hidden, where: str) -> str:
     return f"{printable(where)} holds {what}, {code}{times}{says}."
 
 
-def _is_native(file: FileEntry) -> bool:
-    if file.is_text:
-        return False
-    ending = splitext(file.path)[1].lower()
-    if ending in NATIVE or _VERSIONED_LIBRARY.search(file.path):
-        return True
-    return not ending and file.mode == 0o755  # how compiled programs are named
+def _is_native(file: File) -> bool:
+    return not file.is_text and may_be_native(file.path, file.mode)
 
 
-def _listed(skill: Skill, code: str, files: Iterator[FileEntry]) -> Iterator[Finding]:
+def _listed(skill: Skill, code: str, files: Iterator[File]) -> Iterator[Finding]:
     return (finding(code, path=file.path) for file in islice(files, MOST_ALIKE))
 
 

@@ -1,13 +1,29 @@
 """A skill as the rules see it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from catalog.record import FileEntry, Finding, Json
+from catalog.record import Finding, Json
 from pipeline.findings.registry import finding
 from pipeline.frontmatter import Declared
 from pipeline.parse import Parsed
+
+
+class File(Protocol):
+    """A file of a skill, as far as rules ask of it."""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the skill folder, with "/" between the parts."""
+
+    @property
+    def mode(self) -> int:
+        """0o755 if its owner may execute it, else 0o644."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is UTF-8 without NUL; told of what `may_be_native` alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +35,7 @@ class Skill:
     document: str  # SKILL.md, or the variant that was found
     parsed: Parsed
     declared: Declared
-    files: tuple[FileEntry, ...]  # sorted by path
+    files: Sequence[File]  # sorted by path
     is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
 
     @property

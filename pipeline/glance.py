@@ -1,0 +1,51 @@
+"""Reads of a skill folder only what its rules look at: SKILL.md, and what may be a program."""
+
+import os
+from pathlib import Path
+from stat import S_IXUSR
+
+from catalog.record import Finding
+from pipeline.names import os_path
+from pipeline.rules.native import may_be_native
+from pipeline.seen_file import is_text, read_head
+from pipeline.signature import Folder, Limits, unreadable
+from pipeline.snapshot import Glance, GlancedFile, head_bytes
+
+
+def glance(root: Path, folder: Folder, limits: Limits) -> Glance | None:
+    """Return what rules ask of a folder; None if a file is no longer as the walk saw it.
+
+    The rules find the same in it as in what `disk.read` returns, at a fifth of the price.
+    """
+    try:
+        return _glance(f"{root}/{os_path(folder.path)}", folder, limits)
+    except OSError:
+        return None
+
+
+def _glance(top: str, folder: Folder, limits: Limits) -> Glance:
+    """Read a folder; OSError where it is no longer as the walk saw it."""
+    name = folder.skill_md_name
+    skill_md: bytes | None = None
+    files: list[GlancedFile] = []
+    problems: list[Finding] = list(folder.problems)
+    most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
+    for path, stat in folder.worth_reading(limits):
+        mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
+        place = f"{top}/{os_path(path)}"
+        head = None
+        try:
+            # To open a file takes three times as long as to ask whether one may.
+            if path == name or may_be_native(path, mode) or not os.access(place, os.R_OK):
+                head = read_head(place, stat, most)
+        except PermissionError as error:
+            problems.append(unreadable(path, error))
+            continue
+        if path == name:
+            skill_md = head
+        text = head is None or is_text(head, whole=len(head) == stat.st_size)
+        files.append(GlancedFile(path, mode, text))
+    return Glance(
+        skill_md_name=None if skill_md is None else name, skill_md=skill_md or b"",
+        files=tuple(files), problems=tuple(problems), is_whole=folder.is_whole(problems),
+    )

@@ -1,0 +1,64 @@
+"""Opens and reads the very file that a walk saw, or nothing."""
+
+import codecs
+import errno
+import os
+from stat import S_ISREG
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
+
+
+def opened(path: str, expected: os.stat_result) -> int:
+    """Return the descriptor of a file, which the caller closes.
+
+    Only the very inode that the walk saw inside the root is opened, whatever the path leads to by
+    now. PermissionError if it must not be read, OSError if it is not as it was seen.
+    """
+    file = os.open(path, _FLAGS)
+    try:
+        found = os.fstat(file)
+        if not S_ISREG(found.st_mode) or identity(found) != identity(expected):
+            raise OSError(errno.ESTALE, "changed since it was seen", path)
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+def read_head(path: str, expected: os.stat_result, most: int) -> bytes:
+    """Return the first bytes of a file, all of one that has no more than `most`.
+
+    PermissionError if it must not be read, OSError if it is not as it was seen, or changes.
+    """
+    file = opened(path, expected)
+    try:
+        head = _read(file, min(expected.st_size, most))
+        if identity(os.fstat(file)) != identity(expected):
+            raise OSError(errno.ESTALE, "changed while it was read", path)
+    finally:
+        os.close(file)
+    return head
+
+
+def identity(stat: os.stat_result) -> tuple[int, ...]:
+    """Return what tells a file from another and from itself before a change."""
+    return (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_size, stat.st_mtime_ns,
+            stat.st_ctime_ns)
+
+
+def is_text(head: bytes, *, whole: bool) -> bool:
+    """Say whether bytes are UTF-8 without NUL; the last character of a mere head may be cut."""
+    if b"\0" in head:
+        return False
+    try:
+        codecs.utf_8_decode(head, "strict", whole)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read(file: int, size: int) -> bytes:
+    head = os.read(file, size)
+    while len(head) < size and (more := os.read(file, size - len(head))):
+        head += more  # a signal cut the read short
+    return head
