@@ -2,9 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -57,6 +59,13 @@ def write_skill(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder
+
+
+@pytest.fixture(scope="session")
+def elsewhere() -> Iterator[Callable[..., Any]]:
+    """Return the function that calls another in a process of its own, with no other threads."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        yield lambda work, *given: process.submit(work, *given).result(timeout=30)
 
 
 @pytest.fixture

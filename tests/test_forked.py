@@ -1,7 +1,9 @@
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,14 +17,19 @@ def who(piece: int) -> tuple[int, int]:
     return piece, os.getpid()
 
 
+def done_by(cores: int) -> tuple[list[tuple[int, int]], int]:
+    """Return the pieces with the processes that do them, and this process."""
+    return list(forked.in_order(who, PIECES, cores)), os.getpid()
+
+
 @pytest.mark.parametrize("cores", [1, 2, 3, 64])
-def test_results_come_in_the_order_of_the_pieces(cores: int) -> None:
-    """However many processes there are, of which this one is not one."""
-    done = list(forked.in_order(who, PIECES, cores))
+def test_results_come_in_the_order_of_the_pieces(elsewhere: Callable[..., Any], cores: int) -> None:
+    """However many processes there are, of which the one that asks is not one."""
+    done, asking = elsewhere(done_by, cores)
     assert [piece for piece, _ in done] == list(PIECES)
     workers = {process for _, process in done}
     assert len(workers) == min(cores, len(PIECES))
-    assert (os.getpid() in workers) == (cores == 1)
+    assert (asking in workers) == (cores == 1)
 
 
 def test_nothing_is_done_where_there_is_nothing_to_do() -> None:
@@ -30,8 +37,8 @@ def test_nothing_is_done_where_there_is_nothing_to_do() -> None:
     assert list(forked.in_order(who, [], 4)) == []
 
 
-def test_what_a_dead_process_leaves_is_done_here() -> None:
-    """Killed in the middle of a piece, as by a system out of memory."""
+def through_death() -> list[int]:
+    """Do the pieces in processes, one of which is killed, as by a system out of memory."""
     here = os.getpid()
 
     def deadly(piece: int) -> int:
@@ -39,21 +46,34 @@ def test_what_a_dead_process_leaves_is_done_here() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return piece
 
-    assert list(forked.in_order(deadly, PIECES, 2)) == list(PIECES)
+    return list(forked.in_order(deadly, PIECES, 2))
 
 
-def test_an_exception_is_raised_when_its_turn_comes() -> None:
-    """With everything before it done."""
+def test_what_a_dead_process_leaves_is_done_all_the_same(elsewhere: Callable[..., Any]) -> None:
+    """By the one that asked."""
+    assert elsewhere(through_death) == list(PIECES)
+
+
+def until_it_fails() -> list[int | str]:
+    """Do the pieces, the eighth of which fails."""
 
     def failing(piece: int) -> int:
         if piece == 7:
-            raise LookupError(piece)
+            raise LookupError
         return piece
 
-    results = forked.in_order(failing, PIECES, 2)
-    assert [next(results) for _ in range(7)] == list(range(7))
-    with pytest.raises(LookupError):
-        next(results)
+    done: list[int | str] = []
+    try:
+        for piece in forked.in_order(failing, PIECES, 2):
+            done.append(piece)  # noqa: PERF402 - those before the failure are what is asked for
+    except LookupError:
+        done.append("failed")
+    return done
+
+
+def test_an_exception_is_raised_when_its_turn_comes(elsewhere: Callable[..., Any]) -> None:
+    """With everything before it done."""
+    assert elsewhere(until_it_fails) == [*range(7), "failed"]
 
 
 def test_beside_other_threads_nothing_is_forked() -> None:
@@ -68,16 +88,21 @@ def test_beside_other_threads_nothing_is_forked() -> None:
         thread.join()
 
 
-def test_who_stops_listening_stops_the_work(tmp_path: Path) -> None:
-    """No process outlives the one that asked for its results."""
+def heard_once(folder: Path) -> None:
+    """Listen to one result, and stop."""
 
-    def noted(piece: int) -> bytes:
-        (tmp_path / str(os.getpid())).touch()
+    def noted(_: int) -> bytes:
+        (folder / str(os.getpid())).touch()
         return bytes(1_000_000)  # more than a pipe holds, so that it waits to be heard
 
     results = forked.in_order(noted, PIECES, 2)
     next(results)
     results.close()  # type: ignore[attr-defined]
+
+
+def test_who_stops_listening_stops_the_work(elsewhere: Callable[..., Any], tmp_path: Path) -> None:
+    """No process outlives the wish for its results."""
+    elsewhere(heard_once, tmp_path)
     workers = [int(file.name) for file in tmp_path.iterdir()]
     assert workers
     for worker in workers:
