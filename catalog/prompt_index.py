@@ -2,15 +2,20 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from catalog.formats import FORMATS
-from catalog.record import Level
+from catalog import fitting, locations, tokens
+from catalog.fitting import Part, State
+from catalog.formats import FORMATS, Form, Wishes
+from catalog.record import Json, Level
+from catalog.wording import Language
 
 DEFAULT_BUDGET_CHARS = 16_000
 
-State: TypeAlias = Literal["full", "shortened", "name_only"]
+NAMED_LEFT_OUT = 100
+"""How many of the skills that an index has no room for its report names."""
+
 Overflow: TypeAlias = Literal["fit", "exclude"]
 
 
@@ -21,13 +26,15 @@ class IndexSpec:
     name: str = "default"
     format: str = "xml"
     budget_chars: int = DEFAULT_BUDGET_CHARS  # bounds the whole text, header and footer included
-    overflow: Overflow = "exclude"
-    language: str = "en"
+    overflow: Overflow = "fit"
+    language: Language = "en"
     levels: tuple[Level, ...] = ()
     tags: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     featured: tuple[str, ...] = ()
-    location_base: str | None = None
+    location_base: str | None = None  # None: the packages folder
+    instruction: str | None = None  # None: the format's own
+    how_to_search: str | None = None  # None: our own
 
     @property
     def file_name(self) -> str:
@@ -43,6 +50,11 @@ class Candidate:
     name: str
     description: str
     location: str  # of its SKILL.md: a path or a URL
+    skill_id: str = ""
+    is_package: bool = False
+    user_invocable: bool = True
+    files: tuple[str, ...] = ()  # scripts, references and templates
+    skill_md_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,9 @@ class Entry:
     skill: int
     state: State
     chars: int
-    reason: str | None = None
+    reason: str | None = None  # why it is not in full
+    name: str = field(default="", compare=False)
+    description: str = field(default="", compare=False)  # as the text shows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,8 @@ class PromptIndex:
 
     text: str
     entries: tuple[Entry, ...]
+    left_out: int = 0  # for want of room
+    left_out_names: tuple[str, ...] = ()  # the first of them, most important first
 
     @property
     def sha256(self) -> str:
@@ -72,28 +88,50 @@ class PromptIndex:
         return sum(entry.state == state for entry in self.entries)
 
 
-def build(spec: IndexSpec, ranked: Iterable[Candidate]) -> PromptIndex:
-    """Return the index of candidates in their order: whole entries until the budget is spent.
+def build(spec: IndexSpec, ranked: Iterable[Candidate], total: int | None = None,
+          packages: str | None = None) -> PromptIndex:
+    """Return the index of candidates in their order.
 
-    The first entry that does not fit ends it, so no skill ever overtakes one ranked above it.
+    total is how many there are; `ranked` is drawn from only as far as the budget reaches.
+    packages is the folder that holds the published packages, if there is one.
     """
-    form = FORMATS[spec.format]
-    left = spec.budget_chars - len(form.header) - len(form.footer)
-    entries: list[Entry] = []
-    texts: list[str] = []
-    for candidate in ranked:
-        text = form.entry(candidate)
-        if len(text) > left:
-            break
-        left -= len(text)
-        texts.append(text)
-        entries.append(Entry(candidate.skill, "full", len(text)))
-    if not texts:
-        return PromptIndex("", ())
-    return PromptIndex(form.header + "".join(texts) + form.footer, tuple(entries))
+    queue = fitting.Queue(ranked)
+    form = form_of(spec, packages)
+    if total is None:
+        total = queue.length()
+    plan = fitting.exclude if spec.overflow == "exclude" else fitting.fit
+    text, parts = plan(form, queue, total, spec.budget_chars)
+    left_out = total - len(parts)
+    return PromptIndex(
+        text, tuple(_entry(candidate, part)
+                    for candidate, part in zip(queue.drawn, parts, strict=False)), left_out,
+        tuple(c.name for c in queue.after(len(parts), min(left_out, NAMED_LEFT_OUT))))
 
 
-def most_entries(spec: IndexSpec) -> int:
-    """Return how many entries could fit at the very most, so that no more need be ranked."""
-    shortest = len(FORMATS[spec.format].entry(Candidate(0, "a", "a", "")))
-    return spec.budget_chars // shortest + 1
+def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
+    """Return what there is to say of an index beside its text: its size, counts and cuts."""
+    return {
+        "name": spec.name,
+        "format": spec.format,
+        "sha256": index.sha256,
+        "chars": len(index.text),
+        "estimated_tokens": tokens.estimate(index.text),
+        "budget_chars": spec.budget_chars,
+        "full": index.count("full"),
+        "shortened": index.count("shortened"),
+        "name_only": index.count("name_only"),
+        "left_out": index.left_out,
+        "left_out_names": index.left_out_names,
+    }
+
+
+def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
+    """Return the form that an index is written in, with its words around the entries."""
+    where = locations.pattern(spec.location_base or packages)
+    return FORMATS[spec.format].form(
+        Wishes(spec.language, spec.instruction, spec.how_to_search, where))
+
+
+def _entry(candidate: Candidate, part: Part) -> Entry:
+    return Entry(candidate.skill, part.state, len(part.text), part.reason, candidate.name,
+                 part.description)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from catalog import packages, search
-from catalog.prompt_index import IndexSpec
+from catalog import index_query, packages
+from catalog.prompt_index import IndexSpec, report
 from catalog.store import Store
 
 
@@ -21,12 +21,10 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
 
 
 def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime) -> bool:
-    index = search.build_index(store.db, spec)
-    left_out = search.count_indexable(store.db, spec) - len(index.entries)
-    since = store.published_at(spec, index, left_out)
-    report = search.index_report(store.db, spec, index)
-    changed = packages.publish_index(folder, spec, index, report | {
+    index = index_query.build_index(store.db, spec)
+    since = store.published_at(spec, index)
+    changed = packages.publish_index(folder, spec, index, report(spec, index) | {
         "published_at": since or at.isoformat(timespec="milliseconds")})
     if since is None:
-        store.record_build(spec, index, left_out, at)
+        store.record_build(spec, index, at)
     return changed

@@ -339,6 +339,44 @@ def m005_product_views(db: Database) -> None:
     """)
 
 
+@migrations()
+def m008_index_words_and_counts(db: Database) -> None:
+    """Add the words of an index that can be set, and count what indexes may name as it changes.
+
+    Counting 100,000 skills at every rebuild would cost more than the rebuild.
+    """
+    _run(db, """
+    ALTER TABLE indexes ADD COLUMN instruction TEXT;     -- none: the format's own
+    ALTER TABLE indexes ADD COLUMN how_to_search TEXT;   -- none: our own
+
+    CREATE TABLE level_counts (
+        level TEXT PRIMARY KEY,
+        skills INTEGER NOT NULL             -- active ones that agents may start
+    ) STRICT;
+    INSERT INTO level_counts
+        SELECT value, (SELECT count(*) FROM skills WHERE level = value AND status = 'active'
+                       AND model_invocable = 1)
+        FROM json_each('["enterprise", "personal", "project", "plugin"]');
+
+    CREATE TRIGGER skill_counted AFTER INSERT ON skills
+    WHEN new.status = 'active' AND new.model_invocable = 1 BEGIN
+        UPDATE level_counts SET skills = skills + 1 WHERE level = new.level;
+    END;
+    CREATE TRIGGER skill_uncounted AFTER DELETE ON skills
+    WHEN old.status = 'active' AND old.model_invocable = 1 BEGIN
+        UPDATE level_counts SET skills = skills - 1 WHERE level = old.level;
+    END;
+    CREATE TRIGGER skill_recounted AFTER UPDATE OF status, level, model_invocable ON skills
+    WHEN old.status != new.status OR old.level != new.level
+        OR old.model_invocable != new.model_invocable BEGIN
+        UPDATE level_counts SET skills = skills - 1
+        WHERE level = old.level AND old.status = 'active' AND old.model_invocable = 1;
+        UPDATE level_counts SET skills = skills + 1
+        WHERE level = new.level AND new.status = 'active' AND new.model_invocable = 1;
+    END;
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

@@ -1,22 +1,16 @@
 """Questions asked of the catalog; all of them only read."""
 
-import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog import ngrams, prompt_index, rows, schema, tokens
+from catalog import ngrams, rows, schema
 from catalog.errors import CatalogUnusable, NotInCatalog
-from catalog.prompt_index import Candidate, IndexSpec, PromptIndex
-from catalog.record import Json, Status
-
-NAMED_LEFT_OUT = 100
-"""How many of the skills that an index has no room for its report names."""
+from catalog.record import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,91 +92,9 @@ def _snippet(row: rows.Row) -> str:
     return " ".join(row["description"][:160].split())
 
 
-# The prompt index
-
-def index_spec(db: Database, name: str) -> IndexSpec:
-    """Return the settings of a configured index. Raises NotInCatalog, naming those there are."""
-    name = name.encode(errors="replace").decode()  # a shell may pass on what is not UTF-8
-    for row in db.query("SELECT * FROM indexes WHERE name = ?", [name]):
-        chosen = json.loads(row["filter"])
-        return IndexSpec(
-            name=name, format=row["format"], budget_chars=row["budget_chars"],
-            overflow=row["overflow"], language=row["language"],
-            levels=tuple(chosen["levels"]), tags=tuple(chosen["tags"]),
-            names=tuple(chosen["names"]), featured=tuple(json.loads(row["featured"])),
-            location_base=row["location_base"],
-        )
-    names = ", ".join(row["name"] for row in db.query("SELECT name FROM indexes ORDER BY position"))
-    raise NotInCatalog(f"There is no index {name!r}; there is {names or 'none yet'}.")
-
-
-def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
-    """Return what an index says of the catalog as it is now."""
-    return prompt_index.build(spec, ranked(db, spec, prompt_index.most_entries(spec)))
-
-
-def index_report(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
-    """Return what there is to say of an index beside its text: its size, counts and cuts."""
-    inside = [entry.skill for entry in index.entries]
-    return {
-        "name": spec.name,
-        "format": spec.format,
-        "sha256": index.sha256,
-        "chars": len(index.text),
-        "estimated_tokens": tokens.estimate(index.text),
-        "budget_chars": spec.budget_chars,
-        "full": index.count("full"),
-        "shortened": index.count("shortened"),
-        "name_only": index.count("name_only"),
-        "left_out": count_indexable(db, spec) - len(inside),
-        "left_out_names": left_out(db, spec, inside, NAMED_LEFT_OUT),
-    }
-
-
-def ranked(db: Database, spec: IndexSpec, limit: int) -> Iterator[Candidate]:
-    """Yield the skills an index may name in the order in which they enter it."""
-    found = db.query(_RANKED, {"limit": limit} | _filter(spec))
-    for row in found:
-        yield Candidate(row["id"], row["name"], row["description"], location(row))
-
-
-def count_indexable(db: Database, spec: IndexSpec) -> int:
-    """Return how many skills an index would name if its budget had no end."""
-    return int(db.execute(f"SELECT count(*) FROM skills AS s WHERE {_MAY_ENTER}",
-                          _filter(spec)).fetchone()[0])
-
-
-def left_out(db: Database, spec: IndexSpec, inside: Sequence[int], limit: int) -> list[str]:
-    """Return names of skills that an index has no room for, most important first."""
-    found = db.query(
-        f"SELECT s.name FROM skills AS s WHERE {_MAY_ENTER}"
-        f" AND s.id NOT IN (SELECT value FROM json_each(:inside)) ORDER BY {_ORDER} LIMIT :limit",
-        _filter(spec) | {"inside": rows.to_json(inside), "limit": limit})
-    return [row["name"] for row in found]
-
-
 def location(row: rows.Row) -> str:
     """Return the path of a skill's SKILL.md."""
     return f"{row['root']}/{row['path']}/{row['skill_md_name']}"
-
-
-_ORDER = "s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id"
-_MAY_ENTER = """
-    s.status = 'active' AND s.model_invocable = 1
-    AND (:levels = '[]' OR s.level IN (SELECT value FROM json_each(:levels)))
-    AND (:names = '[]' OR s.name IN (SELECT value FROM json_each(:names)))
-    AND (:tags = '[]' OR EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-         JOIN json_each(s.tags) AS has ON has.value = wanted.value))
-"""
-_RANKED = f"""
-    SELECT s.id, s.name, s.description, s.root, s.path, s.skill_md_name
-    FROM skills AS s WHERE {_MAY_ENTER} ORDER BY {_ORDER} LIMIT :limit
-"""
-
-
-def _filter(spec: IndexSpec) -> dict[str, str]:
-    return {"levels": rows.to_json(spec.levels), "names": rows.to_json(spec.names),
-            "tags": rows.to_json(spec.tags)}
 
 
 # Health

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, intake, rows, schema, tokens
+from catalog import contest, intake, publications, rows, schema
 from catalog.errors import CatalogUnusable, DiskFull
 from catalog.lock import WriterLock
-from catalog.prompt_index import Entry, IndexSpec, PromptIndex
+from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
 
 
@@ -172,57 +172,18 @@ class Store:
     # Indexes
 
     def set_indexes(self, specs: Sequence[IndexSpec]) -> None:
-        """Note which indexes are configured; those that no longer are go with their history."""
+        """Note which indexes are configured; see `publications.configure`."""
         with self._transaction():
-            self.db.execute(
-                "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
-                [rows.to_json([spec.name for spec in specs])],
-            )
-            for position, spec in enumerate(specs):
-                self.db.execute(_UPSERT_INDEX, {
-                    "name": spec.name, "position": position, "format": spec.format,
-                    "language": spec.language, "budget_chars": spec.budget_chars,
-                    "overflow": spec.overflow, "location_base": spec.location_base,
-                    "featured": rows.to_json(spec.featured),
-                    "filter": rows.to_json({"levels": spec.levels, "tags": spec.tags,
-                                            "names": spec.names}),
-                })
+            publications.configure(self.db, specs)
 
-    def published_at(self, spec: IndexSpec, index: PromptIndex, left_out: int) -> str | None:
+    def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
         """Return since when an index has said just this; None where it says something new."""
-        last = self.db.execute(
-            "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
-            " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
-            [spec.name]).fetchone()
-        entries = self.db.execute("SELECT skill, state, chars, reason FROM index_entries"
-                                  " WHERE index_name = ? ORDER BY rank", [spec.name])
-        said = (index.sha256, left_out)
-        same = last and last[1:] == said and tuple(Entry(*row) for row in entries) == index.entries
-        return str(last[0]) if same else None
+        return publications.published_at(self.db, spec, index)
 
-    def record_build(self, spec: IndexSpec, index: PromptIndex, left_out: int,
-                     at: datetime) -> None:
-        """Keep what an index says from now on, who is in it, and the text itself once."""
+    def record_build(self, spec: IndexSpec, index: PromptIndex, at: datetime) -> None:
+        """Keep what an index says from now on; see `publications.record`."""
         with self._transaction():
-            self.db.execute(
-                "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
-                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
-            )
-            build = self.db.execute(
-                "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
-                " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [spec.name, index.sha256, _iso(at), index.count("full"),
-                 index.count("shortened"), index.count("name_only"), left_out],
-            )
-            self.db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?",
-                            [build.lastrowid, spec.name])
-            self.db.execute("DELETE FROM index_entries WHERE index_name = ?", [spec.name])
-            self.db.conn.executemany(
-                "INSERT INTO index_entries (index_name, rank, skill, state, chars, reason)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                [(spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason)
-                 for rank, entry in enumerate(index.entries, start=1)],
-            )
+            publications.record(self.db, spec, index, _iso(at))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -311,14 +272,4 @@ _UPSERT_PENDING = """
         status = CASE status WHEN 'removed' THEN 'pending' ELSE status END,
         status_reason = CASE status WHEN 'removed' THEN excluded.status_reason
                                     ELSE status_reason END
-"""
-_UPSERT_INDEX = """
-    INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
-                         overflow, location_base)
-    VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
-            :overflow, :location_base)
-    ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
-        language = excluded.language, filter = excluded.filter, featured = excluded.featured,
-        budget_chars = excluded.budget_chars, overflow = excluded.overflow,
-        location_base = excluded.location_base
 """

@@ -87,6 +87,8 @@ class IndexSettings(_Table):
     overflow: Overflow = Field(IndexSpec().overflow, description="one of fit, exclude")
     language: Literal["en", "zh"] = Field("en", description="one of en, zh")
     location_base: str | None = Field(None, description="a path or a URL")
+    instruction: str | None = Field(None, description="a text, or an empty one for none")
+    how_to_search: str | None = Field(None, description="a text, or an empty one for none")
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
@@ -107,7 +109,8 @@ class IndexSettings(_Table):
         return IndexSpec(
             name=self.name, format=self.format, budget_chars=self.budget, levels=self.levels,
             tags=self.tags, names=self.names, featured=self.featured, overflow=self.overflow,
-            language=self.language, location_base=self.location_base,
+            language=self.language, location_base=self.location_base or None,
+            instruction=self.instruction, how_to_search=self.how_to_search,
         )
 
 

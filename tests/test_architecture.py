@@ -38,10 +38,12 @@ FLOORS = """
 
     5  catalog.site  catalog.mcp_server
     4  catalog.reader  catalog.publisher  catalog.replication
-    3  catalog.store > catalog.intake > catalog.contest  catalog.search  catalog.packages
-    2  catalog.schema  catalog.prompt_index  catalog.rows
-    1  catalog.ranking  catalog.formats  catalog.ngrams  catalog.lock
+    3  catalog.store > catalog.publications > catalog.intake > catalog.contest
+    3  catalog.search  catalog.packages  catalog.index_query
+    2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows
+    1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.record  catalog.errors  catalog.naming  catalog.tokens
+    0  catalog.locations  catalog.prose  catalog.shortening
 """
 
 # Each third-party package with the modules that may import it; their split-off parts may, too.
@@ -55,7 +57,7 @@ HOMES = {
     "pydantic": ["pipeline.frontmatter", "pipeline.config"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
-    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search"],
+    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query"],
     "uvicorn": ["catalog.site"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],

@@ -12,7 +12,7 @@ from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
 from catalog.store import Store
 
-SPECS = (IndexSpec(), IndexSpec("small", budget_chars=200))
+SPECS = (IndexSpec(), IndexSpec("small", budget_chars=200, overflow="exclude"))
 LATER = NOON + timedelta(hours=1)
 
 

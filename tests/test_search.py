@@ -12,8 +12,7 @@ from sqlite_utils import Database
 
 from catalog import search
 from catalog.errors import CatalogUnusable, NotInCatalog
-from catalog.prompt_index import IndexSpec
-from catalog.record import Gone, RootSpec
+from catalog.record import Gone
 from catalog.store import Store
 
 
@@ -28,7 +27,6 @@ def catalog() -> Iterator[Store]:
         judged("会议纪要", "把会议录音的文字稿整理成纪要。用于会议之后。"),
         judged("gone", "Reads an invoice, too."),
         judged("tagged", "Nothing to see.", tags=("spreadsheet", "表格")),
-        judged("hidden", "Only people start it.", model_invocable=False),
     ], trigger="command", at=NOON)
     store.apply([Gone(ROOT, "gone")], trigger="command", at=NOON)
     yield store
@@ -73,55 +71,6 @@ def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
 def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> None:
     """Operators, quotes and brackets are words or nothing."""
     search.find(catalog.db, words)
-
-
-def test_an_index_ranks_by_level_priority_and_name() -> None:
-    """Levels first, then declared priority, then names by code point."""
-    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))),
-                   RootSpec(ROOT), RootSpec("/company", level="enterprise"))
-    store.apply([
-        judged("zebra", root="/company", level="enterprise"), judged("b"), judged("a"),
-        judged("urgent", priority=0.9), judged("Ä"), judged("low", priority=0.1),
-        judged("hidden", model_invocable=False),
-    ], trigger="command", at=NOON)
-    ranked = [candidate.name for candidate in search.ranked(store.db, IndexSpec(), 10)]
-    assert ranked == ["zebra", "urgent", "low", "a", "b", "Ä"]
-    store.close()
-
-
-@pytest.mark.parametrize(("spec", "names"), [
-    (IndexSpec(names=("invoice", "hidden")), ["invoice"]),
-    (IndexSpec(tags=("表格",)), ["tagged"]),
-    (IndexSpec(levels=("enterprise",)), []),
-])
-def test_a_filter_lets_in_what_it_names(catalog: Store, spec: IndexSpec, names: list[str]) -> None:
-    """Names, tags and levels filter; hidden skills stay out even when named."""
-    assert [candidate.name for candidate in search.ranked(catalog.db, spec, 10)] == names
-    assert search.count_indexable(catalog.db, spec) == len(names)
-
-
-def test_the_report_of_an_index_names_what_it_has_no_room_for(catalog: Store) -> None:
-    """Counts and names of the skills left out, most important first."""
-    spec = IndexSpec(budget_chars=200)
-    index = search.build_index(catalog.db, spec)
-    report = search.index_report(catalog.db, spec, index)
-    assert (report["full"], report["left_out"]) == (1, 4)
-    assert report["left_out_names"] == ["billing", "invoice", "tagged", "会议纪要"]
-
-
-def test_an_unknown_index_is_answered_with_those_there_are(catalog: Store) -> None:
-    """The error names the indexes that exist."""
-    catalog.set_indexes([IndexSpec("default"), IndexSpec("small")])
-    with pytest.raises(NotInCatalog, match=r"'big'; there is default, small"):
-        search.index_spec(catalog.db, "big")
-
-
-def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
-    """What is stored of an index is all of it."""
-    spec = IndexSpec("mine", budget_chars=5, levels=("plugin",), tags=("t",), names=("n",),
-                     featured=("f",), location_base="https://example.org/skills")
-    catalog.set_indexes([spec])
-    assert search.index_spec(catalog.db, "mine") == spec
 
 
 def test_a_missing_catalog_says_how_to_make_one(tmp_path: Path) -> None:

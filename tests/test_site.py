@@ -24,7 +24,7 @@ from datasette.app import Datasette
 from datasette.utils import parse_metadata
 from records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 
-from catalog import search
+from catalog import index_query
 from catalog.errors import CatalogUnusable, NotInCatalog, SiteUnavailable, SkilldropError
 from catalog.prompt_index import IndexSpec
 from catalog.record import Gone, Place, RootSpec
@@ -35,7 +35,7 @@ from catalog.store import Store
 REPOSITORY = Path(__file__).parents[1]
 HIDDEN_BY_FTS = re.compile(r"skills_fts(_\w+)?")
 
-DEFAULT = IndexSpec("default", budget_chars=500)
+DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
 COMPANY = IndexSpec("company", levels=("enterprise",))
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -62,7 +62,7 @@ def fill(store: Store) -> Store:
     store.set_strays(ROOT, "", [("loose", replace(WRONG, message="No skill.", fix="Move it."))])
     store.set_indexes([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):
-        store.record_build(spec, search.build_index(store.db, spec), 1, NOON)
+        store.record_build(spec, index_query.build_index(store.db, spec), NOON)
     scan = store.begin_scan("start", NOON)
     store.finish_scan(scan, NOON, 1234.5, 10, {"added": 9}, 0)
     return store

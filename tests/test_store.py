@@ -270,11 +270,12 @@ def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: 
     take(store, judged("a"))
     store.set_indexes([IndexSpec()])
     index = PromptIndex("text", (Entry(row(store, "a")["id"], "full", 4),))
-    assert store.published_at(IndexSpec(), index, 0) is None
-    store.record_build(IndexSpec(), index, 0, NOON)
-    assert store.published_at(IndexSpec(), index, 0) == NOON.isoformat(timespec="milliseconds")
-    assert store.published_at(IndexSpec(), index, 3) is None
-    store.record_build(IndexSpec(), index, 3, LATER)
+    assert store.published_at(IndexSpec(), index) is None
+    store.record_build(IndexSpec(), index, NOON)
+    assert store.published_at(IndexSpec(), index) == NOON.isoformat(timespec="milliseconds")
+    one_more = replace(index, left_out=3)
+    assert store.published_at(IndexSpec(), one_more) is None
+    store.record_build(IndexSpec(), one_more, LATER)
     assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
 
 
@@ -284,7 +285,7 @@ def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> 
          judged("other", tags=("x",)))
     spec = IndexSpec(names=("in", "big", "hidden"))
     store.set_indexes([spec])
-    store.record_build(spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),)), 1, NOON)
+    store.record_build(spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),), 1), NOON)
     reasons = {r["name"]: r["reason"] for r in store.db.query("SELECT * FROM index_left_out")}
     assert reasons == {"big": "over_budget", "hidden": "hidden", "other": "filtered"}
 

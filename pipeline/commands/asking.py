@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 import click
 
-from catalog import search
+from catalog import index_query, prompt_index, search
 from catalog.formats import FORMATS
 from pipeline import report
 from pipeline.commands.invocation import DONE, as_json_option, settings_of, to_json
@@ -27,12 +27,12 @@ def index(context: click.Context, name: str, form: str | None, budget_chars: int
     """
     settings = settings_of(context)
     db = search.open_catalog(settings.catalog_path)
-    spec = search.index_spec(db, name)
+    spec = index_query.index_spec(db, name)
     spec = replace(spec, format=form or spec.format,
                    budget_chars=spec.budget_chars if budget_chars is None else budget_chars)
-    built = search.build_index(db, spec)
+    built = index_query.build_index(db, spec)
     if as_json:
-        click.echo(to_json({"text": built.text, "report": search.index_report(db, spec, built)}))
+        click.echo(to_json({"text": built.text, "report": prompt_index.report(spec, built)}))
     else:
         click.echo(built.text, nl=False)
     return DONE

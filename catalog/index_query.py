@@ -1,0 +1,152 @@
+"""Questions asked of the catalog to build a prompt index, and to explain one; all only read."""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from sqlite_utils import Database
+
+from catalog import locations, prompt_index, rows
+from catalog.errors import NotInCatalog
+from catalog.prompt_index import Candidate, IndexSpec, PromptIndex
+from catalog.record import LEVELS
+
+
+def index_spec(db: Database, name: str) -> IndexSpec:
+    """Return the settings of a configured index. Raises NotInCatalog, naming those there are."""
+    name = name.encode(errors="replace").decode()  # a shell may pass on what is not UTF-8
+    for row in db.query("SELECT * FROM indexes WHERE name = ?", [name]):
+        chosen = json.loads(row["filter"])
+        return IndexSpec(
+            name=name, format=row["format"], budget_chars=row["budget_chars"],
+            overflow=row["overflow"], language=row["language"],
+            levels=tuple(chosen["levels"]), tags=tuple(chosen["tags"]),
+            names=tuple(chosen["names"]), featured=tuple(json.loads(row["featured"])),
+            location_base=row["location_base"], instruction=row["instruction"],
+            how_to_search=row["how_to_search"],
+        )
+    names = ", ".join(row["name"] for row in db.query("SELECT name FROM indexes ORDER BY position"))
+    raise NotInCatalog(f"There is no index {name!r}; there is {names or 'none yet'}.")
+
+
+def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
+    """Return what an index says of the catalog as it is now.
+
+    What this costs depends on the budget and not on how many skills there are; only a filter by
+    tags has to look for them.
+    """
+    with _one_moment(db), closing(ranked(db, spec)) as candidates:
+        return prompt_index.build(spec, candidates, count_indexable(db, spec), packages_folder(db))
+
+
+def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
+    """Yield the skills an index may name in the order in which they enter it, one by one.
+
+    Featured skills come first in their own order, then all others by level, declared priority,
+    and name by code point, which is how SQLite compares UTF-8.
+    """
+    base = spec.location_base or packages_folder(db)
+    yield from (_candidate(row, spec, base) for row in _rows(db, spec))
+
+
+def count_indexable(db: Database, spec: IndexSpec) -> int:
+    """Return how many skills an index would name if its budget had no end."""
+    if spec.names or spec.tags:
+        source = _BY_NAME if spec.names else _IN_ORDER
+        return int(db.execute(f"SELECT count(*) FROM {source} WHERE {_WANTED}",
+                              _filter(spec)).fetchone()[0])
+    return int(db.execute("SELECT total(skills) FROM level_counts WHERE level IN"
+                          " (SELECT value FROM json_each(?))",
+                          [rows.to_json(spec.levels or LEVELS)]).fetchone()[0])
+
+
+def packages_folder(db: Database) -> str | None:
+    """Return the folder that holds the published packages; None where there are none."""
+    return None
+
+
+# Ranking
+
+_BY_NAME = "skills AS s INDEXED BY skills_by_name"
+_IN_ORDER = "skills AS s INDEXED BY skills_in_index_order"
+
+_WANTED = """
+    s.status = 'active' AND s.model_invocable = 1
+    AND (:levels = '[]' OR s.level IN (SELECT value FROM json_each(:levels)))
+    AND (:names = '[]' OR s.name IN (SELECT value FROM json_each(:names)))
+    AND (:tags = '[]' OR EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
+         JOIN json_each(s.tags) AS has ON has.value = wanted.value))
+"""
+_ORDER = "ifnull(s.priority, 0) DESC, s.name, s.id"
+_COLUMNS = """
+    s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
+    s.user_invocable, s.skill_md_hash, s.level_rank
+"""
+
+
+def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
+    asked = _filter(spec)
+    columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
+    if spec.featured:
+        yield from _featured(db, spec, columns)
+    rest = f"{_WANTED} AND s.name NOT IN (SELECT value FROM json_each(:featured))"
+    if spec.names:
+        yield from db.query(
+            f"SELECT {columns} FROM {_BY_NAME} WHERE {rest}"
+            f" AND s.name IN (SELECT value FROM json_each(:names))"
+            f" ORDER BY s.level_rank, {_ORDER}", asked)
+        return
+    for level in LEVELS:  # each is a stretch of the index, already in order
+        if spec.levels and level not in spec.levels:
+            continue
+        yield from db.query(
+            f"SELECT {columns} FROM {_IN_ORDER} WHERE {rest} AND s.level_rank = :rank"
+            f" ORDER BY {_ORDER}", asked | {"rank": LEVELS.index(level)})
+
+
+def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]:
+    found = db.query(
+        f"SELECT {columns} FROM {_BY_NAME} WHERE {_WANTED}"
+        f" AND s.name IN (SELECT value FROM json_each(:featured))"
+        f" ORDER BY s.level_rank, {_ORDER}", _filter(spec))
+    return sorted(found, key=lambda row: spec.featured.index(row["name"]))
+
+
+def _filter(spec: IndexSpec) -> dict[str, Any]:
+    return {"levels": rows.to_json(spec.levels), "names": rows.to_json(spec.names),
+            "tags": rows.to_json(spec.tags), "featured": rows.to_json(spec.featured)}
+
+
+def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
+    return Candidate(
+        row["id"], row["name"], row["description"], _location(row, spec, base), row["skill_id"],
+        row["package_path"] is not None, bool(row["user_invocable"]),
+        _files(row["file_inventory"]) if "file_inventory" in row else (), row["skill_md_hash"],
+    )
+
+
+def _location(row: rows.Row, spec: IndexSpec, base: str | None) -> str:
+    if spec.format == "discovery" and not (base and locations.is_url(base)):
+        return locations.on_site(row["skill_id"], row["skill_md_name"])
+    return locations.of_skill_md(
+        base, skill_id=row["skill_id"], file_name=row["skill_md_name"],
+        folder=f"{row['root']}/{row['path']}", is_package=row["package_path"] is not None)
+
+
+def _files(inventory: str) -> tuple[str, ...]:
+    held = json.loads(inventory)
+    return (*held["referenceFiles"], *held["scriptFiles"], *held["templateFiles"])
+
+
+@contextmanager
+def _one_moment(db: Database) -> Iterator[None]:
+    """Let all questions be answered as of one moment, whatever another process writes."""
+    if db.conn.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")

@@ -1,0 +1,54 @@
+"""Untrusted text made safe to put into a prompt: one line, and nothing hidden in it."""
+
+import html
+import re
+import unicodedata
+
+
+def one_line(text: str) -> str:
+    """Return the text without control, bidi or invisible characters, its whitespace collapsed.
+
+    What is left cannot start a new line or hide words from a person who reads along.
+    """
+    if not text.isascii() or not text.isprintable():
+        text = "".join(" " if c.isspace() else c for c in text if c.isspace() or _is_visible(c))
+    return _SPACES.sub(" ", text).strip()
+
+
+def in_xml(text: str) -> str:
+    """Return one line that stands between two tags and cannot close them."""
+    return html.escape(one_line(text), quote=False)
+
+
+def in_attribute(text: str) -> str:
+    """Return one line that stands in double quotes and cannot end them."""
+    return in_xml(text).replace('"', "&quot;")
+
+
+def in_markdown(text: str) -> str:
+    """Return one line of Markdown that reads as it is written: no emphasis, links or HTML."""
+    return _MARKS.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
+
+
+def in_code(text: str) -> str:
+    """Return one line as a code span of Markdown, whatever backticks are in it."""
+    line = one_line(text)
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
+    pad = " " if "`" in (line[:1], line[-1:]) else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+_SPACES = re.compile(r"\s+")
+_MARKS = re.compile(r"[\\`*_\[\]]")
+_BACKTICKS = re.compile(r"`+")
+_INVISIBLE_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_VARIATION_SELECTORS = frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0))))
+
+
+def _is_visible(char: str) -> bool:
+    """Tell whether a reader sees it; emoji presentation selectors (U+FE0x) may stay."""
+    return (
+        unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+        and char not in _INVISIBLE_LETTERS
+        and char not in _VARIATION_SELECTORS
+    )

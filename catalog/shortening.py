@@ -1,0 +1,69 @@
+"""Cuts a text to a length: at the end of a sentence if it can, else of a word."""
+
+import re
+import unicodedata
+
+ELLIPSIS = "…"
+
+_SENTENCE_END = re.compile(
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？｡][」』”’）】]*")
+_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_OPENING = "([{<\"'“‘（「『【《〈"
+_LOOSE = " \t,;:-–—/|&+=，、；：·" + _OPENING
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text if it has at most `limit` characters, else its beginning and `…`.
+
+    The cut is after the last sentence that ends in the second half of what there is room for,
+    else after the last word that does, else anywhere but inside a composed character. Chinese
+    and Japanese have no spaces between words and may be cut between any two characters. What is
+    returned never has more than `limit` characters; with none there is nothing.
+    """
+    if len(text) <= limit:
+        return text
+    if limit <= 0:
+        return ""
+    # With less than half of the room used, the next words say more than a clean end would.
+    for cut in (_after_sentence(text, limit), _after_word(text, limit)):
+        if len(cut) > limit // 2:
+            return cut
+    return _anywhere(text, limit - len(ELLIPSIS)) + ELLIPSIS
+
+
+def _after_sentence(text: str, limit: int) -> str:
+    """Return the longest run of whole sentences, with the ellipsis set apart as in prose."""
+    best = ""
+    for found in _SENTENCE_END.finditer(text[:limit + 1]):
+        whole = text[:found.end()]
+        cut = f"{whole}{'' if _is_wide(whole[-1]) else ' '}{ELLIPSIS}"
+        if len(cut) <= limit:
+            best = cut
+    return best
+
+
+def _after_word(text: str, limit: int) -> str:
+    for end in range(limit - len(ELLIPSIS), 0, -1):
+        if text[end].isspace() or (_may_part(text, end) and not _clings(text[end])):
+            return text[:end].rstrip(_LOOSE) + ELLIPSIS
+    return ""
+
+
+def _may_part(text: str, end: int) -> bool:
+    return _is_wide(text[end - 1]) or _is_wide(text[end])
+
+
+def _anywhere(text: str, end: int) -> str:
+    while end and _clings(text[end]):
+        end -= 1
+    return text[:end]
+
+
+def _is_wide(char: str) -> bool:
+    return bool(_WIDE.match(char))
+
+
+def _clings(char: str) -> bool:
+    """Tell whether a character belongs to the one before it: marks, skin tones, closing signs."""
+    return (unicodedata.category(char) in {"Mn", "Me", "Mc"} or "\U0001f3fb" <= char <= "\U0001f3ff"
+            or char in "。！？｡，、；：」』”’）】》〉")
