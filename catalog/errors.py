@@ -39,3 +39,11 @@ class ClusterUnusable(SkilldropError):
 
 class ReplicationFailed(SkilldropError):
     """Litestream is not there, or could not bring a catalog back."""
+
+
+class PathRefused(SkilldropError):
+    """A path or a part of a file was asked for that no published file can have."""
+
+
+class PackageDamaged(SkilldropError):
+    """A published file is missing, or is not what the catalog says of it."""

@@ -1,7 +1,11 @@
 """What a name on disk means: its form as text, whether it is junk, whether it is a SKILL.md."""
 
-import re
 from functools import lru_cache
+
+from catalog.file_names import is_utf8, os_path, text_path
+
+__all__ = ["COMMON_SPELLINGS", "SKILL_MD", "is_junk", "is_skill_md", "is_utf8", "os_path",
+           "text_path"]
 
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
@@ -37,8 +41,6 @@ _JUNK_ENDS = (
     ".swp", ".swo", "~",  # vim, and nearly every editor's backup
 )
 
-_TO_ESCAPE = re.compile("[\\\\\udc80-\udcff]")
-_ESCAPED = re.compile(r"\\(?:\\|x([89a-f][0-9a-f]))")
 _CACHED_NAMES = 4096  # the names inside skills are much the same everywhere
 
 
@@ -57,33 +59,3 @@ def is_junk(name: str) -> bool:
 def is_skill_md(name: str) -> bool:
     """Say whether this is SKILL.md in any mixture of upper and lower case."""
     return len(name) == len(SKILL_MD) and name.lower() == "skill.md"
-
-
-def text_path(os_path: str) -> str:
-    r"""Return a name or path of the system as text that every encoding and database can hold.
-
-    A backslash is doubled and each byte that is not valid UTF-8 becomes `\xNN`, so two names
-    never have one text.
-    """
-    if os_path.isascii() and "\\" not in os_path:
-        return os_path
-    return _TO_ESCAPE.sub(_escape, os_path)
-
-
-def os_path(text: str) -> str:
-    """Return the name or path of the system that `text_path` wrote down as this text."""
-    return _ESCAPED.sub(_unescape, text) if "\\" in text else text
-
-
-def is_utf8(os_path: str) -> bool:
-    """Say whether the bytes of a name or path of the system are valid UTF-8."""
-    return os_path.isascii() or not any("\udc80" <= char <= "\udcff" for char in os_path)
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match[0]
-    return "\\\\" if char == "\\" else f"\\x{ord(char) - 0xDC00:02x}"
-
-
-def _unescape(match: re.Match[str]) -> str:
-    return chr(0xDC00 + int(match[1], 16)) if match[1] else "\\"

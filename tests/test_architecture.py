@@ -37,12 +37,15 @@ FLOORS = """
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
 
     5  catalog.site  catalog.mcp_server
-    4  catalog.reader  catalog.publisher  catalog.replication
+    4  catalog.publisher  catalog.replication
+    4  catalog.reader > catalog.published
     3  catalog.store > catalog.publications > catalog.intake > catalog.contest
     3  catalog.search  catalog.packages  catalog.index_query
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.record  catalog.errors  catalog.naming  catalog.tokens
+    1  catalog.confined
+    0  catalog.file_names  catalog.asked_names  catalog.paging  catalog.skill_content
     0  catalog.locations  catalog.prose  catalog.shortening
 """
 
@@ -57,7 +60,8 @@ HOMES = {
     "pydantic": ["pipeline.frontmatter", "pipeline.config"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
-    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query"],
+    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query",
+                     "catalog.reader"],
     "uvicorn": ["catalog.site"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],

@@ -1,0 +1,64 @@
+"""What is wrong with a name that was asked for, and which names that exist come closest."""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+LONGEST_PATH = 4096  # bytes, as Linux has it
+LONGEST_NAME = 255  # bytes of one part of a path
+
+_SHOWN_CHARS = 120
+_DRIVE = re.compile(r"[A-Za-z]:")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def shown(name: str) -> str:
+    """Return an untrusted name as one can print it: quoted, without control characters, short."""
+    return repr(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
+
+
+def impossible(path: str) -> str | None:
+    """Say why no file inside a skill can have this path; None where one could."""
+    if not path.strip():
+        return "no file is named"
+    if _size(path) > LONGEST_PATH or max(map(_size, path.split("/"))) > LONGEST_NAME:
+        return (f"it is longer than a path can be: {LONGEST_PATH:,} bytes, "
+                f"{LONGEST_NAME} of them in one name")
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in path):
+        return "it holds control characters, or is not valid Unicode"
+    if path.startswith("/") or _SCHEME.match(path) or _DRIVE.match(path):
+        return "it is an absolute path; name the file relative to the skill's folder"
+    if "\\" in path:
+        return "it holds a backslash; write / between folders and files"
+    if ".." in path.split("/"):
+        return "it leads upwards with `..`; name the file relative to the skill's folder"
+    if any(part in ("", ".") for part in path.rstrip("/").split("/")):
+        return "a part of it is empty or a dot"
+    return None
+
+
+def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
+    """Return the names most like the one that was asked for, best first; none that is unlike.
+
+    A name that differs only in upper and lower case, or in how Unicode spells it, comes first.
+    """
+    by_fold: dict[str, str] = {}
+    for name in names:
+        by_fold.setdefault(_folded(name), name)
+    found = difflib.get_close_matches(_folded(asked[:LONGEST_NAME]), by_fold, limit, cutoff=0.6)
+    return [by_fold[fold] for fold in found]
+
+
+def few(names: Sequence[str], limit: int = 10) -> str:
+    """Return the first of some names for a sentence, and how many there are beside them."""
+    told = ", ".join(repr(name[:_SHOWN_CHARS])[1:-1] for name in names[:limit])
+    return told if len(names) <= limit else f"{told} and {len(names) - limit:,} more"
+
+
+def _size(name: str) -> int:
+    return len(name.encode(errors="replace"))
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -1,0 +1,70 @@
+"""A real catalog with published packages, for tests of those who read them."""
+
+import os
+import shutil
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from catalog import search
+from catalog.store import Store
+from pipeline import config
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+
+
+class Shelf:
+    """A root, its catalog and its packages, below one folder."""
+
+    def __init__(self, top: Path) -> None:
+        self.root = top / "watched"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.settings = config.load(None, self.root, top / "var").model_copy(
+            update={"settle_quiet": 0})
+        self.packages = self.settings.packages_folder
+        self._db: Database | None = None
+
+    @property
+    def db(self) -> Database:
+        """The catalog, opened as a reader does."""
+        if self._db is None:
+            self._db = search.open_catalog(self.settings.catalog_path)
+        return self._db
+
+    def scan(self) -> None:
+        """Bring catalog and packages up to the root."""
+        store = open_store(self.settings)
+        try:
+            scan_once(self.settings, store, engine="serial")
+            self._publish(store)
+        finally:
+            store.close()
+
+    def _publish(self, store: Store) -> None:
+        for row in list(store.db.query(
+            "SELECT s.id, s.skill_id, v.version, s.root, s.path FROM skills AS s"
+            " JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'"
+        )):
+            package_path = f"{row['skill_id']}/{row['version']}"
+            if not (self.packages / package_path).exists():
+                shutil.copytree(f"{row['root']}/{row['path']}", self.packages / package_path)
+            store.db.execute("UPDATE skills SET package_path = ? WHERE id = ?",
+                             [package_path, row["id"]])
+            self.flip(row["skill_id"], row["version"])
+
+    def flip(self, skill_id: str, version: str) -> None:
+        """Let `current` name a version, in one step."""
+        link = self.packages / skill_id / "current"
+        beside = link.with_name(".current.new")
+        beside.symlink_to(version)
+        os.replace(beside, link)
+
+    def version_folder(self, skill_id: str) -> Path:
+        """Return the folder of the published version."""
+        folder = self.packages / skill_id
+        return folder / os.readlink(folder / "current")
+
+    def close(self) -> None:
+        """Close the reader's connection."""
+        if self._db is not None:
+            self._db.conn.close()
