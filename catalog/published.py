@@ -155,7 +155,7 @@ def _package(db: Database, row: rows.Row, top: str, names: tuple[str, ...], *,
 # What there is instead
 
 _BESIDES = """
-    SELECT status, status_reason FROM skills
+    SELECT status FROM skills
     WHERE (name = :asked OR skill_id = :asked) AND status <> 'active'
     ORDER BY status = 'removed', id LIMIT 1
 """
@@ -170,7 +170,8 @@ def _no_skill(db: Database, asked: str) -> str:
     """Say that there is no such skill, why if one is known, and which ones there are."""
     why = f"There is no active skill {shown(asked)}."
     for row in list(db.query(_BESIDES, {"asked": asked})):
-        why = f"The skill {shown(asked)} is {row['status']}; `skilldrop status` says why."
+        said = "" if row["status"] == "removed" else "; `skilldrop status` says why"
+        why = f"The skill {shown(asked)} is {row['status']}{said}."
     names = [row["name"] for row in db.query(_SIMILAR, {"asked": asked})]
     if near := closest(asked, names):
         return f"{why} The closest are: {few(near)}."

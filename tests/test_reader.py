@@ -34,13 +34,17 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
         "scripts/count.py": "print('words')\n", "references/long.md": LONG,
         "assets/logo.png": PNG, "bom.txt": b"\xef\xbb\xbfwith a BOM\n", "empty.txt": b"",
         "gb.txt": "字数".encode("gb18030"), "data.tar.gz": b"\x1f\x8b\x08rest",
-        "%2e%2e/escaped.md": "a folder with a strange name\n",
+        "%2e%2e/escaped.md": "a folder with a strange name\n", "data:text/html,x.MD": "# Odd\n",
     })
     (made.root / "word-count/scripts/count.py").chmod(0o755)
     write_skill(made.root / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
     lower = write_skill(made.root / "lower")
     (lower / "SKILL.md").rename(lower / "skill.md")
+    write_skill(made.root / "spoken", name="Word Talk")
+    write_skill(made.root / "removed")
     write_skill(made.root / "broken", files={"SKILL.md": "no frontmatter\n"})
+    made.scan()
+    shutil.rmtree(made.root / "removed")
     made.scan()
     (top / "secret").write_text(SECRET)
     (made.packages / "secret").write_text(SECRET)
@@ -80,6 +84,7 @@ def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     ("assets/logo.png", "image/png", "base64", base64.b64encode(PNG).decode()),
     ("data.tar.gz", "application/gzip", "base64", base64.b64encode(b"\x1f\x8b\x08rest").decode()),
     ("%2e%2e/escaped.md", "text/markdown", "utf-8", "a folder with a strange name\n"),
+    ("data:text/html,x.MD", "text/markdown", "utf-8", "# Odd\n"),
 ])
 def test_every_kind_of_file_comes_as_text(shelf: Shelf, path: str, media_type: str,
                                           encoding: str, text: str) -> None:
@@ -96,7 +101,8 @@ def test_the_mode_of_a_script_is_told(shelf: Shelf) -> None:
 def test_a_name_is_tried_before_a_skill_id(shelf: Shelf) -> None:
     """Both lead to the skill, in Chinese as well."""
     assert read(shelf, skill="会议纪要").skill_id == "会议纪要"
-    assert read(shelf, skill="lower").skill == "lower"
+    assert read(shelf, skill="Word Talk").skill_id == "word-talk"
+    assert read(shelf, skill="word-talk").skill == "Word Talk"
 
 
 def test_skill_md_is_found_in_lower_case(shelf: Shelf) -> None:
@@ -223,6 +229,7 @@ def package(shelf: Shelf) -> Package:
     ("Count.py", "The closest are: scripts/count.py"),
     ("count.py", "The closest are: scripts/count.py"),
     ("skill.md", "The closest are: SKILL.md"),
+    ("some/other/folder/count.py", "The closest are: scripts/count.py"),
     ("script/count.py", "The closest are: scripts/count.py"),
     ("scripts", "It is a directory, which holds: scripts/count.py."),
     ("../secret", "it leads upwards with `..`"),
@@ -242,7 +249,8 @@ def test_a_refusal_says_why_and_what_there_is(shelf: Shelf, asked: str, told: st
     ("Word-Count", "The closest are: word-count"),
     ("wordcount", "The closest are: word-count"),
     ("broken", "The skill 'broken' is rejected; `skilldrop status` says why."),
-    ("zzz", "There are: lower, word-count, 会议纪要."),
+    ("removed", "The skill 'removed' is removed. There are: "),
+    ("zzz", "There are: Word Talk, lower, word-count, 会议纪要."),
 ])
 def test_an_unknown_skill_is_answered_with_those_there_are(shelf: Shelf, asked: str,
                                                            told: str) -> None:
@@ -397,9 +405,11 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
 
     flipping = threading.Thread(target=flip)
     flipping.start()
-    seen = set()
+    seen: set[tuple[str, bool, str]] = set()
     try:
-        for _ in range(300):
+        for count in range(20_000):
+            if count > 300 and len(seen) > 1:
+                break
             found = package_of(own.db, own.packages, "word-count")
             seen.add((found.version, "# New" in reader.read(found).text,
                       reader.read(found, "scripts/count.py").text))
