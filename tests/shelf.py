@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from catalog import search
 from catalog.store import Store
 from pipeline import config
+from pipeline.engines import serial
 from pipeline.one_pass import scan_once
 from pipeline.opening import open_store
 
@@ -35,7 +36,7 @@ class Shelf:
         """Bring catalog and packages up to the root."""
         store = open_store(self.settings)
         try:
-            scan_once(self.settings, store, engine="serial")
+            scan_once(self.settings, store, engine=serial)
             self._publish(store)
         finally:
             store.close()
