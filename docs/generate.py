@@ -42,6 +42,8 @@ _PROFILES = {
     "safety": "What could deceive a reader, mislead an agent or run on its machine. Skills are "
     "untrusted text; a finding here means that a person should look at that line.",
     "claude-code": "What Claude Code reads differently from how it was meant.",
+    "apexbridge": "What an ApexBridge package must declare and hold; see "
+    "[apexbridge.md](apexbridge.md). Asked for by name only, as no other skill is one.",
 }
 
 _REJECTS = {

@@ -1,23 +1,16 @@
 """The types of what a SKILL.md may declare, whoever defined the field."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from catalog.record import Json
-from pipeline.findings.wording import kind, quoted
+from pipeline.apexbridge import ApexBridgeFields
+from pipeline.field_types import Fields, Flag, Hint, Map, Phrases, Share, Text, Tools, Words
+from pipeline.findings.wording import kind, printable, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,88 +28,24 @@ def declare(frontmatter: Mapping[str, Json]) -> tuple["Declared", tuple[Misfit, 
     to the rules of the specification. Never raises.
     """
     values = {key: value for key, value in frontmatter.items() if value is not None and value != ""}
-    try:
-        return Declared.model_validate(values), ()
-    except ValidationError as problem:
-        errors = problem.errors(include_url=False, include_context=False)
-    wrong = {_path(error): error for error in reversed(errors)}
-    fitting = Declared.model_validate(_without(values, wrong))
-    misfits = (
-        _misfit(path, error, values)
-        for path, error in reversed(wrong.items())
-        if len(path) > 1 or OWNERS[path[0]] != SPECIFICATION
-    )
-    return fitting, tuple(misfits)
+    misfits: dict[_Path, Misfit] = {}
+    while True:
+        try:
+            declared = Declared.model_validate(values)
+        except ValidationError as problem:
+            errors = problem.errors(include_url=False, include_context=False)
+        else:
+            return declared, tuple(misfits.values())
+        wrong = {_path(error): error for error in reversed(errors)}
+        for path, error in reversed(wrong.items()):
+            if len(path) > 1 or OWNERS[str(path[0])] != SPECIFICATION:
+                misfits.setdefault(path, _misfit(path, error, values))
+        for path, error in wrong.items():
+            # Without a part that it cannot do without, the whole is not declared.
+            values = _without(values, path[:-1] if error["type"] == "missing" else path)
 
 
-_LIST_COMMA = re.compile("[,，、;；\n]")
-
-
-def _words(value: object) -> object:
-    """Read `a, b` and `a b` as lists, and pass over empty items."""
-    if isinstance(value, str):
-        return _LIST_COMMA.split(value) if _LIST_COMMA.search(value) else value.split()
-    return _phrases(value)
-
-
-def _phrases(value: object) -> object:
-    """Read one text as a list of one, and pass over empty items."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [item for item in value if item is not None]
-    return value
-
-
-def _distinct(words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in words if word))
-
-
-def _joined(value: object) -> object:
-    """Read a list of texts as one text."""
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return " ".join(value)
-    return value
-
-
-def _tools(value: object) -> object:
-    """Write `[Read, Grep]` and `Read, Grep` as `Read Grep`, leaving `Bash(a, b)` alone."""
-    text = _joined(value)
-    if not isinstance(text, str):
-        return text
-    if isinstance(value, str) and "," in text:
-        text = _commas_to_spaces(text)
-    return " ".join(text.split())
-
-
-def _commas_to_spaces(text: str) -> str:
-    depth, written = 0, []
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        written.append(" " if character == "," and depth <= 0 else character)
-    return "".join(written)
-
-
-_Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-Text: TypeAlias = _Stripped | None
-Flag: TypeAlias = bool | None
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)] | None
-Hint: TypeAlias = Annotated[_Stripped, BeforeValidator(_joined)] | None  # `[file]` is a YAML list
-Map: TypeAlias = dict[str, Any] | None
-Words: TypeAlias = Annotated[
-    tuple[_Stripped, ...], BeforeValidator(_words), AfterValidator(_distinct)
-]
-Phrases: TypeAlias = Annotated[
-    tuple[_Stripped, ...], BeforeValidator(_phrases), AfterValidator(_distinct)
-]
-Tools: TypeAlias = Annotated[str, BeforeValidator(_tools)] | None
-
-
-class _Fields(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-
-class Metadata(_Fields):
+class Metadata(Fields):
     """What the free `metadata` map may say in place of the fields outside the specification."""
 
     display_name: Text = Field(None, alias="displayName")
@@ -127,7 +56,7 @@ class Metadata(_Fields):
     priority: Share = None
 
 
-class SpecificationFields(_Fields):
+class SpecificationFields(Fields):
     """Source: Agent Skills specification, Frontmatter."""
 
     name: Text = None
@@ -138,7 +67,7 @@ class SpecificationFields(_Fields):
     allowed_tools: Tools = Field(None, alias="allowed-tools")
 
 
-class ClaudeCodeFields(_Fields):
+class ClaudeCodeFields(Fields):
     """Source: Claude Code documentation, Skills, Frontmatter reference."""
 
     when_to_use: Text = None
@@ -157,29 +86,6 @@ class ClaudeCodeFields(_Fields):
     shell: Text = None
 
 
-class Triggers(_Fields):
-    """When ApexBridge offers the skill, and how eagerly."""
-
-    intents: Phrases = ()
-    phrases: Phrases = ()
-    event_types: Phrases = ()
-    priority: Share = None
-
-
-class ApexBridgeFields(_Fields):
-    """Source: ApexBridge, skill metadata."""
-
-    display_name: Text = Field(None, alias="displayName")
-    version: Text = None
-    type: Text = None
-    category: Text = None
-    domain: Text = None
-    author: Text = None
-    tags: Words = ()
-    keywords: Words = ()
-    triggers: Triggers = Triggers()
-
-
 class Declared(SpecificationFields, ClaudeCodeFields, ApexBridgeFields):
     """All that a SKILL.md declares; a field that nobody defined is kept as it was written."""
 
@@ -187,9 +93,8 @@ class Declared(SpecificationFields, ClaudeCodeFields, ApexBridgeFields):
 SPECIFICATION, CLAUDE_CODE, APEXBRIDGE = "the specification", "Claude Code", "ApexBridge"
 
 _UNTYPED_APEXBRIDGE = (
-    "abp", "cacheable", "capabilities", "config", "dependencies", "input_schema", "inputSchema",
-    "loadingPriority", "output_schema", "outputSchema", "parameters", "permissions", "priority",
-    "protocol", "resources", "security", "triggerPatterns", "ttl",
+    "config", "dependencies", "inputSchema", "loadingPriority", "outputSchema", "parameters",
+    "priority", "triggerPatterns",
 )
 
 
@@ -205,7 +110,6 @@ OWNERS: Mapping[str, str] = {
 }
 """Who defined each field that anybody defined."""
 
-_NESTED = ("metadata", "triggers")
 _EXPECTED = {
     "bool_parsing": "yes or no",
     "bool_type": "yes or no",
@@ -216,36 +120,53 @@ _EXPECTED = {
     "dict_type": "a map",
     "model_type": "a map",
     "string_type": "text",
+    "string_too_short": "text",
     "tuple_type": "a list of texts",
 }
+_Path: TypeAlias = tuple[str | int, ...]
 
-_Path: TypeAlias = tuple[str, ...]
+_EXPECTED_OF: Mapping[_Path, str] = {
+    ("security", "timeout_ms"): "a whole number above 0",
+    ("security", "memory_mb"): "a whole number above 0",
+    ("ttl",): "a number of seconds",
+    ("abp", "tools"): "a list of maps",
+}
+_TOOLS = ("abp", "tools")  # a list whose items have fields
 
 
 def _path(error: ErrorDetails) -> _Path:
-    depth = 2 if error["loc"][0] in _NESTED else 1
-    return tuple(str(part) for part in error["loc"][:depth])
+    """Return the path of the field that an error is in: lists of texts are one field."""
+    where = error["loc"]
+    cut = (at for at, part in enumerate(where) if isinstance(part, int) and where[:at] != _TOOLS)
+    return where[:next(cut, len(where))]
 
 
-def _misfit(path: _Path, error: ErrorDetails, values: Mapping[str, Any]) -> Misfit:
-    value = values[path[0]]
-    if len(path) > 1:
-        value = value[path[1]]
+def _misfit(path: _Path, error: ErrorDetails, values: Any) -> Misfit:
+    field = ".".join(map(str, path))
+    if error["type"] == "missing":
+        return Misfit(field, f"{printable(field)} is missing.")
+    for part in path:
+        values = values[part]
     in_a_list = len(error["loc"]) > len(path)
-    expected = "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else")
-    field = ".".join(path)
-    return Misfit(field, f"{field} is {_shown(value)}; {expected} is expected.")
+    expected = _EXPECTED_OF.get(path) or (
+        "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else"))
+    return Misfit(field, f"{printable(field)} is {_shown(values)}; {expected} is expected.")
 
 
 def _shown(value: object) -> str:
+    if value is None:
+        return "empty"
     return quoted(value) if isinstance(value, str) else kind(value)
 
 
-def _without(values: Mapping[str, Any], paths: Mapping[_Path, object]) -> dict[str, Any]:
-    kept = dict(values)
-    for first, *rest in paths:
-        if rest:
-            kept[first] = {key: value for key, value in kept[first].items() if key != rest[0]}
-        else:
-            del kept[first]
-    return kept
+def _without(value: Any, path: _Path) -> Any:
+    """Return a value without what stands at a path; a list has None in its place."""
+    first, rest = path[0], path[1:]
+    if isinstance(value, list):
+        inner = _without(value[int(first)], rest) if rest else None
+        return [inner if at == first else item for at, item in enumerate(value)]
+    if not isinstance(value, dict) or first not in value:
+        return value  # it is gone already, and all that was in it
+    if rest:
+        return value | {first: _without(value[first], rest)}
+    return {key: inner for key, inner in value.items() if key != first}

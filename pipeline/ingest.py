@@ -16,8 +16,9 @@ from catalog.record import (
     Verdict,
 )
 from pipeline import markdown
+from pipeline.apexbridge import package_of, with_json_values
 from pipeline.findings.registry import REGISTRY, finding
-from pipeline.frontmatter import Declared, declare
+from pipeline.frontmatter import APEXBRIDGE, OWNERS, Declared, declare
 from pipeline.parse import Parsed
 from pipeline.rules.checks import check
 from pipeline.rules.skill import Skill
@@ -74,25 +75,32 @@ def examine(
     """Return what `judge` finds, from no more than the rules ask of a folder."""
     if parsed is None or look.skill_md_name is None:
         return Examined(None, _name(None, place), None, _unread(look.problems, acceptance))
-    declared, misfits = declare(parsed.frontmatter or {})
+    declared, misfits = declare(with_json_values(parsed.frontmatter or {}, parsed.quoted))
+    profiles = tuple(dict.fromkeys(("spec", *profiles)))
     skill = Skill(
         folder=folder_name(place), plugin=place.plugin, document=look.skill_md_name,
         parsed=parsed, declared=declared, files=look.files, is_whole=look.is_whole,
+        misfits=misfits,
     )
+    said = check(skill, profiles)
+    malformed = {each.field for each in said if each.code == "field-malformed"}
     findings = (
         *look.problems,
         *parsed.findings,
-        *(skill.finding("field-type", misfit.message, field=misfit.field) for misfit in misfits),
-        *check(skill, dict.fromkeys(("spec", *profiles))),
+        *(skill.finding("field-type", misfit.message, field=misfit.field) for misfit in misfits
+          if misfit.field not in malformed),
+        *said,
     )
     name = _name(declared, place)
     if not look.is_whole:
         return Examined(skill, name, None, _unread(findings, acceptance))
+    against = [each for each in findings if not _is_expected(each, profiles)]
     description = declared.description
-    if not description and acceptance == "permissive" and not _rejects(findings, acceptance):
-        description, said = _derived_description(skill)
-        findings = (*findings, said)
-    if not description or _rejects(findings, acceptance):
+    if not description and acceptance == "permissive" and not _rejects(against, acceptance):
+        description, derived = _derived_description(skill)
+        findings = (*findings, derived)
+        against.append(derived)
+    if not description or _rejects(against, acceptance):
         return Examined(skill, name, None, findings)
     return Examined(skill, name, description, findings)
 
@@ -118,6 +126,16 @@ def _unread(findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Find
 
 def _rejects(findings: Iterable[Finding], acceptance: Acceptance) -> bool:
     return any(acceptance in REGISTRY[found.code].rejects for found in findings)
+
+
+def _is_expected(found: Finding, profiles: Iterable[str]) -> bool:
+    """Say whether a finding only says that a package is ApexBridge's, where such are asked for.
+
+    It makes the skill invalid by the specification, but a strict root of ApexBridge's packages
+    that rejected it would accept none.
+    """
+    return (found.code == "field-not-in-specification" and "apexbridge" in profiles
+            and OWNERS.get(found.field or "") == APEXBRIDGE)
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:
@@ -191,6 +209,7 @@ def _record(
         priority=_priority(declared),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
+        apexbridge=package_of(declared),
     )
 
 

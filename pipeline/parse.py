@@ -44,6 +44,7 @@ class Parsed:
     body: str  # without space at its ends, as the reference validator reads it; LF line ends
     body_line: int  # the line of the file on which the body starts, from 1
     findings: tuple[Finding, ...]
+    quoted: frozenset[str] = frozenset()  # paths of the values that stand in quotes or blocks
 
 
 def parse(
@@ -63,7 +64,7 @@ def parse(
     return Parsed(
         frontmatter=reading.value, positions=reading.positions, text=text, body=reading.body,
         body_line=reading.body_line,
-        findings=tuple(replace(each, path=name) for each in findings),
+        findings=tuple(replace(each, path=name) for each in findings), quoted=reading.quoted,
     )
 
 
@@ -76,6 +77,7 @@ class _Reading:
     findings: tuple[Finding, ...]
     value: Mapping[str, Json] | None = None
     positions: Mapping[str, Position] = field(default_factory=dict)
+    quoted: frozenset[str] = frozenset()
     closing_line: int = 1  # of the frontmatter; 1 where there is none
     maybe_unclosed: bool = False  # nothing closes it, or something of the body seems to
 
@@ -150,7 +152,8 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
     findings = (*cut.findings, *handler.repairs, *outcome.findings)
     if not isinstance(outcome.value, Mapping):
         return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
-    return replace(reading, value=outcome.value, positions=outcome.positions, findings=findings)
+    return replace(reading, value=outcome.value, positions=outcome.positions,
+                   quoted=outcome.quoted, findings=findings)
 
 
 def _not_a_mapping(value: Json, line: int) -> Finding:

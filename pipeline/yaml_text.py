@@ -54,6 +54,7 @@ class YamlText:
     value: Json
     positions: Mapping[str, Position]  # of every key: "name", "metadata.author", "hooks.0.run"
     findings: tuple[Finding, ...]
+    quoted: frozenset[str] = frozenset()  # paths of values in quotes or blocks: text in any schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
     if "\t" in text:
         building.check_tabs(text)
     value = building.top[0] if building.top else None
-    return YamlText(value, building.positions, tuple(building.findings))
+    return YamlText(value, building.positions, tuple(building.findings),
+                    frozenset(building.quoted_paths))
 
 
 class _RefusedError(Exception):
@@ -108,6 +110,11 @@ class _Open:
     repeated: bool = False  # … and has one already
     column: int | None = None  # of the first mapping below it
 
+    @property
+    def path_of_next(self) -> str:
+        """The path of the value that comes next."""
+        return self.path + (str(len(self.into)) if self.key is None else self.key)
+
 
 @dataclass(slots=True)
 class _Building:
@@ -123,6 +130,7 @@ class _Building:
     nodes: int = 0
     # Where quoted and block scalars stand: first character, and the one after the last.
     quoted: list[tuple[int, int]] = field(default_factory=list)
+    quoted_paths: list[str] = field(default_factory=list)
     complete: bool = False
 
     def take(self, event: Event) -> None:
@@ -181,6 +189,8 @@ class _Building:
             if inside.key is None and isinstance(inside.into, dict):
                 self._key(value, inside, inside.into, self._at(event))
                 return
+            if event.style:
+                self.quoted_paths.append(inside.path_of_next)
         self._put(None if not event.style and value in _NULLS else value)
 
     def _key(self, key: str, inside: _Open, into: dict[str, Json], here: Position) -> None:

@@ -13,6 +13,7 @@ from pipeline.snapshot import kind_of
 DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
 BODY = "# Count words\n\nRead the file."
 BODY_LINE = 6
+_WITH_UNDERSCORES = {"when_to_use", "input_schema", "output_schema"}
 
 
 def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
@@ -26,16 +27,17 @@ def skill(
 ) -> Skill:
     """Return a skill with this body, these files beside SKILL.md and these fields.
 
-    In the names of fields `_` stands for `-`, but in `when_to_use`. Those not given are good ones.
+    In most names of fields `_` stands for `-`. Those not given are good ones.
     """
-    named = {name if name == "when_to_use" else name.replace("_", "-"): value
+    named = {name if name in _WITH_UNDERSCORES else name.replace("_", "-"): value
              for name, value in fields.items()}
     frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
     parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
     entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
-    return Skill("sample", None, "SKILL.md", parsed, declare(frontmatter)[0],
-                 (file("SKILL.md"), *entries), whole)
+    declared, misfits = declare(frontmatter)
+    return Skill("sample", None, "SKILL.md", parsed, declared,
+                 (file("SKILL.md"), *entries), whole, misfits)
 
 
 def found(profile: str, of: Skill) -> tuple[Finding, ...]:

@@ -32,9 +32,10 @@ FLOORS = """
     3  pipeline.disk > pipeline.glance > pipeline.walk
     2  pipeline.directory > pipeline.links > pipeline.signature
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
-    1  pipeline.snapshot  pipeline.frontmatter
+    1  pipeline.snapshot  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
+    0  pipeline.yaml_types
 
     5  catalog.site  catalog.mcp_server
     4  catalog.publisher  catalog.replication
@@ -56,6 +57,7 @@ HOMES = {
     "datasette": ["catalog.site"],
     "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
+    "jsonschema": ["pipeline.rules"],
     "mcp": ["catalog.mcp_server"],
     "pydantic": ["pipeline.frontmatter", "pipeline.config"],
     "pydantic_core": ["pipeline.frontmatter"],

@@ -116,6 +116,33 @@ def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
          "metadata.priority is “nan”; a number from 0 to 1 is expected."),
         ({"metadata": {"author": ["a"]}}, "metadata.author",
          "metadata.author is a list; text is expected."),
+        ({"security": "none"}, "security", "security is “none”; a map is expected."),
+        ({"security": {"timeout_ms": "soon"}}, "security.timeout_ms",
+         "security.timeout_ms is “soon”; a whole number above 0 is expected."),
+        ({"security": {"memory_mb": "0"}}, "security.memory_mb",
+         "security.memory_mb is “0”; a whole number above 0 is expected."),
+        ({"security": {"timeout_ms": "9" * 30}}, "security.timeout_ms",
+         f"security.timeout_ms is “{'9' * 30}”; a whole number above 0 is expected."),
+        ({"security": {"requires_filesystem": "some"}}, "security.requires_filesystem",
+         "security.requires_filesystem is “some”; yes or no is expected."),
+        ({"security": {"environment": {"TZ": None}}}, "security.environment.TZ",
+         "security.environment.TZ is empty; text is expected."),
+        ({"resources": {"helpers": {"a": "b"}}}, "resources.helpers",
+         "resources.helpers is a map; a list of texts is expected."),
+        ({"input_schema": "object"}, "input_schema",
+         "input_schema is “object”; a map is expected."),
+        ({"ttl": "-1"}, "ttl", "ttl is “-1”; a number of seconds is expected."),
+        ({"ttl": "inf"}, "ttl", "ttl is “inf”; a number of seconds is expected."),
+        ({"abp": {"tools": "search"}}, "abp.tools",
+         "abp.tools is “search”; a list of maps is expected."),
+        ({"abp": {"tools": [{"name": "a"}, "b"]}}, "abp.tools.1",
+         "abp.tools.1 is “b”; a map is expected."),
+        ({"abp": {"tools": [{"kind": "query"}, {"name": "b"}]}},
+         "abp.tools.0.name", "abp.tools.0.name is missing."),
+        ({"abp": {"tools": [{"name": ["a"]}]}}, "abp.tools.0.name",
+         "abp.tools.0.name is a list; text is expected."),
+        ({"abp": {"tools": [{"name": "a", "returns": "text"}]}}, "abp.tools.0.returns",
+         "abp.tools.0.returns is “text”; a map is expected."),
     ],
 )
 def test_a_misfit_says_what_is_expected(
@@ -149,6 +176,18 @@ def test_a_misfit_leaves_everything_else_alone() -> None:
     assert declared.model_extra == {"unheard-of": ["kept"]}
 
 
+def test_a_tool_without_a_name_takes_only_itself_with_it() -> None:
+    """Tools before and after it are kept, and all that is wrong with it is said."""
+    declared, misfits = declare({"abp": {"kind": "query", "tools": [
+        {"name": "a"}, {"parameters": "x", "kind": ["y"]}, {"name": "b", "returns": {"type": "c"}},
+        {"name": " "},
+    ]}})
+    assert [misfit.field for misfit in misfits] == [
+        "abp.tools.1.name", "abp.tools.1.kind", "abp.tools.1.parameters", "abp.tools.3.name"]
+    assert declared.abp
+    assert [tool.name for tool in declared.abp.tools if tool] == ["a", "b"]
+
+
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     """A wrong type of the specification's fields is not said twice."""
     declared, misfits = declare({
@@ -175,9 +214,10 @@ def test_who_defined_a_field(field: str, owner: str | None) -> None:
 
 
 _TEXTS = st.text(max_size=8) | st.sampled_from(["yes", "0.5", "nan", "a,b", "1e999"])
+_KEYS = _TEXTS | st.sampled_from(["priority", "timeout_ms", "environment", "tools", "name"])
 _VALUES = st.recursive(
     st.none() | _TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
     max_leaves=8,
 )
 
@@ -186,6 +226,9 @@ _VALUES = st.recursive(
 def test_nothing_written_makes_it_fail(frontmatter: dict[str, Any]) -> None:
     """Any frontmatter gives a model, and what misfits reads as if it were not there."""
     declared, misfits = declare(frontmatter)
+    fields = {misfit.field for misfit in misfits}
     without = {key: value for key, value in frontmatter.items()
-               if key not in {misfit.field for misfit in misfits}}
-    assert declare(without)[0] == declared
+               if not any(field == key or field.startswith(f"{key}.") for field in fields)}
+    whole = declare(without)[0]
+    assert {key: getattr(declared, key, None) for key in without} == {
+        key: getattr(whole, key, None) for key in without}

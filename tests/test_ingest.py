@@ -290,6 +290,84 @@ CORPUS = Path(os.environ.get("SKILLDROP_CORPUS") or Path(__file__).parents[2] / 
 VALID_FOR_US_ALONE = {"skills/azure-role-selector"}
 
 
+APEXBRIDGE = """---
+name: pdf
+description: Reads PDF.
+version: 1.0.0
+type: direct
+capabilities: [read]
+tags: [pdf]
+triggers: {phrases: [read this], priority: 0.7}
+input_schema: {type: object, properties: {page: {type: integer, default: 5, title: "5"}}}
+output_schema: {}
+security: {timeout_ms: 100, memory_mb: 16, network: none}
+resources: {entry: ./scripts/run.py}
+---
+# Description
+# Input
+# Output
+# Steps
+# Examples
+# Safety
+"""
+
+
+def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
+    """Return the verdict in a root of ApexBridge's packages."""
+    looked = looked_at(text.encode())
+    return judge(looked, parse(looked.skill_md), Place("/watched", "pdf", "project"),
+                 acceptance=acceptance, profiles=("apexbridge",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "strict", "lenient"),
+    [
+        pytest.param("", "", True, True, id="good"),
+        pytest.param("type: direct", "type: script", False, True, id="an unknown type"),
+        pytest.param("version: 1.0.0\n", "", False, True, id="a missing field"),
+        pytest.param("timeout_ms: 100", "timeout_ms: x", False, True, id="a wrong type"),
+        pytest.param("memory_mb: 16, ", "", True, True, id="a warning"),
+        pytest.param("type: direct", "type: direct\ncolour: green", False, True,
+                     id="a field that nobody defined"),
+        pytest.param("type: direct", "type: direct\nmodel: opus", False, True,
+                     id="a field of another system"),
+    ],
+)
+def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool) -> None:
+    """ApexBridge's errors reject under strict alone, and that its fields are its own never does."""
+    text = APEXBRIDGE.replace(old, new)
+    verdicts = {how: judged_as_package(text, how) for how in ("strict", "lenient", "permissive")}
+    assert {how: isinstance(each, SkillRecord) for how, each in verdicts.items()} == {
+        "strict": strict, "lenient": lenient, "permissive": lenient}
+    assert "field-not-in-specification" in codes(verdicts["lenient"])
+    assert getattr(verdicts["lenient"], "spec_valid", None) is False
+
+
+def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
+    """A strict root that does not ask for ApexBridge's packages rejects their fields."""
+    assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
+
+
+def test_what_is_declared_for_apexbridge_is_typed() -> None:
+    """Schemas hold real numbers and booleans, and quoted ones stay text."""
+    record = accepted(APEXBRIDGE)
+    assert record.apexbridge
+    assert record.apexbridge.input_schema == {
+        "type": "object", "properties": {"page": {"type": "integer", "default": 5, "title": "5"}}}
+    assert (record.apexbridge.timeout_ms, record.apexbridge.network) == (100, "none")
+    assert (record.apexbridge.phrases, record.priority) == (("read this",), 0.7)
+    assert accepted(GOOD).apexbridge is None
+
+
+def test_a_wrong_type_is_said_once() -> None:
+    """The profile says it as an error; where it is not asked, a warning does."""
+    text = APEXBRIDGE.replace("timeout_ms: 100", "timeout_ms: x")
+    asked = [f.code for f in judged_as_package(text, "lenient").findings
+             if f.field == "security.timeout_ms"]
+    unasked = [f.code for f in verdict(text).findings if f.field == "security.timeout_ms"]
+    assert (asked, unasked) == (["field-malformed"], ["field-type"])
+
+
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="there is no corpus of real skills")
 def test_spec_valid_is_the_reference_validators_verdict_on_real_skills() -> None:
     """Of the real skills we accept as valid what skills-ref does, but for flow style."""

@@ -8,7 +8,7 @@ import click
 from catalog.record import Acceptance
 from pipeline import lint_formats, report
 from pipeline.commands.invocation import DONE, FINDINGS, as_json_option
-from pipeline.rules.checks import PROFILES
+from pipeline.rules.checks import FOR_ALL, PROFILES
 from pipeline.validate import judge_paths
 
 
@@ -17,7 +17,7 @@ from pipeline.validate import judge_paths
 @click.option("--acceptance", type=click.Choice(get_args(Acceptance)), default="lenient",
               show_default=True, help="How findings become a verdict.")
 @click.option("--profile", "profiles", type=click.Choice(list(PROFILES)), multiple=True,
-              help="Rules to ask beside spec; may be repeated.  [default: all]")
+              help="Rules to ask beside spec; may be repeated.  [default: all but apexbridge]")
 @click.option("--format", "form", type=click.Choice(list(lint_formats.FORMATS)),
               default="text", show_default=True, help="What to print.")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
@@ -36,7 +36,7 @@ def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[st
     """
     form = "json" if as_json else form
     tally = lint_formats.Tally()
-    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or tuple(PROFILES))
+    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or FOR_ALL)
     with report.progress("skills") as progress:
         counted = tally.counting(judged, progress)
         shown = map(lint_formats.errors_only, counted) if quiet else counted

@@ -1,12 +1,21 @@
 """Every finding there is, by its code, and the one way to make one."""
 
 from catalog.record import Finding
-from pipeline.findings import advice, claude_code, judging, parsing, reading, safety, spec
+from pipeline.findings import (
+    advice,
+    apexbridge,
+    claude_code,
+    judging,
+    parsing,
+    reading,
+    safety,
+    spec,
+)
 from pipeline.findings.finding_type import FindingType
 
 REGISTRY: dict[str, FindingType] = {
     kind.code: kind
-    for module in (reading, parsing, judging, spec, advice, safety, claude_code)
+    for module in (reading, parsing, judging, spec, advice, safety, claude_code, apexbridge)
     for kind in module.TYPES
 }
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Mapping
 
 from catalog.record import Finding
-from pipeline.rules import advice, claude_code, safety, spec
+from pipeline.rules import (
+    advice,
+    apexbridge,
+    apexbridge_body,
+    apexbridge_files,
+    claude_code,
+    safety,
+    spec,
+)
 from pipeline.rules.skill import Rule, Skill
 
 PROFILES: Mapping[str, tuple[Rule, ...]] = {
@@ -11,7 +19,11 @@ PROFILES: Mapping[str, tuple[Rule, ...]] = {
     "advice": advice.RULES,
     "safety": safety.RULES,
     "claude-code": claude_code.RULES,
+    "apexbridge": apexbridge.RULES + apexbridge_files.RULES + apexbridge_body.RULES,
 }
+
+FOR_ALL = ("spec", "advice", "safety", "claude-code")
+"""The profiles that make sense for every skill; the others are for packages of one system."""
 
 
 def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from catalog.record import Finding, Json
 from pipeline.findings.registry import finding
-from pipeline.frontmatter import Declared
+from pipeline.frontmatter import Declared, Misfit
 from pipeline.parse import Parsed
 
 
@@ -37,6 +37,7 @@ class Skill:
     declared: Declared
     files: Sequence[File]  # sorted by path
     is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
+    misfits: tuple[Misfit, ...] = ()  # the fields that `declared` could not take as they are
 
     @property
     def frontmatter(self) -> Mapping[str, Json]:
@@ -46,8 +47,14 @@ class Skill:
     def finding(
         self, code: str, message: str | None = None, *, field: str, fix: str | None = None
     ) -> Finding:
-        """Return a finding about a field, at its place in the document or at its first line."""
-        position = self.parsed.positions.get(field)
+        """Return a finding about a field, at its place in the document or at its first line.
+
+        The place of a field that has none of its own is that of what it lies in.
+        """
+        position, outer = self.parsed.positions.get(field), field
+        while position is None and "." in outer:
+            outer = outer.rpartition(".")[0]
+            position = self.parsed.positions.get(outer)
         return finding(
             code, message, fix=fix, field=field, path=self.document,
             line=position.line if position else 1,

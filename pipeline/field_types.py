@@ -1,0 +1,81 @@
+"""The types that a declared value can have, forgiving of how people write them."""
+
+import re
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+
+_LIST_COMMA = re.compile("[,，、;；\n]")
+
+
+class Fields(BaseModel):
+    """Fields that belong together; one that nobody defined is kept as it was written."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+def _words(value: object) -> object:
+    """Read `a, b` and `a b` as lists, and pass over empty items."""
+    if isinstance(value, str):
+        return _LIST_COMMA.split(value) if _LIST_COMMA.search(value) else value.split()
+    return _phrases(value)
+
+
+def _phrases(value: object) -> object:
+    """Read one text as a list of one, and pass over empty items."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [item for item in value if item is not None]
+    return () if value is None else value
+
+
+def _distinct(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _joined(value: object) -> object:
+    """Read a list of texts as one text."""
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return " ".join(value)
+    return value
+
+
+def _tools(value: object) -> object:
+    """Write `[Read, Grep]` and `Read, Grep` as `Read Grep`, leaving `Bash(a, b)` alone."""
+    text = _joined(value)
+    if not isinstance(text, str):
+        return text
+    if isinstance(value, str) and "," in text:
+        text = _commas_to_spaces(text)
+    return " ".join(text.split())
+
+
+def _commas_to_spaces(text: str) -> str:
+    depth, written = 0, []
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        written.append(" " if character == "," and depth <= 0 else character)
+    return "".join(written)
+
+
+Stripped: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True)]
+Text: TypeAlias = Stripped | None
+Flag: TypeAlias = bool | None
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)] | None
+Hint: TypeAlias = Annotated[Stripped, BeforeValidator(_joined)] | None  # `[file]` is a YAML list
+Map: TypeAlias = dict[str, Any] | None
+Words: TypeAlias = Annotated[
+    tuple[Stripped, ...], BeforeValidator(_words), AfterValidator(_distinct)
+]
+Phrases: TypeAlias = Annotated[
+    tuple[Stripped, ...], BeforeValidator(_phrases), AfterValidator(_distinct)
+]
+Tools: TypeAlias = Annotated[str, BeforeValidator(_tools)] | None

@@ -1,0 +1,170 @@
+"""Findings of the `apexbridge` profile: what an ApexBridge package must declare and hold."""
+
+from pipeline.findings.finding_type import IF_STRICT, NEVER, FindingType
+
+_FORMAT = "ApexBridge, Skill format"
+_FRONT_MATTER = f"{_FORMAT}, YAML front matter"
+_SECURITY = f"{_FORMAT}, Security policy"
+_RESOURCES = f"{_FORMAT}, Resource references"
+_LAYOUT = f"{_FORMAT}, Package layout"
+_ABP = f"{_FORMAT}, ABP format"
+_SCHEMA = f"{_FRONT_MATTER}, input_schema and output_schema; JSON Schema"
+
+TYPES = (
+    FindingType(
+        "required-field-missing", "error", "apexbridge", IF_STRICT,
+        "A field that ApexBridge requires is missing or empty.",
+        "Add the field; docs/apexbridge.md shows a package with all of them.",
+        _FRONT_MATTER,
+    ),
+    FindingType(
+        "field-malformed", "error", "apexbridge", IF_STRICT,
+        "A field of ApexBridge's is not of its type, or out of its range.",
+        "Write such a value; until then the field counts as not declared.",
+        _FRONT_MATTER,
+    ),
+    FindingType(
+        "version-not-semantic", "error", "apexbridge", IF_STRICT,
+        "version is not a semantic version.",
+        "Write three numbers with dots, such as 1.0.0; - and + may add more.",
+        f"{_FRONT_MATTER}, version; Semantic Versioning 2.0.0",
+    ),
+    FindingType(
+        "package-type-unknown", "error", "apexbridge", IF_STRICT,
+        "type is not a way of execution that ApexBridge knows.",
+        "Write direct, service, distributed, static, preprocessor or internal.",
+        f"{_FRONT_MATTER}, type",
+    ),
+    FindingType(
+        "protocol-unknown", "error", "apexbridge", IF_STRICT,
+        "protocol is neither vcp nor abp.",
+        "Write vcp or abp, or remove the field, which means vcp.",
+        f"{_FRONT_MATTER}, protocol",
+    ),
+    FindingType(
+        "triggers-empty", "warning", "apexbridge", NEVER,
+        "triggers names no intent, no phrase and no event type, so nothing triggers the skill.",
+        "Add the phrases with which people ask for it under triggers.phrases.",
+        f"{_FORMAT}, Triggers",
+    ),
+    FindingType(
+        "schema-invalid", "error", "apexbridge", IF_STRICT,
+        "A schema is not valid JSON Schema.",
+        "Correct that place; a string of digits that is meant as text needs quotes.",
+        _SCHEMA,
+    ),
+    FindingType(
+        "schema-reference-outside", "warning", "apexbridge", NEVER,
+        "A schema refers to something outside itself, which is never fetched.",
+        "Copy what is referred to under $defs, and refer to it as #/$defs/name.",
+        _SCHEMA,
+    ),
+    FindingType(
+        "schema-dialect-unknown", "warning", "apexbridge", NEVER,
+        "$schema names no version of JSON Schema that is known; 2020-12 was assumed.",
+        "Write https://json-schema.org/draft/2020-12/schema, or remove $schema.",
+        _SCHEMA,
+    ),
+    FindingType(
+        "security-value-unknown", "error", "apexbridge", IF_STRICT,
+        "security or permissions has a value that ApexBridge does not know.",
+        "Write none or allowlist for network, none or read-only for filesystem.",
+        _SECURITY,
+    ),
+    FindingType(
+        "security-incomplete", "warning", "apexbridge", NEVER,
+        "security leaves open how long, how large or how connected the skill may run.",
+        "Add what is missing, such as timeout_ms: 5000, memory_mb: 128, network: none.",
+        _SECURITY,
+    ),
+    FindingType(
+        "allowlist-missing", "error", "apexbridge", IF_STRICT,
+        "network is allowlist, but network_allowlist names nobody.",
+        "List the addresses that the skill needs, or write network: none.",
+        _SECURITY,
+    ),
+    FindingType(
+        "allowlist-unused", "warning", "apexbridge", NEVER,
+        "network_allowlist names addresses, but network is not allowlist.",
+        "Write network: allowlist, or remove the list.",
+        _SECURITY,
+    ),
+    FindingType(
+        "permissions-outdated", "warning", "apexbridge", NEVER,
+        "permissions is the old form of security.",
+        "Write security instead; `skilldrop migrate` does it.",
+        f"{_FORMAT}, Migration note",
+    ),
+    FindingType(
+        "resource-missing", "error", "apexbridge", IF_STRICT,
+        "resources names a file that is not in the skill's folder.",
+        "Add the file, correct the path (it starts at the skill's folder), or remove it.",
+        _RESOURCES,
+    ),
+    FindingType(
+        "resource-outside-folder", "error", "apexbridge", IF_STRICT,
+        "resources names a path that is not relative or leaves the skill's folder.",
+        "Copy the file into the skill's folder and write ./references/name, say.",
+        _RESOURCES,
+    ),
+    FindingType(
+        "script-missing", "error", "apexbridge", IF_STRICT,
+        "There is no script under scripts/, so ApexBridge has nothing to execute.",
+        "Add scripts/execute.ts or another script.",
+        _LAYOUT,
+    ),
+    FindingType(
+        "entry-missing", "error", "apexbridge", IF_STRICT,
+        "There are several scripts, and resources.entry does not say where to begin.",
+        "Name the script that ApexBridge executes: entry: ./scripts/execute.ts.",
+        f"{_FORMAT}, Scripts, references and assets",
+    ),
+    FindingType(
+        "entry-not-script", "error", "apexbridge", IF_STRICT,
+        "resources.entry is not a file under scripts/.",
+        "Name a script below scripts/, where everything that is executed lies.",
+        f"{_FORMAT}, Scripts, references and assets",
+    ),
+    FindingType(
+        "code-outside-scripts", "error", "apexbridge", IF_STRICT,
+        "The file is executable code that does not lie under scripts/.",
+        "Move it to scripts/, or to tests/ if it is a test.",
+        _LAYOUT,
+    ),
+    FindingType(
+        "folder-unknown", "info", "apexbridge", NEVER,
+        "The layout has no folder of this name, and nothing tells what it is for.",
+        "Move its files to scripts/, references/, assets/, tests/ or config/.",
+        _LAYOUT,
+    ),
+    FindingType(
+        "section-missing", "error", "apexbridge", IF_STRICT,
+        "The body lacks a section that ApexBridge requires.",
+        "Add a heading for it, in Chinese or English, with a sentence or two below.",
+        f"{_FORMAT}, Required sections",
+    ),
+    FindingType(
+        "abp-missing", "warning", "apexbridge", NEVER,
+        "protocol is abp, but abp declares no tools.",
+        "List the tools under abp.tools, each with a name, parameters and returns.",
+        _ABP,
+    ),
+    FindingType(
+        "abp-unused", "warning", "apexbridge", NEVER,
+        "abp declares tools, but protocol is not abp, so nobody asks for them.",
+        "Add protocol: abp, or remove abp.",
+        _ABP,
+    ),
+    FindingType(
+        "tool-incomplete", "warning", "apexbridge", NEVER,
+        "A tool under abp does not say what goes in or what comes out.",
+        "Add parameters and returns to it; a tool that takes nothing has parameters: {}.",
+        _ABP,
+    ),
+    FindingType(
+        "tool-twice", "error", "apexbridge", IF_STRICT,
+        "Two tools under abp have one name.",
+        "Rename one of them; agents call a tool by its name.",
+        _ABP,
+    ),
+)

@@ -1,0 +1,1 @@
+export const template = "code among the assets";

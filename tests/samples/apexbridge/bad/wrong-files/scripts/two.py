@@ -1,0 +1,1 @@
+print("Which of us is first?")

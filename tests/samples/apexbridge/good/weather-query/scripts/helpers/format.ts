@@ -1,0 +1,2 @@
+export const format = (weather: { temperature: number; rain: boolean }): string =>
+  `${weather.temperature} °C, ${weather.rain ? "rain" : "dry"}`;

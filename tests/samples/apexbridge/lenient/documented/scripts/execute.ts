@@ -1,0 +1,3 @@
+export async function execute(parameters: { amount: number; rate: number }): Promise<unknown> {
+  return { output: parameters.amount * parameters.rate };
+}

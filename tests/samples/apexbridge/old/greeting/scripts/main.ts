@@ -1,0 +1,1 @@
+export const execute = (parameters: { name: string }) => ({ output: `Hello, ${parameters.name}!` });

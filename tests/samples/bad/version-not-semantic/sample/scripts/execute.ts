@@ -1,0 +1,3 @@
+export function execute(input: { text: string }): { words: number } {
+  return { words: input.text.split(/\s+/).filter(Boolean).length };
+}
