@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, intake, publications, rows, schema
+from catalog import contest, intake, publications, rows, runs, schema
 from catalog.errors import CatalogUnusable, DiskFull
 from catalog.lock import WriterLock
+from catalog.outcome import BadOutcome, RunOutcome
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
 
@@ -137,6 +138,26 @@ class Store:
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
             " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
             [root, rows.to_json(paths)])
+
+    # Runs of skills
+
+    def known_outcomes(self) -> dict[str, str]:
+        """Return the fingerprints of the outcome files that need no second look, by path."""
+        return runs.known(self.db)
+
+    def add_outcome(self, outcome: RunOutcome, at: datetime) -> int | None:
+        """Take in what a run came to; return its revision, None where it is known already."""
+        with self._transaction():
+            return runs.take_in(self.db, outcome, at)
+
+    def reject_outcome(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
+        """Note why an outcome file was not taken in, and where it lies now."""
+        with self._transaction():
+            runs.reject(self.db, bad, quarantined_as, at)
+
+    def forget_outcomes(self, paths: Sequence[str]) -> None:
+        """Note that bad files which could not be moved away are gone."""
+        runs.forget(self.db, paths)
 
     # Scans and health
 

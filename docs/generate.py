@@ -1,7 +1,9 @@
 """Writes the pages of this folder that are made from the code: run `python docs/generate.py`."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from pipeline.findings.finding_type import (
     FindingType,
 )
 from pipeline.findings.registry import REGISTRY
+from pipeline.outcome_form import SCHEMAS
 from pipeline.rules.checks import PROFILES
 
 HERE = Path(__file__).parent
@@ -44,6 +47,7 @@ _PROFILES = {
     "claude-code": "What Claude Code reads differently from how it was meant.",
     "apexbridge": "What an ApexBridge package must declare and hold; see "
     "[apexbridge.md](apexbridge.md). Asked for by name only, as no other skill is one.",
+    "outcome": "What is wrong with a file that a runtime dropped after a run; never of a skill.",
 }
 
 _REJECTS = {
@@ -57,7 +61,7 @@ _REJECTS = {
 def findings_page() -> str:
     """Return the text of findings.md."""
     parts = [_OPENING]
-    for profile in ("reading", *PROFILES):
+    for profile in ("reading", *PROFILES, "outcome"):
         kinds = [kind for kind in REGISTRY.values() if kind.profile == profile]
         parts += [_overview(profile, kinds), *map(_paragraph, kinds)]
     return "\n".join(parts)
@@ -151,7 +155,17 @@ def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tupl
         yield row["name"], row["type"].lower(), table["columns"].get(row["name"], "")
 
 
-PAGES = {"findings.md": findings_page, "commands.md": commands_page, "schema.md": schema_page}
+def json_schema(name: str) -> str:
+    """Return the JSON Schema of a form that runtimes write."""
+    schema = SCHEMAS[name].model_json_schema(mode="validation")
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
+                      ensure_ascii=False, indent=2) + "\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "findings.md": findings_page, "commands.md": commands_page, "schema.md": schema_page,
+    **{f"schemas/{name}.json": partial(json_schema, name) for name in SCHEMAS},
+}
 
 if __name__ == "__main__":
     for page, text in PAGES.items():

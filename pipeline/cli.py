@@ -63,7 +63,7 @@ def cli(context: click.Context, config_file: Path | None, watched: Path | None,
 
 
 for command in (
-    running.up, running.scan, running.serve, judging.validate, asking.index, asking.search_,
-    asking.status, replicating.replicate, replicating.restore,
+    running.up, running.scan, running.serve, judging.validate, judging.outcome,
+    asking.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
 ):
     cli.add_command(command)

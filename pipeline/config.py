@@ -95,7 +95,7 @@ def _file(config: Path | None) -> list[_Layer]:
 def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a file with their relative paths made absolute."""
     found = dict(values)
-    for key in ("watched", "data"):
+    for key in ("watched", "data", "outcomes"):
         found.update({key: _joined(folder, found[key])} if key in found else {})
     if isinstance(roots := found.get("roots"), list):
         found["roots"] = [

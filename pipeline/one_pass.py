@@ -1,5 +1,6 @@
 """One pass for a command: looks until nothing is still changing, then publishes."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,12 @@ from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import Engine, processes, serial
+from pipeline.excerpt import visible
+from pipeline.outcomes import take_outcomes
 from pipeline.rounds import FullScan, Report, Round, show_pending
 from pipeline.settle import Unit
+
+log = logging.getLogger("skilldrop")
 
 EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
@@ -84,10 +89,19 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
                          datetime.now(UTC) - timedelta(seconds=time.monotonic() - began))
         if full:
             full.write_row()
+            _take_outcomes(settings, store)
         publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
         counts = search.counts(store.db)
     return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
                   counts["rejected"], time.monotonic() - began)
+
+
+def _take_outcomes(settings: Settings, store: Store) -> None:
+    """Take in what runtimes dropped; a file that is still written is left to the next pass."""
+    report = take_outcomes(store, settings.outcomes_folder, quiet=settings.settle_quiet,
+                           now_ns=time.time_ns())
+    for path, why in report.rejected.items():
+        log.warning("outcome %s rejected: %s", visible(path), visible(why))
 
 
 def unit_at(settings: Settings, path: Path) -> Unit | None:

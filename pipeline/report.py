@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from catalog.outcome import JudgedOutcome, RunOutcome
 from catalog.record import Severity
 from catalog.search import Hit
 from pipeline.config import Settings
@@ -68,6 +69,17 @@ def status(found: dict[str, Any]) -> str:
     for word in ("pending", "rejected", "newest_rejected", "shadowed"):
         lines += _amiss(word, found[word])
     lines += _errors(found["errors"])
+    return "\n".join(lines)
+
+
+def outcome(path: str, said: JudgedOutcome) -> str:
+    """Say of an outcome file what it holds, or what is wrong with it."""
+    lines = [f"{visible(path)}{f':{found.line}' if found.line else ''}: {found.severity}"
+             f" {found.code} {visible(found.message)}\n    {found.fix}" for found in said.findings]
+    if isinstance(said, RunOutcome):
+        lines.append(f"{visible(path)}: {visible(said.status or 'no status')}, "
+                     f"{_count(len(said.steps), 'step')}, "
+                     f"{_count(len(said.memory_writes), 'memory write')}")
     return "\n".join(lines)
 
 

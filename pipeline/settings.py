@@ -30,8 +30,8 @@ INDEX_SHARE = 2
 CHARS_PER_TOKEN = 4
 
 PROFILES = tuple(dict.fromkeys(
-    kind.profile for kind in REGISTRY.values() if kind.profile != "reading"))
-"""What a root may ask for; `reading` is not asked for, as it happens to every folder."""
+    kind.profile for kind in REGISTRY.values() if kind.profile not in ("reading", "outcome")))
+"""What a root may ask for; `reading` happens to every folder, and `outcome` to no folder."""
 
 
 # The description of a field completes the sentence "it must be …", whatever is wrong with it.
@@ -142,6 +142,7 @@ class Settings(BaseSettings):
     indexes: tuple[IndexSettings, ...] = Field(
         (IndexSettings(),), description="a list of tables [[indexes]]")
     limits: LimitSettings = Field(LimitSettings(), description="a table [limits]")
+    outcomes: Directory | None = Field(None, description="the path of a directory")
     settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
@@ -172,6 +173,9 @@ class Settings(BaseSettings):
             if _inner(root, self.data):
                 raise ValueError(f"the data directory {self.data} and the root {root} lie one "
                                  "inside the other; move data elsewhere")
+            if _inner(root, self.outcomes_folder):
+                raise ValueError(f"the directory of outcomes {self.outcomes_folder} and the root "
+                                 f"{root} lie one inside the other; move outcomes elsewhere")
         return self
 
     @model_validator(mode="after")
@@ -202,6 +206,11 @@ class Settings(BaseSettings):
     def packages_folder(self) -> Path:
         """Where the packages are published."""
         return self.data / "packages"
+
+    @property
+    def outcomes_folder(self) -> Path:
+        """Where runtimes drop what runs of skills came to."""
+        return self.outcomes or self.data / "outcomes"
 
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:

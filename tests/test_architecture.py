@@ -32,7 +32,9 @@ FLOORS = """
     3  pipeline.disk > pipeline.glance > pipeline.walk
     2  pipeline.directory > pipeline.links > pipeline.signature
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
+    2  pipeline.outcome_reading
     1  pipeline.snapshot  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
+    1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
     0  pipeline.yaml_types
@@ -40,11 +42,11 @@ FLOORS = """
     5  catalog.site  catalog.mcp_server
     4  catalog.publisher  catalog.replication
     4  catalog.reader > catalog.published
-    3  catalog.store > catalog.publications > catalog.intake > catalog.contest
+    3  catalog.store > catalog.publications > catalog.runs > catalog.intake > catalog.contest
     3  catalog.search  catalog.packages  catalog.index_query
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
-    0  catalog.record  catalog.errors  catalog.naming  catalog.tokens
+    0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
     1  catalog.confined
     0  catalog.file_names  catalog.asked_names  catalog.paging  catalog.skill_content
     0  catalog.locations  catalog.prose  catalog.shortening
@@ -59,7 +61,8 @@ HOMES = {
     "frontmatter": ["pipeline.parse"],
     "jsonschema": ["pipeline.rules"],
     "mcp": ["catalog.mcp_server"],
-    "pydantic": ["pipeline.frontmatter", "pipeline.config"],
+    "pydantic": ["pipeline.frontmatter", "pipeline.config", "pipeline.outcome_form",
+                 "pipeline.outcome_reading"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query",

@@ -5,9 +5,11 @@ from typing import get_args
 
 import click
 
+from catalog.outcome import BadOutcome, RunOutcome
 from catalog.record import Acceptance
 from pipeline import lint_formats, report
-from pipeline.commands.invocation import DONE, FINDINGS, as_json_option
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, to_json
+from pipeline.outcomes import judge_file
 from pipeline.rules.checks import FOR_ALL, PROFILES
 from pipeline.validate import judge_paths
 
@@ -46,3 +48,24 @@ def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[st
     if form in lint_formats.FOR_READERS:
         lint_formats.echo(tally.summary())
     return FINDINGS if tally.reaches(fail_on) else DONE
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@as_json_option
+def outcome(files: tuple[Path, ...], as_json: bool) -> int:
+    """Validate outcome FILES by hand: what a runtime would drop after a run of a skill.
+
+    \b
+    Examples:
+      skilldrop outcome run-17.json
+      skilldrop outcome var/outcomes/*/*.json --json
+    """
+    judged = {file: judge_file(file) for file in files}
+    if as_json:
+        click.echo(to_json([{"path": str(file), "valid": isinstance(said, RunOutcome),
+                             "findings": [found.as_json() for found in said.findings]}
+                            for file, said in judged.items()]))
+    else:
+        click.echo("\n".join(report.outcome(str(file), said) for file, said in judged.items()))
+    return FINDINGS if any(isinstance(said, BadOutcome) for said in judged.values()) else DONE

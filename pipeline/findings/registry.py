@@ -6,6 +6,7 @@ from pipeline.findings import (
     apexbridge,
     claude_code,
     judging,
+    outcome,
     parsing,
     reading,
     safety,
@@ -15,7 +16,9 @@ from pipeline.findings.finding_type import FindingType
 
 REGISTRY: dict[str, FindingType] = {
     kind.code: kind
-    for module in (reading, parsing, judging, spec, advice, safety, claude_code, apexbridge)
+    for module in (
+        reading, parsing, judging, spec, advice, safety, claude_code, apexbridge, outcome,
+    )
     for kind in module.TYPES
 }
 
