@@ -18,7 +18,7 @@ class Fences:
 
     frontmatter: str
     line: int  # of the file, on which the frontmatter starts
-    column: int  # 1, unless text is glued to the opening fence
+    column: int  # 1, unless text is glued to the opening fence, whose `after` is as written
     closing_line: int  # of the file
     body: str
     body_line: int  # of the file, on which `body` starts
@@ -33,6 +33,7 @@ class Closed:
     line: int  # of the text, from 0: here …
     before: str  # … stood this …
     after: str  # … in place of which it now says this
+    is_end: bool  # whether that is the last line of both text and frontmatter, with the fence below
 
 
 def opens(text: str) -> bool:
@@ -96,7 +97,7 @@ def close(text: str, limit: int) -> Closed | None:
             return None
     if is_part:
         return None
-    return _closed(text, lines, len(lines) - 1, f"{lines[-1]}\n---")
+    return _closed(text, lines, len(lines) - 1, f"{lines[-1]}\n---", is_end=True)
 
 
 def _next_filled(lines: list[str]) -> list[str]:
@@ -117,7 +118,11 @@ def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
     if not rest.strip("-"):
         long = finding("opening-fence-too-long", line=line, before=first.rstrip(), after="---")
         return 1, len(first) + len(newline), [long]
-    return 0, 3, [_glued(line, first.rstrip(), f"---\n{first[3:].rstrip()}", "opens")]
+    start = len(first) - len(first.lstrip("-"))
+    before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
+    if start == 3:
+        return 0, start, [_glued(line, before, after, "opens")]
+    return 0, start, [finding("opening-fence-too-long", line=line, before=before, after=after)]
 
 
 def _glued(line: int, before: str, after: str, does: str) -> Finding:
@@ -129,7 +134,10 @@ def _goes_on(line: str) -> bool:
     return line.startswith((" ", "\t", "#")) or bool(_KEY_AFTER_GAP.match(line))
 
 
-def _closed(text: str, lines: list[str], number: int, after: str) -> Closed:
+def _closed(
+    text: str, lines: list[str], number: int, after: str, *, is_end: bool = False
+) -> Closed:
     start = sum(map(len, lines[:number])) + number
     before = lines[number]
-    return Closed(f"{text[:start]}{after}{text[start + len(before) :]}", number, before, after)
+    return Closed(f"{text[:start]}{after}{text[start + len(before) :]}", number, before, after,
+                  is_end)

@@ -16,7 +16,7 @@ from pipeline.raw_text import (
     with_plain_line_ends,
     without_forbidden_characters,
 )
-from pipeline.repair import read_repaired
+from pipeline.repair import Repaired, read_repaired
 from pipeline.yaml_text import Position, Unreadable, YamlText
 
 __all__ = ["MAX_FRONTMATTER_BYTES", "Parsed", "Position", "parse"]
@@ -79,6 +79,7 @@ class _Reading:
     positions: Mapping[str, Position] = field(default_factory=dict)
     quoted: frozenset[str] = frozenset()
     closing_line: int = 1  # of the frontmatter; 1 where there is none
+    frontmatter: str = ""  # as it was read, with its repairs
     maybe_unclosed: bool = False  # nothing closes it, or something of the body seems to
 
 
@@ -109,8 +110,7 @@ class _EventHandler(YAMLHandler):
     The library has no place for lines and findings, so a handler reads one file and keeps them.
     """
 
-    outcome: YamlText | Unreadable
-    repairs: tuple[Finding, ...] = ()
+    read: Repaired
 
     def __init__(self, cut: fences.Fences, max_bytes: int) -> None:
         self._cut = cut
@@ -124,15 +124,16 @@ class _EventHandler(YAMLHandler):
         """Return the fields, or none where there is anything else to say."""
         size = len(fm.encode())
         if size > self._max_bytes:
-            self.outcome = Unreadable(finding(
+            self.read = Repaired(Unreadable(finding(
                 "frontmatter-too-large", f"The frontmatter has {size:,} bytes; the limit is "
                 f"{self._max_bytes:,}.", line=self._cut.line,
-            ))
+            )), (), fm)
             return {}
-        self.outcome, self.repairs = read_repaired(
+        self.read = read_repaired(
             without_forbidden_characters(fm), self._cut.line, self._cut.column
         )
-        value = self.outcome.value if isinstance(self.outcome, YamlText) else None
+        outcome = self.read.outcome
+        value = outcome.value if isinstance(outcome, YamlText) else None
         return value if isinstance(value, dict) else {}
 
 
@@ -143,17 +144,27 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
     handler = _EventHandler(cut, max_bytes)
     frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
-    outcome, body = handler.outcome, cut.body.strip()
+    read, outcome, body = handler.read, handler.read.outcome, cut.body.strip()
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
-    reading = _Reading(body, cut.body_line + gap, cut.findings, closing_line=cut.closing_line)
+    reading = _Reading(body, cut.body_line + gap, cut.findings, closing_line=cut.closing_line,
+                       frontmatter=read.text)
     if isinstance(outcome, Unreadable):
         return replace(reading, findings=(*cut.findings, outcome.finding),
                        maybe_unclosed=outcome.mendable)
-    findings = (*cut.findings, *handler.repairs, *outcome.findings)
+    findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
     if not isinstance(outcome.value, Mapping):
         return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
     return replace(reading, value=outcome.value, positions=outcome.positions,
                    quoted=outcome.quoted, findings=findings)
+
+
+def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
+    """Return what is wrong with the fences, with what is glued to the first as it was read."""
+    if cut.column == 1 or not read.repairs:
+        return cut.findings
+    opening, *others = cut.findings
+    first = read.text.partition("\n")[0].rstrip()
+    return replace(opening, after=f"---\n{first}"), *others
 
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
@@ -170,10 +181,16 @@ def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
     reading = _read_fenced(closed.text, first_line, max_bytes)
     if reading.value is None or reading.value.keys().isdisjoint(("name", "description")):
         return None
-    line = first_line + closed.line
+    line, after, findings = first_line + closed.line, closed.after, reading.findings
+    if closed.is_end:
+        last = reading.frontmatter.rstrip("\n").rpartition("\n")[2]
+        after = f"{last}\n---"
+        if closed.line == 0:  # one line opens, holds and ends it all, and one change is enough
+            after = f"---\n{after.strip()}"
+            findings = tuple(replace(each, before=None, after=None) for each in findings)
     missing = finding(
         "closing-fence-missing", f"No --- line closes the frontmatter; it was read as ending at "
-        f"line {line}.", line=line, before=closed.before, after=closed.after,
+        f"line {line}.", line=line, before=closed.before, after=after,
     )
     return replace(reading, body_line=reading.body_line - closed.after.count("\n"),
-                   findings=(*reading.findings, missing))
+                   findings=(*findings, missing))

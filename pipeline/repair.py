@@ -31,36 +31,46 @@ class _Repair:
     code: str
     message: str
     first: int  # from 0, of the lines changed
-    before: list[str]
     after: list[str]
 
 
-def read_repaired(
-    text: str, first_line: int, first_column: int
-) -> tuple[YamlText | Unreadable, tuple[Finding, ...]]:
-    """Read YAML, and where it is invalid, read it with repairs; return those as findings.
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """YAML as it was read, with the repairs that this took."""
+
+    outcome: YamlText | Unreadable
+    repairs: tuple[Finding, ...]  # each with its lines as written and as they were in the end read
+    text: str
+
+
+def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
+    """Read YAML, and where it is invalid, read it with repairs.
 
     Each is the least change that lets libyaml read past the line where it stopped. Where one
-    does not help, all are given up and the first error stands.
+    does not help, all are given up and the first error stands. The first line of the text may
+    begin behind the dashes of a fence, which count as part of it where it is repaired.
     """
     outcome = read_yaml(text, first_line, first_column)
     if not isinstance(outcome, Unreadable) or not outcome.mendable:
-        return outcome, ()
+        return Repaired(outcome, (), text)
     lines = text.split("\n")
-    repairs: list[Finding] = []
+    repairs: list[_Repair] = []
     current: YamlText | Unreadable = outcome
     while isinstance(current, Unreadable):
         repair = _repair(lines, _line_of(current) - first_line) if current.mendable else None
         if repair is None or len(repairs) == _MAX_REPAIRS:
-            return outcome, ()
+            return Repaired(outcome, (), text)
         lines[repair.first : repair.first + len(repair.after)] = repair.after
         stopped_at = _line_of(current)
         current = read_yaml("\n".join(lines), first_line, first_column)
         if (isinstance(current, Unreadable) and repair.code != "tab-indentation"
                 and _line_of(current) <= stopped_at):
-            return outcome, ()
-        repairs.append(_finding(repair, first_line))
-    return current, tuple(repairs)
+            return Repaired(outcome, (), text)
+        repairs.append(repair)
+    fence = "-" * (first_column - 1)
+    written, read = f"{fence}{text}".split("\n"), [f"{fence}{lines[0]}", *lines[1:]]
+    told = tuple(_finding(repair, first_line, written, read) for repair in repairs)
+    return Repaired(current, told, "\n".join(lines))
 
 
 def _line_of(outcome: Unreadable) -> int:
@@ -68,10 +78,11 @@ def _line_of(outcome: Unreadable) -> int:
     return outcome.finding.line
 
 
-def _finding(repair: _Repair, first_line: int) -> Finding:
+def _finding(repair: _Repair, first_line: int, written: list[str], read: list[str]) -> Finding:
+    changed = slice(repair.first, repair.first + len(repair.after))
     return finding(
         repair.code, repair.message, line=first_line + repair.first,
-        before="\n".join(repair.before), after="\n".join(repair.after),
+        before="\n".join(written[changed]), after="\n".join(read[changed]),
     )
 
 
@@ -79,10 +90,10 @@ def _repair(lines: list[str], number: int) -> _Repair | None:
     """Return the repair for the line at which libyaml stopped, if there is a safe one."""
     entry = _ENTRY.fullmatch(lines[number].rstrip()) if 0 <= number < len(lines) else None
     # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
-    return (entry and _unquoted(entry, lines[number], number)) or _tabs(lines)
+    return (entry and _unquoted(entry, number)) or _tabs(lines)
 
 
-def _unquoted(entry: re.Match[str], line: str, number: int) -> _Repair | None:
+def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     value, comment = entry["value"], ""
     if found := _COMMENT.search(value):
         value, comment = value[: found.start()].rstrip(), f" {value[found.start() :]}"
@@ -95,7 +106,7 @@ def _unquoted(entry: re.Match[str], line: str, number: int) -> _Repair | None:
         return None
     after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
     said = f"The value of {field} {why} but is not quoted; it was read as if it were."
-    return _Repair(code, said, number, [line], [after])
+    return _Repair(code, said, number, [after])
 
 
 def _quoted(value: str) -> str:
@@ -111,11 +122,10 @@ def _tabs(lines: list[str]) -> _Repair | None:
     if not tabbed or any(" " in indent for indent in indents):
         return None
     first, last = tabbed[0], tabbed[-1]
-    before = lines[first : last + 1]
-    after = [_with_spaces(line) for line in before]
+    after = [_with_spaces(line) for line in lines[first : last + 1]]
     return _Repair(
         "tab-indentation", "Fields are indented with tabs, which YAML forbids; each tab was read "
-        "as two spaces.", first, before, after,
+        "as two spaces.", first, after,
     )
 
 

@@ -70,8 +70,8 @@ fields = st.tuples(
 ).map("".join)
 frontmatters = st.lists(fields, max_size=6).map("\n".join)
 openings = st.sampled_from(["---\n"] * 12 + [
-    "--- \n", "---\t\n", "----\n", "--- # c\n", "---name: a\n", "\n---\n", " ---\n", "+++\n", "",
-    "\ufeff---\n", "---\n---\n", "%YAML 1.2\n---\n", "```\n---\n",
+    "--- \n", "---\t\n", "----\n", "--- # c\n", "---name: a\n", "---name: @a\n", "-----a: b\n",
+    "\n---\n", " ---\n", "+++\n", "", "\ufeff---\n", "---\n---\n", "%YAML 1.2\n---\n", "```\n---\n",
 ])
 closings = st.sampled_from(["\n---\n"] * 12 + [
     "\n--- \n", "\n---", "\n----\n", "\n---body\n", "\n...\n", "\n", "", "\n ---\n", "\n\n# T\n\n",
@@ -161,10 +161,19 @@ def test_a_file_that_is_written_out_repaired_needs_no_repair(data: bytes) -> Non
 @pytest.mark.parametrize("data", [
     # The fence is put below the last line as it was before its value was quoted.
     b"---\nname:\n  - &\n",
-    # What is cut off the opening fence begins with a fence itself.
+    b"---\nname:\n  - &",
+    b"---\nname: a\nmetadata:\n\tx: @y\n\tz: *a",
+    # What is cut off the opening fence begins with dashes itself.
     b"------name: a\nb: c\n---\n",
+    b"---- name: a\nb: c\n---\n",
+    # What is cut off is changed, too.
+    b"---name: @a\nb: c\n---\n",
+    b"-----name: [a] [b]\nb: c: d\n",
+    # One line opens the frontmatter, holds it and ends it.
+    b"---name: a",
+    b"---name: a\n\n",
+    b"\n ----- name: @a",
 ])
-@pytest.mark.xfail(strict=True, reason="the repair of a fence tells too little or too much")
 def test_repairs_of_fences_can_be_written_out(data: bytes) -> None:
     """The rarest of combinations are no exception."""
     check_repairs(data)
@@ -212,6 +221,9 @@ HOSTILE = {
     "1 MB of <": f"{HEAD}---\n{'<' * 999_999}",
     "1 MB of headings": f"{HEAD}---\n" + "# a\n" * 250_000,
     "1 MB of invisible characters": f"{HEAD}---\n" + "\u200b" * 330_000,
+    "1 MB of scattered invisible characters": f"{HEAD}---\n" + "a\u200b" * 250_000,
+    "1 MB of joined emoji": f"{HEAD}---\n" + "\u2764\ufe0f" * 166_000,
+    "1 MB of tags": f"{HEAD}---\n" + "\U000e0041" * 250_000,
     "1 MB of NUL": HEAD + "\0" * 1_000_000,
     "1 MB of orders": f"{HEAD}---\n" + "ignore all previous " * 50_000,
     "1 MB of conflict markers": f"{HEAD}---\n" + "<<<<<<< a\n" * 100_000,
@@ -234,7 +246,7 @@ def patience() -> float:
         began = time.perf_counter()
         verdict_on(plain.encode())
         took.append(time.perf_counter() - began)
-    return 40 * min(took)
+    return 20 * min(took)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

@@ -78,6 +78,18 @@ def test_hidden_text_in_fields(fields: dict[str, Any], where: str) -> None:
     assert [each.field for each in found("safety", skill(**fields))] == [where]
 
 
+@pytest.mark.parametrize(("text", "said"), [
+    ("\u200b" * 5_000, "U+200B and 4,999 more."),
+    ("a\u200b" * 5_000, "U+200B and at least 999 more."),
+    ("a\u200b" * 1_000, "U+200B and 999 more."),
+    ("\u2764\ufe0f" * 5_000 + "\u200b", "U+200B."),
+])
+def test_runs_are_counted_whole_and_places_up_to_a_number(text: str, said: str) -> None:
+    """What belongs to the text is no place, however often it comes first."""
+    (hidden,) = found("safety", skill(f"Read it. {text}"))
+    assert hidden.message.endswith(said)
+
+
 def test_hidden_text_in_a_file_name() -> None:
     """A name that shows another ending than it has is found."""
     (hidden,) = found("safety", skill("Go.", "scripts/\u202egpj.sh"))

@@ -2,11 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from pipeline.findings.wording import LONGEST_QUOTE
 
 Sort: TypeAlias = Literal["invisible", "bidi", "tag"]
+
+MOST_RUNS = 1_000
+"""Places of one text that are counted; each may be a run of any length."""
 
 _ASCII = bytes(range(128))
 
@@ -30,15 +34,16 @@ _JOINING_SCRIPTS = (
     "\u0600-\u07ff\u0840-\u08ff\u0900-\u0dff\u0e80-\u109f\u1780-\u18af\u1b00-\u1bff\ua840-\ua87f"
     "\ua8e0-\ua8ff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
 )
-_BELONGS = re.compile(
+_CHARACTER_PART = (
     f"(?<=[{_PICTURE}\ufe0f])\u200d(?=[{_PICTURE}])"
     f"|(?<=[{_JOINING_SCRIPTS}])[{_JOINERS}]"
     f"|(?<=[0-9#*{_PICTURE}])[\ufe0e\ufe0f]"
     f"|(?<=[\u1000-\u109f\u2200-\u2aff\u3001-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff00-\uff60"
     f"\U00020000-\U0003ffff])[{_SELECTORS}]"
     "|(?<=[\u1800-\u18af])[\u180b-\u180f]"
-    "|(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 )
+_NOTHING = "(?!)"
+_FLAG_PART = "(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +52,14 @@ class Hidden:
 
     sort: Sort
     count: int
+    goes_on: bool  # whether there are more in further places, which were not counted
     offset: int  # of the first, in characters
     character: str  # the first
     says: str  # what tags spell out, cut short; "" for other sorts
 
 
 def hidden_in(text: str) -> tuple[Hidden, ...]:
-    """Return what a text hides, one of each sort at most.
+    """Return what a text hides, one of each sort at most, in the order of their first places.
 
     Joiners in emoji and in scripts that need them, single variation selectors, flags spelled in
     tags, and directional marks in right-to-left text belong to the text. Source: Unicode
@@ -67,38 +73,40 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     if not _ANY.search(beyond):
         return ()
     marks_are_needed = bool(_RIGHT_TO_LEFT.search(beyond))
-    found: dict[Sort, _Count] = {}
-    end = 0
-    for match in _ANY.finditer(text):
-        offset, character = match.start(), match[0]
-        if belonging := _BELONGS.match(text, offset):
-            end = belonging.end()
-        elif offset >= end and not (marks_are_needed and character in _MARKS):
-            found.setdefault(_sort(character), _Count(offset, character)).add(character)
-    return tuple(count.hidden(sort) for sort, count in found.items())
+    sorts = (_INVISIBLE, _BIDI_BUT_MARKS if marks_are_needed else _ALL_BIDI, _TAG)
+    found = [hidden for sort in sorts if (hidden := sort.hidden_in(text))]
+    return tuple(sorted(found, key=lambda hidden: hidden.offset))
 
 
-class _Count:
-    """How often a sort was met, which may be a million times."""
+class _Sorted:
+    """The characters of one sort, found in runs: a text may hold a million of them."""
 
-    def __init__(self, offset: int, character: str) -> None:
-        self._offset, self._first = offset, character
-        self._count, self._letters = 0, ""
+    def __init__(self, sort: Sort, characters: str, belongs: str) -> None:
+        self._sort = sort
+        # What is in order up to the next run, and the run. A possessive repetition keeps nothing
+        # to go back to, however long it gets.
+        self._run = re.compile(
+            f"[^{characters}]*+(?:(?:{belongs})[^{characters}]*+)*+"
+            f"((?:(?!{belongs})[{characters}])++|\\Z)")
 
-    def add(self, character: str) -> None:
-        self._count += 1
-        if len(self._letters) <= LONGEST_QUOTE:
-            letter = chr(ord(character) & 0x7F)
-            self._letters += letter if letter.isprintable() else ""
+    def hidden_in(self, text: str) -> Hidden | None:
+        """Return what a text hides of this sort."""
+        found = islice(self._run.finditer(text), MOST_RUNS + 1)
+        runs = [(run.start(1), run[1]) for run in found if run[1]]
+        if not runs:
+            return None
+        counted = runs[:MOST_RUNS]
+        says = "".join(run[:_LETTERS] for _, run in counted)[:_LETTERS]
+        return Hidden(
+            self._sort, sum(len(run) for _, run in counted), len(runs) > MOST_RUNS, runs[0][0],
+            runs[0][1][0], says.translate(_TAG_LETTERS) if self._sort == "tag" else "")
 
-    def hidden(self, sort: Sort) -> Hidden:
-        says = self._letters if sort == "tag" else ""
-        return Hidden(sort, self._count, self._offset, self._first, says)
 
+_LETTERS = 2 * LONGEST_QUOTE  # more than are shown, as some are of no letter
+_TAG_LETTERS = {0xE0000 + code: chr(code) if chr(code).isprintable() else None
+                for code in range(128)}
 
-def _sort(character: str) -> Sort:
-    if "\U000e0000" <= character <= "\U000e007f":
-        return "tag"
-    is_bidi = character in _MARKS or "\u202a" <= character <= "\u202e" or (
-        "\u2066" <= character <= "\u2069")
-    return "bidi" if is_bidi else "invisible"
+_INVISIBLE = _Sorted("invisible", f"{_JOINERS}{_SELECTORS}{_NEVER_SEEN}", _CHARACTER_PART)
+_BIDI_BUT_MARKS = _Sorted("bidi", _BIDI, _NOTHING)
+_ALL_BIDI = _Sorted("bidi", f"{_BIDI}{_MARKS}", _NOTHING)
+_TAG = _Sorted("tag", _TAGS, _FLAG_PART)

@@ -144,7 +144,8 @@ def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
 
 def _told(hidden: Hidden, where: str) -> str:
     code = f"U+{ord(hidden.character):04X}"
-    times = "" if hidden.count == 1 else f" and {hidden.count - 1:,} more"
+    least = "at least " if hidden.goes_on else ""
+    times = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
     says = f", which spell {quoted(hidden.says)}" if hidden.says else ""
     what = {"invisible": "an invisible character", "bidi": "a character that reorders text",
             "tag": "a tag character"}[hidden.sort]
