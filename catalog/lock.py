@@ -12,6 +12,7 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock or raise CatalogBusy, naming the process that holds it."""
+        self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -25,6 +26,18 @@ class WriterLock:
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
 
+    def is_in_place(self) -> bool:
+        """Tell whether the next process would meet this lock: nobody has deleted its file."""
+        return is_same_file(self._path, os.fstat(self._handle))
+
     def close(self) -> None:
         """Give the lock back. The file stays: removing it would let two hold it."""
         os.close(self._handle)
+
+
+def is_same_file(path: Path, opened: os.stat_result) -> bool:
+    """Tell whether what is open is still what stands under its name."""
+    try:
+        return os.path.samestat(os.stat(path), opened)
+    except OSError:
+        return False

@@ -456,6 +456,17 @@ def m010_outcomes(db: Database) -> None:
     """)
 
 
+@migrations()
+def m007_held_removals(db: Database) -> None:
+    """Remember where roots lie and which removals were accepted; say when all is quiet."""
+    _run(db, """
+    ALTER TABLE roots ADD COLUMN device TEXT;
+    ALTER TABLE roots ADD COLUMN removals_accepted_at TEXT;
+    ALTER TABLE health ADD COLUMN held_removals INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE health ADD COLUMN quiet_since TEXT;
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

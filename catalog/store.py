@@ -12,10 +12,11 @@ from sqlite_utils import Database
 
 from catalog import contest, intake, publications, rows, runs, schema
 from catalog.errors import CatalogUnusable, DiskFull
-from catalog.lock import WriterLock
+from catalog.lock import WriterLock, is_same_file
 from catalog.outcome import BadOutcome, RunOutcome
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
+from catalog.removals import HELD, Removals
 
 
 class Known(NamedTuple):
@@ -24,17 +25,21 @@ class Known(NamedTuple):
     fingerprint: str
     digest: str | None  # of the content last looked at
     is_pending: bool
+    is_held: bool = False  # gone, but not removed before somebody says so
 
 
 class Store:
     """The catalog in the hands of its one writing process and thread."""
 
-    def __init__(self, db: Database, lock: WriterLock | None = None) -> None:
-        """Take over an open database; tests give one in memory."""
+    def __init__(self, db: Database, lock: WriterLock | None = None,
+                 file: Path | None = None) -> None:
+        """Take over an open database, and the file it lies in; tests give one in memory."""
         self.db = db
         self._lock = lock
+        self._file = (file, file.stat()) if file else None
         db.execute("PRAGMA foreign_keys = ON")
         schema.migrations.apply(db)
+        self.removals = Removals(db, self._transaction)
 
     @classmethod
     def open(cls, path: Path) -> "Store":
@@ -47,7 +52,7 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriterLock(path.with_name(f"{path.name}.lock"))
             try:
-                return cls(_connect(path), lock)
+                return cls(_connect(path), lock, path)
             except BaseException:
                 lock.close()
                 raise
@@ -57,6 +62,12 @@ class Store:
         self.db.conn.close()
         if self._lock:
             self._lock.close()
+            self._lock = None
+
+    def is_in_place(self) -> bool:
+        """Tell whether others still find this catalog, and its lock, where they were opened."""
+        return (not self._file or is_same_file(*self._file)) and (
+            not self._lock or self._lock.is_in_place())
 
     # Roots
 
@@ -96,12 +107,17 @@ class Store:
     def known(self, root: str, under: str = "") -> dict[str, Known]:
         """Return the skill folders of a root, at or below a path, that are not removed."""
         found = self.db.execute(
-            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL FROM skills"
-            f" WHERE root = ? AND status != 'removed' AND {_at_or_below('path')}",
-            [root, *_bounds(under)],
+            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, pending_reason IS ?"
+            f" FROM skills WHERE root = ? AND status != 'removed' AND {_at_or_below('path')}",
+            [HELD, root, *_bounds(under)],
         )
-        return {path: Known(fingerprint, digest, bool(pending))
-                for path, fingerprint, digest, pending in found}
+        return {path: Known(fingerprint, digest, bool(pending), bool(held))
+                for path, fingerprint, digest, pending, held in found}
+
+    def places_of(self, digest: str) -> list[tuple[str, str]]:
+        """Return (root, path) of the skills that have this accepted content."""
+        return self.db.execute("SELECT root, path FROM skills WHERE digest = ?"
+                               " AND status != 'removed' ORDER BY id", [digest]).fetchall()
 
     def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
               scan: int | None = None) -> list[Applied]:

@@ -17,8 +17,8 @@ from pipeline.snapshot import Snapshot, digest, head_bytes, kind_of
 from pipeline.walk import DEFAULT_LIMITS, Stray, entries, look, taken_apart, unit_of, walk
 
 __all__ = [
-    "DEFAULT_LIMITS", "Folder", "Limits", "Stray", "entries", "is_skill_folder", "look", "os_path",
-    "read", "taken_apart", "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS", "Folder", "Limits", "Stray", "can_list", "entries", "is_skill_folder", "look",
+    "os_path", "read", "taken_apart", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once
@@ -39,6 +39,15 @@ def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapsho
     except (OSError, RootUnreadable):
         # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
         return None
+
+
+def can_list(root: Path) -> bool:
+    """Say whether a root is there and may be listed."""
+    try:
+        os.scandir(root).close()
+    except OSError:
+        return False
+    return True
 
 
 def is_skill_folder(path: Path) -> bool:

@@ -19,8 +19,9 @@ from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import Engine, processes, serial
 from pipeline.excerpt import visible
+from pipeline.missing import Report
 from pipeline.outcomes import take_outcomes
-from pipeline.rounds import FullScan, Report, Round, show_pending
+from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Unit
 
 log = logging.getLogger("skilldrop")
@@ -37,6 +38,7 @@ class Result:
     active: int
     shadowed: int
     rejected_in_all: int
+    held: int  # removals that wait to be accepted
     seconds: float
 
     def as_json(self) -> dict[str, Json]:
@@ -46,17 +48,19 @@ class Result:
             "seen": self.report.seen, "added": outcomes["added"],
             "updated": outcomes["updated"], "unchanged": outcomes["unchanged"],
             "renamed": outcomes["renamed"], "rejected": outcomes["rejected"],
-            "removed": outcomes["removed"], "pending": len(self.pending),
+            "removed": outcomes["removed"], "held": self.held, "pending": len(self.pending),
             "active": self.active, "shadowed": self.shadowed, "seconds": round(self.seconds, 3),
         }
 
 
 def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
               engine: Engine = processes, deep: bool = False,
+              accepts_removals: bool = False,
               progress: Callable[[Report], None] = lambda _: None) -> Result:
     """Bring the catalog up to the units, or to all roots, and publish the indexes.
 
     A folder that is still changing is waited for, up to the longest settling time in all.
+    accepts_removals confirms that whatever is gone was meant to go.
     Raises DiskFull and CatalogUnusable.
     """
     began = time.monotonic()
@@ -64,7 +68,7 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
 
     full = None if units else FullScan(
         store, roots, limits, trigger="command", deep=deep, engine=engine,
-        quiet=settings.settle_quiet)
+        quiet=settings.settle_quiet, accepts_removals=accepts_removals)
 
     def new_round() -> Round:
         return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
@@ -91,9 +95,9 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
             full.write_row()
             _take_outcomes(settings, store)
         publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
-        counts = search.counts(store.db)
+        counts, held = search.counts(store.db), store.removals.held()
     return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
-                  counts["rejected"], time.monotonic() - began)
+                  counts["rejected"], held, time.monotonic() - began)
 
 
 def _take_outcomes(settings: Settings, store: Store) -> None:

@@ -37,6 +37,8 @@ def scan(result: Result) -> str:
     summary = ", ".join(changed) or "nothing changed"
     lines = [f"{result.report.seen} skill folders seen in {result.seconds:.1f} s: {summary}."]
     lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
+    if result.held:
+        lines.append(f"{_count(result.held, 'removal')} held; `skilldrop status` says of what.")
     lines.append(f"The catalog has {result.active} active, {result.shadowed} shadowed and "
                  f"{result.rejected_in_all} rejected skills.")
     if result.rejected_in_all or result.shadowed:

@@ -1,21 +1,22 @@
 """The one throat: looks at units of the roots and brings the catalog up to what is there."""
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from catalog.errors import RootUnreadable
 from catalog.naming import qualified_name, skill_id
-from catalog.record import Applied, Change, Finding, Gone, Judged, Outcome, RootSpec, Trigger
+from catalog.record import Applied, Change, Finding, Gone, Judged, RootSpec, Trigger
 from catalog.store import Known, Store
 from pipeline import disk
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, serial
 from pipeline.ingest import folder_name
+from pipeline.missing import Missing, Report, held_sentence, outermost
+from pipeline.mounts import device
 from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
 from pipeline.settle import Unit
 
@@ -25,28 +26,18 @@ PAUSE = 0.5
 """Seconds after which a pause comes even if a batch is not full."""
 
 
-@dataclass
-class Report:
-    """What a round has come to so far."""
-
-    seen: int = 0  # skill folders
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
-    changes: list[Applied] = field(default_factory=list)  # all outcomes but "unchanged"
-    unsettled: list[Unit] = field(default_factory=list)  # folders to come back to
-    troubles: dict[str, str] = field(default_factory=dict)  # why a root could not be read
-    missed_by_events: int = 0
-
-
 class Round:
     """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
 
     def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *,
                  quiet: float, trigger: Trigger, engine: Engine = serial,
                  scan_id: int | None = None, deep: bool = False,
-                 heard_of: Callable[[Applied], bool] = lambda _: True) -> None:
+                 heard_of: Callable[[Applied], bool] = lambda _: True,
+                 going: Collection[Unit] = (), accepts_removals: bool = False) -> None:
         """Take the catalog, the configured roots, and how to look; quiet is in seconds.
 
-        heard_of tells whether a change was announced by events before it was found.
+        heard_of tells whether a change was announced by events before it was found. going are
+        units of which more events may come; accepts_removals releases the brake.
         """
         self.report = Report()
         self._store = store
@@ -56,9 +47,10 @@ class Round:
         self._trigger = trigger
         self._scan_id = scan_id
         self._heard_of = heard_of
+        self._missing = Missing(store, self.report, limits, trigger=trigger, scan_id=scan_id,
+                                going=going, accepts_removals=accepts_removals)
         self._batch: list[Change] = []
         self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
-        self._missing: dict[Unit, Known] = {}
         self._paused_at = time.monotonic()
 
     def run(self, units: Sequence[Unit]) -> Iterator[None]:
@@ -67,12 +59,15 @@ class Round:
         Where anything could have moved, folders at paths never seen before are read last, when
         it is known which old ones are gone: so a rename is told from a removal and an arrival.
         """
-        known = {unit: self._store.known(*unit) for unit in outermost(units)}
+        units = outermost(units)
+        self._missing.looked_at = units
+        known = {unit: self._store.known(*unit) for unit in units}
         how = replace(self._how, newcomers=not any(known.values()))
         for unit, folders in known.items():
             yield from self._survey(unit, folders, how)
         yield from self._read_newcomers()
-        yield from self.remove([place for place in self._missing if not self._is_there(place)])
+        self._apply()
+        yield from self.remove(self._missing.to_remove())
 
     def remove(self, places: Sequence[Unit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
@@ -96,12 +91,15 @@ class Round:
                 elif isinstance(seen, Hidden):
                     hidden.append(Unit(unit.root, seen.path))
                 elif seen:
-                    missing.pop(self._take(unit.root, seen), None)
+                    path = self._take(unit.root, seen, is_new=_path_of(seen) not in known)
+                    missing.pop(path, None)
                     if isinstance(seen, Unchanged) and known[seen.path].is_pending:
                         settled.append(seen.path)
                 yield from self._pause()
         except RootUnreadable as error:
             self.report.troubles[unit.root] = str(error)
+            if not disk.can_list(Path(unit.root)):
+                self._missing.lose(unit.root, known)
             return
         self._store.set_strays(*unit, strays)
         if settled:
@@ -109,13 +107,9 @@ class Round:
         for path, row in missing.items():
             place = Unit(unit.root, path)
             if not any(place.lies_in(directory) for directory in hidden):
-                self._missing[place] = row
+                self._missing.add(place, row)
 
     def _read_newcomers(self) -> Iterator[None]:
-        vanished: dict[str, list[Unit]] = defaultdict(list)
-        for place, row in self._missing.items():
-            if row.digest:
-                vanished[row.digest].append(place)
         for root, paths in self._newcomers.items():
             new = set(paths)
             part = Part(self._roots[root], tuple(
@@ -124,13 +118,13 @@ class Round:
                 for seen in self._engine(part, self._how):
                     # A skill inside a newcomer may be an old one, which has been seen.
                     if seen and not isinstance(seen, (Stray, Hidden)) and _path_of(seen) in new:
-                        self._take(root, seen, vanished)
+                        self._take(root, seen, is_new=True)
                     yield from self._pause()
             except RootUnreadable as error:
                 self.report.troubles[root] = str(error)
 
-    def _take(self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged,
-              vanished: Mapping[str, list[Unit]] = MappingProxyType({})) -> str:
+    def _take(self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged, *,
+              is_new: bool) -> str:
         """Note what a folder was seen to be, and return its path."""
         path = _path_of(seen)
         if isinstance(seen, Newcomer):
@@ -142,24 +136,10 @@ class Round:
         elif isinstance(seen, Unsettled):
             self.report.unsettled.append(Unit(root, path))
         else:
-            same = vanished.get(seen.verdict.digest or "", [])
-            same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
-            while same:
-                before = same.pop(0)
-                del self._missing[before]
-                if not self._is_there(before):
-                    seen = replace(seen, moved_from=before)
-                    break
+            if is_new:
+                seen = replace(seen, moved_from=self._missing.claim(seen.verdict.digest, path))
             self._batch.append(seen)
         return path
-
-    def _is_there(self, place: Unit) -> bool:
-        """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
-        try:
-            return disk.look(Path(place.root), place.path, self._how.limits) is not None
-        except RootUnreadable as error:
-            self.report.troubles[place.root] = str(error)
-            return True
 
     def _pause(self) -> Iterator[None]:
         """Pause when a batch is full, or the last pause is some time ago."""
@@ -178,18 +158,8 @@ class Round:
         self._batch.clear()
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
 def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
     return seen.verdict.place.path if isinstance(seen, Judged) else seen.path
-
-
-def outermost(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units that lie in no other one, so that no folder is looked at twice."""
-    asked = dict.fromkeys(units)
-    return [unit for unit in asked if not any(whole in asked for whole in unit.wholes())]
 
 
 class FullScan:
@@ -197,13 +167,16 @@ class FullScan:
 
     def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *, quiet: float,
                  trigger: Trigger, engine: Engine = serial, deep: bool = False,
-                 heard_of: Callable[[Applied], bool] = lambda _: True) -> None:
+                 heard_of: Callable[[Applied], bool] = lambda _: True,
+                 going: Collection[Unit] = (), accepts_removals: bool = False) -> None:
         """Take what a Round takes."""
+        self._accepts_removals = accepts_removals
         self._store = store
         self._roots = roots
         self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
         self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
-                           engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of)
+                           engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of,
+                           going=going, accepts_removals=accepts_removals)
         self.report = self.round.report
         self._took_ms = 0.0
 
@@ -218,9 +191,19 @@ class FullScan:
     def write_row(self) -> None:
         """Write what the pass came to; again, where more was added to its report."""
         for root in self._roots:
-            self._store.set_root_trouble(root.path, self.report.troubles.get(root.path))
+            self._note_root(root.path)
         self._store.finish_scan(self.scan_id, datetime.now(UTC), self._took_ms, self.report.seen,
                                 self.report.outcomes, self.report.missed_by_events)
+
+    def _note_root(self, root: str) -> None:
+        removals = self._store.removals
+        if self._accepts_removals:
+            removals.note_accepted(root, datetime.now(UTC))
+        held = removals.held(root)
+        trouble = self.report.troubles.get(root) or (held_sentence(held) if held else None)
+        self._store.set_root_trouble(root, trouble)
+        if not trouble:
+            removals.note_device(root, device(root))
 
 
 def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime) -> None:

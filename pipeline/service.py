@@ -4,7 +4,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from catalog.errors import SkilldropError
+from catalog.errors import CatalogBusy, SkilldropError
 from catalog.publisher import publish_indexes
 from catalog.record import Applied, Trigger
 from catalog.site.process import SiteProcess
@@ -23,9 +23,12 @@ from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import processes
 from pipeline.excerpt import visible
-from pipeline.rounds import FullScan, Report, Round, show_pending
+from pipeline.missing import Report
+from pipeline.opening import open_store
+from pipeline.passes import Passes
+from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
-from pipeline.watch import OVERFLOWED, Watch
+from pipeline.supervision import Supervision, Turn
 
 log = logging.getLogger("skilldrop")
 
@@ -35,12 +38,8 @@ HEARTBEAT = 5.0
 """Seconds between two signs of life in the catalog."""
 PUBLISH_EVERY = 1.0
 """Seconds between two rebuilds of the indexes while a long scan goes on."""
-RETRY_WATCH = 30.0
-"""Seconds between two attempts to watch where the system will not; each comes with a re-scan."""
 TROUBLE_PAUSE = 5.0
 """Seconds until work is tried again after it failed, on a full disk say."""
-
-_FINISHED = object()
 
 
 class Hint(NamedTuple):
@@ -58,7 +57,7 @@ class ScanWish(NamedTuple):
 class Service:
     """The watcher, the timer and the site around one thread that does all the work.
 
-    The other threads only put words into the inbox.
+    The other threads only put words into the inbox. It closes the catalog when it has run.
     """
 
     def __init__(self, settings: Settings, store: Store, site: SiteProcess | None = None) -> None:
@@ -70,17 +69,17 @@ class Service:
         self._limits = Limits(**settings.limits.model_dump())
         self._inbox: SimpleQueue[Hint | ScanWish] = SimpleQueue()
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
-        self._watch = Watch([], self._heard)
-        self._scan: tuple[FullScan, Generator[None, None, None]] | None = None
-        self._scan_trigger: Trigger = "start"
-        self._scans_wished: list[Trigger] = []
+        self._supervision = Supervision(
+            [root.path for root in self._roots], self._heard, depth=self._limits.depth,
+            poll_every=settings.poll_every, only_polls=settings.watcher == "polling")
+        self._passes = Passes(self._new_scan)
+        self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0
-        self._overtaken: set[Unit] = set()  # looked at while the full scan goes on
         self._publish_after: float | None = None
-        self._next_watch: float | None = None
         self._next_tick = 0.0
         self._next_beat = 0.0
         self._last_event: datetime | None = None
+        self._is_quiet = False
         self._stopping = False
 
     def stop(self) -> None:
@@ -109,23 +108,24 @@ class Service:
                     self._work()
         finally:
             scheduler.shutdown(wait=False)
-            self._watch.stop()
-            if self._scan:
-                self._scan[1].close()
+            self._supervision.stop()
+            self._passes.stop()
             if self._site:
                 self._site.stop()
-            with suppress(sqlite3.OperationalError):  # the catalog may be locked or full
+            with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
                 self._store.set_health(watcher_mode="stopped", service_pid=None,
-                                       service_stopped=_now())
+                                       service_stopped=_now(), quiet_since=None)
+            self._store.close()
 
     def _begin(self) -> None:
         self._store.set_health(service_pid=os.getpid(), service_started=_now(),
-                               service_seen=_now(), service_stopped=None)
+                               service_seen=_now(), service_stopped=None, quiet_since=None)
+        self._is_quiet = False
         if self._site:
             self._site.start()
-        self._listen("the service started")
+        self._passes.wish("start")
+        self._take_turn(self._supervision.begin(time.monotonic()))
         self._publish_after = 0.0  # the files may be missing though the catalog is whole
-        self._scans_wished.append("start")  # the watch is on: what comes from now on is heard
 
     # Hearing
 
@@ -142,7 +142,7 @@ class Service:
             return
         for word in words:
             if isinstance(word, ScanWish):
-                self._scans_wished.append(word.trigger)
+                self._passes.wish(word.trigger)
             elif not self._stopping:
                 self._hint(word.path)
 
@@ -150,9 +150,10 @@ class Service:
         now = time.monotonic()
         if now < self._pause_until:
             return self._pause_until - now
-        if self._scan or self._scans_wished:
+        if self._passes.is_wanted:
             return 0.0
-        waits = [self._next_tick - now, self._settle.seconds_to_next(now)]
+        waits = [self._next_tick - now, self._settle.seconds_to_next(now),
+                 self._supervision.seconds_to_poll(now)]
         if self._publish_after is not None:
             waits.append(self._publish_after - now)
         return max(0.0, min(wait for wait in waits if wait is not None))
@@ -164,18 +165,13 @@ class Service:
                 self._settle.hint(Unit(root.path, unit), time.monotonic())
                 self._last_event = _now()
 
-    def _listen(self, reason: str) -> None:
-        """Start a new observer in the place of the old one; without any, re-scans have to do."""
-        self._watch.stop()
-        self._watch = Watch([root.path for root in self._roots], self._heard)
-        mode = "native"
-        try:
-            self._watch.start()
-        except OSError as error:
-            mode, reason = "polling", f"the system will not watch: {error.strerror or error}"
-            log.warning("%s; re-scanning every %g s instead", reason, RETRY_WATCH)
-        self._next_watch = time.monotonic() + RETRY_WATCH if mode == "polling" else None
-        self._store.set_health(watcher_mode=mode, watcher_since=_now(), watcher_reason=reason)
+    def _take_turn(self, turn: Turn) -> None:
+        """Tell the catalog how changes are noticed from now on, and look for what was missed."""
+        if turn.has_overflowed:
+            self._store.count_overflow()
+        self._store.set_health(watcher_mode=turn.mode, watcher_since=_now(),
+                               watcher_reason=turn.reason)
+        self._passes.wish("re-scan")
 
     # Working
 
@@ -184,9 +180,13 @@ class Service:
         try:
             with explained(self._settings.data):
                 self._tick()
+                self._note_quiet()  # before anybody can see a part of what is to come
                 self._look_at_due()
                 self._continue_scan()
                 self._publish()
+                self._note_quiet()
+        except CatalogBusy:
+            raise
         except SkilldropError as error:
             log.error("%s", error)
             self._pause_until = time.monotonic() + TROUBLE_PAUSE
@@ -195,70 +195,110 @@ class Service:
         now = time.monotonic()
         if now < self._next_tick:
             return
+        self._keep_catalog()
         self._next_tick = now + TICK
-        if self._next_watch is not None and now >= self._next_watch:
-            self._listen("tried again")
-            self._scans_wished.append("re-scan")
-        elif self._next_watch is None and (doubt := self._watch.doubt()):
-            log.warning("%s; watching anew and scanning everything", doubt)
-            if doubt == OVERFLOWED:
-                self._store.count_overflow()
-            self._listen(doubt)
-            self._scans_wished.append("re-scan")
+        turn = self._supervision.check(now)
+        if not turn and self._supervision.needs_count and not len(self._settle):
+            turn = self._supervision.check_all_heard(now)
+        if turn:
+            self._take_turn(turn)
         if self._site:
             self._site.ensure_running(now)
         if now >= self._next_beat:
             self._next_beat = now + HEARTBEAT
-            self._store.set_health(service_seen=_now(), last_event=self._last_event,
-                                   pending_count=len(self._settle))
+            self._give_sign()
+
+    def _give_sign(self) -> None:
+        self._store.set_health(service_seen=_now(), last_event=self._last_event,
+                               pending_count=len(self._settle),
+                               held_removals=self._store.removals.held())
+
+    def _note_quiet(self) -> None:
+        """Tell others when all that was heard of has been looked at and published."""
+        is_quiet = not (len(self._settle) or self._passes.is_wanted or self._publish_after
+                        is not None)
+        if is_quiet != self._is_quiet:
+            self._store.set_health(quiet_since=_now() if is_quiet else None)
+            self._is_quiet = is_quiet
+            self._give_sign()
+
+    def _keep_catalog(self) -> None:
+        """Begin a new catalog where the file was deleted or exchanged under our hands."""
+        if self._store.is_in_place():
+            return
+        log.error("%s was deleted or exchanged; making the catalog anew from the roots",
+                  self._settings.catalog_path)
+        self._passes.stop()
+        self._store.close()
+        self._store = open_store(self._settings)
+        if self._site:
+            self._site.stop()
+        self._begin()
 
     def _look_at_due(self) -> None:
-        due = self._settle.due(time.monotonic())
+        now = time.monotonic()
+        due = self._settle.due(now)
         if not due:
             return
         work = Round(self._store, self._roots, self._limits, trigger="event",
-                     quiet=self._settings.settle_quiet)
+                     quiet=self._settings.settle_quiet, going=self._going(due, now))
         try:
             for _ in work.run(due):
                 if self._stopping:
                     return
             again = self._await_unsettled(work.report)
             again |= {unit for unit in due if unit.root in work.report.troubles}
-            self._settle.done(unit for unit in due if unit not in again)
+            postponed = self._await_others(work.report)
+            self._settle.done(unit for unit in due if unit not in again | postponed)
             for unit in again:
                 self._settle.hint(unit, time.monotonic())
-            if self._scan:
-                self._overtaken |= set(due)
+            if self._passes.is_running:
+                self._passes.overtaken |= set(due)
         finally:
             self._tell(work.report)
 
+    def _going(self, due: Collection[Unit], now: float) -> Collection[Unit]:
+        """Return the other units that wait, unless something has waited for them long enough."""
+        if any(self._settle.overdue(unit, now) for unit in due):
+            return ()
+        return self._settle.waiting() - set(due)
+
+    def _await_others(self, report: Report) -> set[Unit]:
+        """Look at what is gone together with what goes after it: it may be more than it seems."""
+        units = {Unit(root, _unit(root, path)) for root, path in report.postponed}
+        for unit in units:
+            self._settle.hint(unit, self._settle.latest(unit.root) or time.monotonic())
+        return units
+
     def _continue_scan(self) -> None:
         """Do one batch of the full scan that runs, or begin one that is wished for."""
-        if not self._scan:
-            if not self._scans_wished:
-                return
-            self._scan_trigger = self._scans_wished[0]
-            scan = FullScan(self._store, self._roots, self._limits,
-                            trigger=self._scan_trigger, quiet=self._settings.settle_quiet,
-                            engine=processes, heard_of=self._heard_of)
-            self._scan = (scan, scan.run())
-            self._scans_wished.clear()  # one scan grants all the wishes there were
-        scan, steps = self._scan
-        try:
-            finished = next(steps, _FINISHED) is _FINISHED
-        except BaseException:
-            self._scan = None
-            self._scans_wished.append("re-scan")
-            raise
-        if finished:
-            self._scan = None
+        if self._supervision.polls(time.monotonic()) and not self._passes.is_wanted:
+            self._passes.wish("re-scan")
+        if not self._passes.is_wanted:
+            return
+        scan, has_ended = self._passes.step()
+        if has_ended:
             again = self._await_unsettled(scan.report)
+            self._await_others(scan.report)
             # The scan may have read these before they were looked at, and stored them after.
-            for unit in again | self._overtaken:
+            for unit in again | self._passes.overtaken:
                 self._settle.hint(unit, time.monotonic())
-            self._overtaken.clear()
+            self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
+            self._note_scanned()
         self._tell(scan.report)
+
+    def _new_scan(self, trigger: Trigger) -> FullScan:
+        return FullScan(self._store, self._roots, self._limits, trigger=trigger,
+                        quiet=self._settings.settle_quiet, engine=processes,
+                        heard_of=self._heard_of, going=self._settle.waiting())
+
+    def _note_scanned(self) -> None:
+        now = time.monotonic()
+        self._supervision.polled(now)
+        self._give_sign()
+        if not len(self._settle) and (turn := self._supervision.check_all_heard(now)):
+            self._take_turn(turn)
 
     def _heard_of(self, change: Applied) -> bool:
         """Tell whether events had named a folder before a re-scan found it changed.
@@ -266,7 +306,8 @@ class Service:
         What changed before the watch was on could not be heard of, and is not missed.
         """
         was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
-        return was_announced or self._scan_trigger == "start"
+        return (was_announced or self._passes.trigger == "start"
+                or self._supervision.mode == "polling")
 
     def _await_unsettled(self, report: Report) -> set[Unit]:
         """Come back to folders that are still changing, and show those that take too long."""
@@ -284,13 +325,20 @@ class Service:
     def _tell(self, report: Report) -> None:
         """Log each change and trouble once, and see to it that the indexes follow."""
         for trouble in report.troubles.values():
-            log.warning("%s", trouble)
+            if trouble not in self._told:
+                log.warning("%s", trouble)
+        self._told = set(report.troubles.values())
         report.troubles.clear()
+        for root, why in report.held.items():
+            log.warning("%s: %s; nothing of it is removed until `skilldrop reconcile"
+                        " --accept-removals` or the folders come back", root, why)
+        report.held.clear()
         for one in report.changes:
             detail = f" ({one.detail})" if one.detail else ""
             log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"))
         if report.changes and self._publish_after is None:
-            self._publish_after = time.monotonic() + (PUBLISH_EVERY if self._scan else 0.0)
+            self._publish_after = time.monotonic() + (
+                PUBLISH_EVERY if self._passes.is_running else 0.0)
         report.changes.clear()
 
     def _publish(self) -> None:

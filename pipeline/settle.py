@@ -4,6 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+GATHER = 0.03
+"""Seconds for which what is due waits for what will be due in that time, to be looked at with it:
+the two ends of a rename, say, of which the events told one after the other."""
+
 
 class Unit(NamedTuple):
     """What settles as one: the outermost skill folder of a path, or a root's top-level entry."""
@@ -54,8 +58,10 @@ class Settle:
 
     def due(self, now: float) -> list[Unit]:
         """Return the units that have been quiet for long enough, in order of their hints."""
+        if not self._waiting or now < self._next_moment():
+            return []
         return [unit for unit, waiting in self._waiting.items()
-                if now - waiting.last_hint >= self._quiet]
+                if waiting.last_hint + self._quiet <= now]
 
     def overdue(self, unit: Unit, now: float) -> float | None:
         """Return since when a unit waits, if that is longer than it should."""
@@ -66,10 +72,21 @@ class Settle:
 
     def seconds_to_next(self, now: float) -> float | None:
         """Return how long nothing will be due; None where nothing waits."""
-        if not self._waiting:
-            return None
-        first = min(waiting.last_hint for waiting in self._waiting.values())
-        return max(0.0, first + self._quiet - now)
+        return max(0.0, self._next_moment() - now) if self._waiting else None
+
+    def _next_moment(self) -> float:
+        moments = [waiting.last_hint + self._quiet for waiting in self._waiting.values()]
+        end = min(moments) + GATHER
+        return max(moment for moment in moments if moment <= end)
+
+    def waiting(self) -> set[Unit]:
+        """Return all the units."""
+        return set(self._waiting)
+
+    def latest(self, root: str) -> float | None:
+        """Return when the last hint in a root came; None where nothing in it waits."""
+        return max((waiting.last_hint for unit, waiting in self._waiting.items()
+                    if unit.root == root), default=None)
 
     def __len__(self) -> int:
         return len(self._waiting)

@@ -1,9 +1,13 @@
 """Turns watchdog's events into path hints, and knows when it may have missed some."""
 
-import logging
+import errno
 import os
-from collections.abc import Callable, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -19,8 +23,19 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
+from watchdog.observers.inotify import InotifyEmitter
+from watchdog.observers.inotify_c import (
+    CallbackId,
+    InotifyEvent,
+    InotifyFD,
+    Mask,
+    WatchCallback,
+    WatchDescriptor,
+)
+
+from pipeline.names import is_junk
+from pipeline.signature import Limits
 
 # Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
 # walk that adds the watches overflows the queue of a large tree, again and again.
@@ -30,54 +45,78 @@ _HEARD: list[type[FileSystemEvent]] = [
 ]
 OVERFLOWED = "the event queue overflowed"
 """The doubt that is counted in the health of the service."""
-_OVERFLOW_LOGGER = "watchdog.observers.inotify_c"
+LIMIT_REACHED = "there are more directories than the system will watch for one user"
+"""The doubt that a new observer cannot mend."""
 
 
 class Watch:
     """One watchdog observer over all roots. After any doubt, make a new one and scan."""
 
-    def __init__(self, roots: Sequence[str], heard: Callable[[str], None]) -> None:
-        """Take absolute root paths and what to call, on another thread, with each hinted path."""
-        self._observer: BaseObserver | None = None
-        self._hints = _Hints(heard)
-        self._overflow = _Overflow()
+    def __init__(self, roots: Sequence[str], heard: Callable[[str], None],
+                 depth: int = Limits().depth) -> None:
+        """Take absolute root paths and what to call, on another thread, with each hinted path.
+
+        depth is how many directories below a root are listened to.
+        """
         self._roots = roots
+        self._depth = depth
+        self._heard = heard
+        self._observer: _Observer | None = None
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
         """Begin to listen to the roots that are there. Raises OSError if one cannot be."""
-        logging.getLogger(_OVERFLOW_LOGGER).addHandler(self._overflow)
-        observer = Observer()
-        for root in self._roots:
-            if Path(root).is_dir():
-                observer.schedule(self._hints, root, recursive=True, event_filter=_HEARD)
-                self._inodes[root] = _inode(root)
+        observer = _Observer(self._roots, self._depth)
         try:
+            for root in self._roots:
+                if Path(root).is_dir():
+                    observer.schedule(_Hints(self._heard), root, recursive=True,
+                                      event_filter=_HEARD)
+                    self._inodes[root] = _inode(root)
             observer.start()
-        except OSError:
-            observer.unschedule_all()  # some emitters may have started already
+        except RecursionError as error:  # before Python 3.12 os.walk, as watchdog uses it
+            observer.end()
+            raise OSError(errno.ELOOP, "directories are nested too deeply") from error
+        except BaseException:
+            observer.end()
             raise
         self._observer = observer
 
     def doubt(self) -> str | None:
         """Return why events may have been missed; None while there is no sign of it."""
-        if self._overflow.happened:
+        if self._observer and self._observer.inotify.has_overflowed:
             return OVERFLOWED
-        if self._observer is None or not self._observer.is_alive() or not all(
-            emitter.is_alive() for emitter in self._observer.emitters
-        ):
-            return "a watching thread died"
         for root in self._roots:
-            if self._inodes.get(root) != _inode(root):
-                return f"the root {root} was replaced"
-        return None
+            if self._inodes.get(root) != (found := _inode(root)):
+                return f"the root {root} {'was replaced' if found else 'is gone'}"
+        if self._observer is None:
+            return "nothing listens"
+        for thread in self._observer.threads():
+            if not thread.is_alive():
+                return thread.ended_by or "a watching thread ended"
+        return LIMIT_REACHED if self._observer.inotify.refused else None
+
+    def deaf(self) -> int:
+        """Return how many directories nothing listens to, at the price of listing them all."""
+        there = sum(1 for root in self._roots for _ in self._directories(root))
+        return max(0, there - (self._observer.inotify.watched if self._observer else 0))
 
     def stop(self) -> None:
-        """Stop listening and wait for the thread, for a second at most."""
-        logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self._overflow)
-        if self._observer and self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join(timeout=1)
+        """Stop listening and wait for the threads, for a second at most."""
+        if self._observer:
+            self._observer.end()
+            self._observer = None
+
+    def _directories(self, root: str) -> Iterator[str]:
+        """Yield every directory that is worth listening to."""
+        way = [(root, 0)]
+        while way:
+            path, depth = way.pop()
+            with suppress(OSError), os.scandir(path) as entries:
+                yield path
+                way += [(entry.path, depth + 1) for entry in entries
+                        if depth < self._depth and not is_junk(entry.name)
+                        and entry.is_dir(follow_symlinks=False)]
 
 
 class _Hints(FileSystemEventHandler):
@@ -92,15 +131,119 @@ class _Hints(FileSystemEventHandler):
             self._heard(os.fsdecode(event.dest_path))
 
 
-class _Overflow(logging.Handler):
-    """Notices the one trace that a lost event leaves: a warning in watchdog's log."""
+# watchdog's threads end without a word, and drop directories that the system will not watch: each
+# is asked here what happened to it, so that `doubt` can tell.
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.happened = False
+class _Watcher(Protocol):
+    """A thread of the observer's."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.happened = self.happened or "overflow" in record.getMessage()
+    ended_by: str  # empty while it runs
+
+    def is_alive(self) -> bool: ...
+
+
+class _Observer(BaseObserver):
+    """Gives the handler the events that the emitters have put in a queue."""
+
+    ended_by = ""
+
+    def __init__(self, roots: Sequence[str], depth: int) -> None:
+        # watchdog says so during an ordinary `cp -r`, and it is of no consequence.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+        self.inotify = _Inotify(roots, depth)
+        super().__init__(_Emitter, inotify_fd=self.inotify)
+        self.inotify.start()
+
+    def threads(self) -> Iterator[_Watcher]:
+        """Yield every thread that must live for events to arrive."""
+        yield self
+        yield self.inotify
+        yield from (emitter for emitter in self.emitters if isinstance(emitter, _Emitter))
+
+    def run(self) -> None:
+        with _noted(self):
+            super().run()
+
+    def end(self) -> None:
+        """Stop all threads, whichever of them live; waiting for a stuck one ends soon."""
+        ending = threading.Thread(target=self._end, daemon=True)
+        ending.start()
+        ending.join(timeout=1)
+
+    def _end(self) -> None:
+        with suppress(OSError, RuntimeError):  # a thread that was never started, or died
+            self.stop()
+        self.inotify.stop()
+
+
+class _Emitter(InotifyEmitter):
+    """Turns what the system says into watchdog's events; it ends when its root is deleted."""
+
+    ended_by = ""
+
+    def run(self) -> None:
+        with _noted(self):
+            super().run()
+        self.ended_by = self.ended_by or f"the root {os.fsdecode(self.watch.path)} was deleted"
+
+
+class _Inotify(InotifyFD):
+    """Reads what the system says."""
+
+    ended_by = ""
+
+    def __init__(self, roots: Sequence[str], depth: int) -> None:
+        super().__init__()
+        self.has_overflowed = False
+        self.refused = 0  # directories that the system would not watch
+        self._depth = depth
+        self._bases = [os.fsencode(root.rstrip("/")) for root in roots]
+
+    @property
+    def watched(self) -> int:
+        """How many directories are listened to."""
+        return len(self._watch_for_wd)
+
+    def run(self) -> None:
+        with _noted(self):
+            super().run()
+
+    def handle_event(self, event: InotifyEvent) -> None:
+        """Note an overflow; watchdog's own recovery would overflow the queue again for ever."""
+        if event.is_queue_overflow:
+            self.has_overflowed = True
+        elif not self.has_overflowed:
+            super().handle_event(event)
+
+    def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback,
+                     id_: CallbackId) -> WatchDescriptor:
+        """Watch a directory, unless nothing in it can be a skill; watchdog passes over errors."""
+        if not self._is_worth(path):
+            raise OSError(errno.EPERM, "not worth watching")
+        try:
+            return super().add_callback(path, mask, callback, id_)
+        except OSError as error:
+            self.refused += error.errno in _NO_MORE
+            raise
+
+    def _is_worth(self, path: bytes) -> bool:
+        for base in self._bases:
+            if path.startswith(base + b"/"):
+                names = os.fsdecode(path[len(base) + 1:]).split("/")
+                return len(names) <= self._depth and not any(map(is_junk, names))
+        return True
+
+
+_NO_MORE = {errno.ENOSPC, errno.ENOMEM}
+
+
+@contextmanager
+def _noted(thread: _Watcher) -> Iterator[None]:
+    """Keep what ends a thread, which else would print a traceback."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  # `doubt` tells, and a new observer is made
+        thread.ended_by = f"a watching thread ended: {type(error).__name__}: {error}"
 
 
 def _inode(root: str) -> tuple[int, int] | None:

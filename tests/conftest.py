@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -66,6 +67,22 @@ def elsewhere() -> Iterator[Callable[..., Any]]:
     """Return the function that calls another in a process of its own, with no other threads."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         yield lambda work, *given: process.submit(work, *given).result(timeout=30)
+
+
+@pytest.fixture
+def deep_tree(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory with 1,100 more inside one another; they are cleared away in the end."""
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    bottom = os.open(deep, os.O_RDONLY)
+    for _ in range(1_100):
+        os.mkdir("d", dir_fd=bottom)
+        below = os.open("d", os.O_RDONLY, dir_fd=bottom)
+        os.close(bottom)
+        bottom = below
+    os.close(bottom)
+    yield deep
+    subprocess.run(["rm", "-rf", tmp_path], check=True)  # deeper than Python itself can go
 
 
 @pytest.fixture

@@ -24,9 +24,10 @@ PACKAGES = ("pipeline", "catalog")
 FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
-    6  pipeline.service  pipeline.one_pass  pipeline.migrate
-    5  pipeline.rounds > pipeline.cluster > pipeline.engines
-    5  pipeline.reconcile  pipeline.outcomes  pipeline.validate > pipeline.forked
+    6  pipeline.service > pipeline.passes  pipeline.one_pass  pipeline.migrate
+    5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
+    5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
+    5  pipeline.validate > pipeline.forked
     4  pipeline.scan  pipeline.watch  pipeline.opening
     3  pipeline.ingest  pipeline.archive
     3  pipeline.disk > pipeline.glance > pipeline.walk
@@ -37,14 +38,14 @@ FLOORS = """
     1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
-    0  pipeline.yaml_types
+    0  pipeline.yaml_types  pipeline.mounts  pipeline.brake
 
     5  catalog.site  catalog.mcp_server
     4  catalog.publisher  catalog.replication
     4  catalog.reader > catalog.published
     3  catalog.store > catalog.publications > catalog.runs > catalog.intake > catalog.contest
     3  catalog.search  catalog.packages  catalog.index_query
-    2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows
+    2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows  catalog.removals
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
     1  catalog.confined
@@ -66,7 +67,7 @@ HOMES = {
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query",
-                     "catalog.reader"],
+                     "catalog.removals"],
     "uvicorn": ["catalog.site"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],

@@ -46,7 +46,7 @@ def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
     code, out, _ = call("scan", "--json")
     assert json.loads(out) | {"seconds": 0} == {
         "seen": 3, "added": 0, "updated": 0, "unchanged": 3, "renamed": 0, "rejected": 0,
-        "removed": 0, "pending": 0, "active": 2, "shadowed": 0, "seconds": 0,
+        "removed": 0, "held": 0, "pending": 0, "active": 2, "shadowed": 0, "seconds": 0,
     }
 
 

@@ -1,7 +1,8 @@
 """Path hints from real events of a real directory."""
 
-import logging
-from collections.abc import Iterator
+import os
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -27,6 +28,14 @@ class Heard:
         while self.hints.get(timeout=PATIENCE) != str(path):
             pass
         return True
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -78,18 +87,93 @@ def test_a_quiet_watch_raises_no_doubt(heard: Heard) -> None:
 
 
 def test_an_overflow_raises_doubt(heard: Heard) -> None:
-    """The only trace of lost events is a warning in watchdog's log."""
-    logging.getLogger("watchdog.observers.inotify_c").warning(
-        "Inotify queue overflowed; filesystem events were lost")
-    assert heard.watch.doubt() == "the event queue overflowed"
+    """The system says once that its queue was full, and nothing more is believed."""
+    (heard.root / "a").mkdir()
+    observer = heard.watch._observer
+    assert observer
+    with observer.inotify._lock:  # its thread cannot read while the queue fills up
+        for old, new in ["ab", "ba"] * 5_000:
+            os.rename(heard.root / old, heard.root / new)
+    wait_for(lambda: heard.watch.doubt() == "the event queue overflowed")
 
 
 def test_a_root_that_was_replaced_raises_doubt(heard: Heard) -> None:
     """The new directory at the old path is not the one that is listened to."""
+    heard.root.rename(heard.root.with_name("old"))
+    heard.root.mkdir()
+    assert heard.watch.doubt() == f"the root {heard.root} was replaced"
+
+
+def test_a_root_that_went_and_came_back_at_once_raises_doubt(heard: Heard) -> None:
+    """The new directory may even have the inode of the old one."""
     heard.root.rmdir()
     heard.root.mkdir()
-    (heard.root / "x").mkdir()
-    assert "replaced" in (heard.watch.doubt() or "") or "died" in (heard.watch.doubt() or "")
+    wait_for(heard.watch.doubt)
+    assert "root" in str(heard.watch.doubt())
+
+
+def test_a_root_that_is_gone_raises_doubt(heard: Heard) -> None:
+    """Renaming it away is no event that watchdog tells."""
+    heard.root.rename(heard.root.with_name("away"))
+    assert heard.watch.doubt() == f"the root {heard.root} is gone"
+
+
+def test_a_handler_that_fails_raises_doubt_and_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The thread it ended is missed, and its error named."""
+
+    def stumble(path: str) -> None:
+        raise KeyError(path)
+
+    watch = Watch([str(tmp_path)], stumble)
+    watch.start()
+    (tmp_path / "x").mkdir()
+    wait_for(watch.doubt)
+    assert "a watching thread ended: KeyError" in str(watch.doubt())
+    watch.stop()
+    assert capfd.readouterr().err == ""
+
+
+def test_the_death_of_the_thread_that_reads_raises_doubt(heard: Heard) -> None:
+    """The observer itself stays alive and says nothing."""
+    observer = heard.watch._observer
+    assert observer
+    observer.inotify.stop()
+    wait_for(heard.watch.doubt)
+    assert observer.is_alive()
+
+
+def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(
+    heard: Heard, deep_tree: Path
+) -> None:
+    """Either it is survived, or there is doubt; below the deepest skill nothing is listened to."""
+    observer = heard.watch._observer
+    assert observer
+    deep_tree.rename(heard.root / "deep")
+    wait_for(lambda: heard.watch.doubt() or heard.watch.deaf() == 0)
+    assert observer.inotify.watched <= 33
+
+
+def test_what_can_hold_no_skill_is_not_listened_to(heard: Heard) -> None:
+    """A watch is a scarce thing, and a package folder has thousands of directories."""
+    for path in ("node_modules/a/b", ".git/objects", "skill/scripts"):
+        (heard.root / path).mkdir(parents=True)
+    assert heard.hears(heard.root / "skill" / "scripts")
+    observer = heard.watch._observer
+    assert observer
+    wait_for(lambda: observer.inotify.watched == 3)
+    assert heard.watch.deaf() == 0
+
+
+def test_directories_that_nothing_listens_to_are_counted(heard: Heard) -> None:
+    """Those that watchdog has missed in a race are found by counting."""
+    observer = heard.watch._observer
+    assert observer
+    with observer.inotify._lock:
+        (heard.root / "a" / "b").mkdir(parents=True)
+        assert heard.watch.deaf() == 2
+    wait_for(lambda: heard.watch.deaf() == 0)
 
 
 def test_a_missing_root_is_doubted_once_it_is_there(tmp_path: Path) -> None:

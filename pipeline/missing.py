@@ -1,0 +1,154 @@
+"""What a round does not find again: it has moved, or is removed, or its removal is held back."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from catalog.errors import RootUnreadable
+from catalog.record import Applied, Outcome, Trigger
+from catalog.store import Known, Store
+from pipeline import brake, disk
+from pipeline.disk import Limits
+from pipeline.mounts import device
+from pipeline.settle import Unit
+
+
+@dataclass
+class Report:
+    """What a round has come to so far."""
+
+    seen: int = 0  # skill folders
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    changes: list[Applied] = field(default_factory=list)  # all but "unchanged" and "held"
+    unsettled: list[Unit] = field(default_factory=list)  # folders to come back to
+    troubles: dict[str, str] = field(default_factory=dict)  # why a root could not be read
+    missed_by_events: int = 0
+    held: dict[str, str] = field(default_factory=dict)  # why removals were held back, by root
+    postponed: list[Unit] = field(default_factory=list)  # gone while others of the root still go
+
+
+class Missing:
+    """The skills that were looked for in vain."""
+
+    def __init__(self, store: Store, report: Report, limits: Limits, *, trigger: Trigger,
+                 scan_id: int | None, going: Collection[Unit], accepts_removals: bool) -> None:
+        """Take what a Round takes, and the report that it writes."""
+        self._store = store
+        self._report = report
+        self._limits = limits
+        self._trigger = trigger
+        self._scan_id = scan_id
+        self._going = going
+        self._accepts_removals = accepts_removals
+        self._rows: dict[Unit, Known] = {}
+        self._by_digest: dict[str, list[Unit]] = defaultdict(list)
+        self._lost: set[str] = set()  # roots that cannot be listed
+        self.looked_at: Sequence[Unit] = ()
+
+    def add(self, place: Unit, row: Known) -> None:
+        """Note a skill that was not found where it had been."""
+        self._rows[place] = row
+        if row.digest:
+            self._by_digest[row.digest].append(place)
+
+    def lose(self, root: str, rows: Mapping[str, Known]) -> None:
+        """Note skills whose root cannot be listed."""
+        self._lost.add(root)
+        self._rows |= {Unit(root, path): row for path, row in rows.items()}
+
+    # Moved
+
+    def claim(self, digest: str | None, path: str) -> Unit | None:
+        """Return the place from which a new folder with this content has come, if it has moved."""
+        same = self._by_digest.get(digest or "", [])
+        same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
+        while same:
+            before = same.pop(0)
+            del self._rows[before]
+            if not self._is_there(before):
+                return before
+        return next((place for place in self._elsewhere(digest) if not self._is_there(place)), None)
+
+    def _elsewhere(self, digest: str | None) -> list[Unit]:
+        """Return where the catalog has this content, outside of what is looked at.
+
+        A folder may be seen at its new place before anybody looks at the old one, or long after
+        its removal from there was held back.
+        """
+        if not digest or all(not unit.path for unit in self.looked_at):
+            return []
+        return [place for place in (Unit(*found) for found in self._store.places_of(digest))
+                if not any(place.lies_in(unit) for unit in self.looked_at)]
+
+    def _is_there(self, place: Unit) -> bool:
+        """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
+        try:
+            return disk.look(Path(place.root), place.path, self._limits) is not None
+        except RootUnreadable as error:
+            self._report.troubles[place.root] = str(error)
+            return True
+
+    # Removed, or held back
+
+    def to_remove(self) -> list[Unit]:
+        """Return what is to be removed, and hold back the rest."""
+        gone: dict[str, list[Unit]] = defaultdict(list)
+        for place in self._rows:
+            if place.root in self._lost or not self._is_there(place):
+                gone[place.root].append(place)
+        return [place for root, places in gone.items() for place in self._sift(root, places)]
+
+    def _sift(self, root: str, gone: Sequence[Unit]) -> Sequence[Unit]:
+        if self._accepts_removals:
+            return gone
+        now = datetime.now(UTC)
+        tally = self._store.removals.tally(root, now, brake.SPAN)
+        fresh = [place for place in gone if not self._rows[place].is_held]
+        still_going = self._count_going(root) if fresh and tally.known >= brake.FEWEST else 0
+        why = brake.why_hold(
+            missing=tally.held + len(fresh) + still_going, known=tally.known,
+            removed_lately=tally.removed_lately,
+            is_elsewhere=root in self._lost or tally.device not in (None, device(root)))
+        if why and fresh:
+            self._hold(root, fresh, why, now)
+        elif still_going:
+            self._report.postponed += fresh
+        return [] if why or still_going else fresh
+
+    def _hold(self, root: str, places: Sequence[Unit], why: str, now: datetime) -> None:
+        held = self._store.removals.hold(root, [place.path for place in places], at=now,
+                                         trigger=self._trigger, scan=self._scan_id)
+        self._report.outcomes["held"] += len(held)
+        if held:
+            self._report.held[root] = why
+            self._store.set_root_trouble(root, self._report.troubles.get(root) or held_sentence(
+                self._store.removals.held(root)))
+
+    def _count_going(self, root: str) -> int:
+        """Count the skills that are gone, too, and of which more may follow in a moment."""
+        return sum(
+            not self._is_there(place)
+            for unit in outermost([unit for unit in self._going if unit.root == root])
+            for path in self._store.known(*unit)
+            if (place := Unit(root, path)) not in self._rows
+        )
+
+
+def held_sentence(number: int) -> str:
+    """Say that removals are held, and what to do."""
+    what = "1 skill of it is gone and its" if number == 1 else (
+        f"{number} skills of it are gone and their")
+    return (f"{what} removal is held: bring the folders back, or confirm it with "
+            "`skilldrop reconcile --accept-removals`.")
+
+
+def outermost(units: Sequence[Unit]) -> list[Unit]:
+    """Return the units that lie in no other one, so that no folder is looked at twice."""
+    asked = dict.fromkeys(units)
+    return [unit for unit in asked if not any(whole in asked for whole in unit.wholes())]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,109 @@
+"""A real service on a real directory, in a thread of its own, and how tests wait for it."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conftest import write_skill
+
+from pipeline.opening import open_store
+from pipeline.service import Service
+from pipeline.settings import Settings
+
+PATIENCE = 60.0
+"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
+
+
+class Serving:
+    """A service, which can be stopped and started again, and a look at its catalog."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.root = folder / "root"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.settings = Settings(**{
+            "watched": self.root, "data": folder / "data", "settle_quiet": 0.1,
+            "rescan_every": 3600.0, "poll_every": 0.2, "site": False, **settings})
+        self.failure: BaseException | None = None
+        self.service: Service | None = None
+        self._thread: threading.Thread | None = None
+        self._ticks = 0
+
+    def start(self) -> "Serving":
+        """Start, and return once everything is listened to."""
+        begun = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(begun,))
+        self._thread.start()
+        self.wait_for(begun.is_set)
+        return self
+
+    def stop(self) -> None:
+        """Stop and wait for the end."""
+        if self.service and self._thread:
+            self.service.stop()
+            self._thread.join(PATIENCE)
+            assert not self._thread.is_alive()
+            self._thread = None
+
+    def _run(self, begun: threading.Event) -> None:
+        try:  # here, as a connection belongs to its thread
+            self.service = Service(self.settings, open_store(self.settings))
+            self.service.run(begun.set)
+        except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
+            self.failure = error
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it."""
+        end = time.monotonic() + PATIENCE
+        while not (found := what()):
+            if self.failure:
+                raise self.failure
+            assert time.monotonic() < end, f"it never came true; health: {self.health()}"
+            time.sleep(0.01)
+        return found
+
+    def settle(self) -> None:
+        """Wait until all that happened in the root before this moment was looked at.
+
+        A folder written now is heard of after all the others, and once it is in the catalog
+        the service says truly whether anything is left.
+        """
+        self._ticks += 1
+        said = f"Tick {self._ticks}."
+        write_skill(self.root / "sentinel", description=said)
+        self.wait_for(lambda: self.rows(
+            "SELECT 1 FROM skills WHERE path = 'sentinel' AND description = ?", said))
+        self.wait_for(self.is_quiet)
+
+    def is_quiet(self) -> bool:
+        """Tell whether the service has nothing to do."""
+        return self.health().get("quiet_since") is not None
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the catalog file itself; nothing while it is not there yet."""
+        try:
+            db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
+        except sqlite3.OperationalError:
+            return []
+        try:
+            return db.execute(sql, values).fetchall()
+        except sqlite3.OperationalError:
+            return []
+        finally:
+            db.close()
+
+    def health(self) -> dict[str, Any]:
+        """Return the health row."""
+        names = [name for name, in self.rows("SELECT name FROM pragma_table_info('health')")]
+        return dict(zip(names, *self.rows("SELECT * FROM health"), strict=False)) if names else {}
+
+    def statuses(self) -> dict[str, str]:
+        """Return the status of every skill folder ever seen, but for the sentinel's."""
+        return dict(self.rows("SELECT path, status FROM skills WHERE path != 'sentinel'"))
+
+    def index(self) -> str:
+        """Return the index file as it is; nothing while there is none."""
+        path = self.settings.index_folder / "default.xml"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
