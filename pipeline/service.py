@@ -71,7 +71,7 @@ class Service:
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
         self._supervision = Supervision(
             [root.path for root in self._roots], self._heard, depth=self._limits.depth,
-            poll_every=settings.poll_every, only_polls=settings.watcher == "polling")
+            poll_every=settings.poll_every, only_polls=settings.follow == "polling")
         self._passes = Passes(self._new_scan)
         self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0

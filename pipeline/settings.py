@@ -147,7 +147,7 @@ class Settings(BaseSettings):
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
-    watcher: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
+    follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: bool = Field(True, description="true or false")
     host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
     port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
