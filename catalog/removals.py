@@ -46,7 +46,8 @@ class Removals:
         """Show skills as gone but not removed; return those that were not shown so before."""
         moment = at.isoformat(timespec="milliseconds")
         with self._transaction():
-            found = self._db.execute(_NOT_YET_HELD, [root, json.dumps(list(paths)), HELD]).fetchall()
+            found = self._db.execute(
+                _NOT_YET_HELD, [root, json.dumps(list(paths)), HELD]).fetchall()
             self._db.conn.executemany(
                 "UPDATE skills SET pending_since = ?, pending_reason = ? WHERE id = ?",
                 [(moment, HELD, skill) for skill, _, _ in found])

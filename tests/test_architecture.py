@@ -67,7 +67,7 @@ HOMES = {
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query",
-                     "catalog.removals"],
+                     "catalog.reader", "catalog.removals"],
     "uvicorn": ["catalog.site"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],
