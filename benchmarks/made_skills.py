@@ -27,17 +27,17 @@ def make_skill(folder: Path, rng: random.Random) -> None:
         (folder / sub).mkdir(parents=True)
     chinese = rng.random() < 0.1
     description = _chinese(rng, 60) if chinese else (
-        f"{rng.choice(_VERBS)} {_sentence(rng)} Takes a {rng.choice(_WORDS)} and gives a "
+        f"{rng.choice(_VERBS)} {sentence(rng)} Takes a {rng.choice(_WORDS)} and gives a "
         f"{rng.choice(_WORDS)}. Use when asked about a {rng.choice(_WORDS)}.")
     sections = "\n".join(
-        f"## {_sentence(rng, 4)}\n\n{_paragraph(rng, chinese)}\n"
+        f"## {sentence(rng, 4)}\n\n{_paragraph(rng, chinese)}\n"
         for _ in range(rng.choice((3, 6, 8, 8, 10, 16)))
     )
     (folder / "SKILL.md").write_text(
         f"---\nname: {folder.name}\ndescription: {description}\nlicense: Apache-2.0\n"
-        f"metadata:\n  author: team-{rng.randrange(40)}\n---\n\n# {_sentence(rng, 3)}\n\n"
+        f"metadata:\n  author: team-{rng.randrange(40)}\n---\n\n# {sentence(rng, 3)}\n\n"
         f"{sections}\nSee [the guide](references/guide.md).\n", encoding="utf-8")
-    steps = "\n".join(f"print({_sentence(rng)!r})" for _ in range(20))
+    steps = "\n".join(f"print({sentence(rng)!r})" for _ in range(20))
     (folder / "scripts" / "run.py").write_text(f"{steps}\n")
     (folder / "scripts" / "run.sh").write_text("#!/bin/sh\nexec python run.py\n")
     (folder / "references" / "guide.md").write_text(f"# Guide\n\n{_paragraph(rng, False)}\n")
@@ -46,11 +46,12 @@ def make_skill(folder: Path, rng: random.Random) -> None:
 
 
 def _paragraph(rng: random.Random, chinese: bool) -> str:
-    text = " ".join(_sentence(rng) for _ in range(12))
+    text = " ".join(sentence(rng) for _ in range(12))
     return f"{text}\n{_chinese(rng, 80)}" if chinese else text
 
 
-def _sentence(rng: random.Random, words: int = 9) -> str:
+def sentence(rng: random.Random, words: int = 9) -> str:
+    """Return that many words as a sentence."""
     return f"{' '.join(rng.choices(_WORDS, k=words))}.".capitalize()
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from heapq import merge
 from typing import Any
 
 from sqlite_utils import Database
@@ -33,8 +34,8 @@ def index_spec(db: Database, name: str) -> IndexSpec:
 def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
     """Return what an index says of the catalog as it is now.
 
-    What this costs depends on the budget and not on how many skills there are; only a filter by
-    tags has to look for them.
+    What this costs depends on the budget and not on how many skills there are; only the skills
+    that have a tag which is asked for are counted one by one.
     """
     with _one_moment(db), closing(ranked(db, spec)) as candidates:
         return prompt_index.build(spec, candidates, count_indexable(db, spec), packages_folder(db))
@@ -51,14 +52,25 @@ def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
-    """Return how many skills an index would name if its budget had no end."""
+    """Return how many skills an index would name if its budget had no end.
+
+    Nothing is counted for it but the skills that a filter by names or tags is about.
+    """
     if spec.names or spec.tags:
-        source = _BY_NAME if spec.names else _IN_ORDER
-        return int(db.execute(f"SELECT count(*) FROM {source} WHERE {_WANTED}",
-                              _filter(spec)).fetchone()[0])
+        return _count_filtered(db, spec)
     return int(db.execute("SELECT total(skills) FROM level_counts WHERE level IN"
                           " (SELECT value FROM json_each(?))",
                           [rows.to_json(spec.levels or LEVELS)]).fetchone()[0])
+
+
+def _count_filtered(db: Database, spec: IndexSpec) -> int:
+    if spec.names:
+        asked = f"SELECT count(*) FROM {_BY_NAME} WHERE {_wanted(spec)}"
+    else:
+        asked = ("SELECT count(DISTINCT skill) FROM index_tags"
+                 " WHERE tag IN (SELECT value FROM json_each(:tags)) AND (:levels = '[]'"
+                 " OR level_rank IN (SELECT value FROM json_each(:level_ranks)))")
+    return int(db.execute(asked, _filter(spec)).fetchone()[0])
 
 
 def packages_folder(db: Database) -> str | None:
@@ -69,53 +81,82 @@ def packages_folder(db: Database) -> str | None:
 # Ranking
 
 _BY_NAME = "skills AS s INDEXED BY skills_by_name"
+_BY_TAG = "index_tags AS t CROSS JOIN skills AS s ON s.id = t.skill"
 _IN_ORDER = "skills AS s INDEXED BY skills_in_index_order"
 
-_WANTED = """
-    s.status = 'active' AND s.model_invocable = 1
-    AND (:levels = '[]' OR s.level IN (SELECT value FROM json_each(:levels)))
-    AND (:names = '[]' OR s.name IN (SELECT value FROM json_each(:names)))
-    AND (:tags = '[]' OR EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-         JOIN json_each(s.tags) AS has ON has.value = wanted.value))
-"""
-_ORDER = "ifnull(s.priority, 0) DESC, s.name, s.id"
+_ORDER = "s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id"
 _COLUMNS = """
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    s.user_invocable, s.skill_md_hash, s.level_rank
+    s.user_invocable, s.skill_md_hash, s.level_rank, ifnull(s.priority, 0) AS priority
 """
+
+
+def _wanted(spec: IndexSpec) -> str:
+    """Return the condition that a skill `s` may enter; only what is asked for slows it down."""
+    wanted = ["s.status = 'active' AND s.model_invocable = 1"]
+    if spec.levels:
+        wanted.append("s.level IN (SELECT value FROM json_each(:levels))")
+    if spec.names:
+        wanted.append("s.name IN (SELECT value FROM json_each(:names))")
+    if spec.tags:
+        wanted.append("EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
+                      " JOIN json_each(s.tags) AS has ON has.value = wanted.value)")
+    return " AND ".join(wanted)
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
-    asked = _filter(spec)
     columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
+    yield from _featured(db, spec, columns)
+    rest = _wanted(spec)
     if spec.featured:
-        yield from _featured(db, spec, columns)
-    rest = f"{_WANTED} AND s.name NOT IN (SELECT value FROM json_each(:featured))"
+        rest += " AND s.name NOT IN (SELECT value FROM json_each(:featured))"
     if spec.names:
-        yield from db.query(
-            f"SELECT {columns} FROM {_BY_NAME} WHERE {rest}"
-            f" AND s.name IN (SELECT value FROM json_each(:names))"
-            f" ORDER BY s.level_rank, {_ORDER}", asked)
+        yield from db.query(f"SELECT {columns} FROM {_BY_NAME} WHERE {rest} ORDER BY {_ORDER}",
+                            _filter(spec))
         return
-    for level in LEVELS:  # each is a stretch of the index, already in order
-        if spec.levels and level not in spec.levels:
-            continue
-        yield from db.query(
-            f"SELECT {columns} FROM {_IN_ORDER} WHERE {rest} AND s.level_rank = :rank"
-            f" ORDER BY {_ORDER}", asked | {"rank": LEVELS.index(level)})
+    ordered = _tagged if spec.tags else _in_order
+    for level in LEVELS:  # each is a stretch of an index of the database, already in order
+        if not spec.levels or level in spec.levels:
+            yield from ordered(db, spec, f"SELECT {columns}", rest, LEVELS.index(level))
 
 
 def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]:
+    if not spec.featured:
+        return ()
     found = db.query(
-        f"SELECT {columns} FROM {_BY_NAME} WHERE {_WANTED}"
-        f" AND s.name IN (SELECT value FROM json_each(:featured))"
-        f" ORDER BY s.level_rank, {_ORDER}", _filter(spec))
+        f"SELECT {columns} FROM {_BY_NAME} WHERE {_wanted(spec)}"
+        f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {_ORDER}",
+        _filter(spec))
     return sorted(found, key=lambda row: spec.featured.index(row["name"]))
+
+
+def _in_order(db: Database, spec: IndexSpec, select: str, wanted: str,
+              level_rank: int) -> Iterator[rows.Row]:
+    yield from db.query(
+        f"{select} FROM {_IN_ORDER} WHERE {wanted} AND s.level_rank = :rank"
+        " ORDER BY ifnull(s.priority, 0) DESC, s.name, s.id",
+        _filter(spec) | {"rank": level_rank})
+
+
+def _tagged(db: Database, spec: IndexSpec, select: str, wanted: str,
+            level_rank: int) -> Iterator[rows.Row]:
+    """Merge what each tag has in order; a skill with several of them comes once."""
+    streams = [
+        db.query(f"{select} FROM {_BY_TAG} WHERE {wanted} AND t.tag = :tag"
+                 " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
+                 _filter(spec) | {"tag": tag, "rank": level_rank})
+        for tag in dict.fromkeys(spec.tags)]
+    last = None
+    for row in merge(*streams, key=lambda row: (-row["priority"], row["name"], row["id"])):
+        if row["id"] != last:
+            yield row
+        last = row["id"]
 
 
 def _filter(spec: IndexSpec) -> dict[str, Any]:
     return {"levels": rows.to_json(spec.levels), "names": rows.to_json(spec.names),
-            "tags": rows.to_json(spec.tags), "featured": rows.to_json(spec.featured)}
+            "tags": rows.to_json(spec.tags), "featured": rows.to_json(spec.featured),
+            "level_ranks": rows.to_json([LEVELS.index(level) for level in spec.levels])}
 
 
 def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:

@@ -467,6 +467,48 @@ def m007_held_removals(db: Database) -> None:
     """)
 
 
+@migrations()
+def m008b_tags_in_index_order(db: Database) -> None:
+    """Keep the tags of the skills that indexes may name, in the order in which they enter one."""
+    _run(db, """
+    CREATE TABLE index_tags (
+        tag TEXT NOT NULL,
+        level_rank INTEGER NOT NULL,
+        priority REAL NOT NULL,
+        name TEXT NOT NULL,
+        skill INTEGER NOT NULL REFERENCES skills (id),
+        PRIMARY KEY (tag, level_rank, priority DESC, name, skill)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX index_tags_by_skill ON index_tags (skill);
+    INSERT INTO index_tags
+        SELECT DISTINCT t.value, s.level_rank, ifnull(s.priority, 0), s.name, s.id
+        FROM skills AS s JOIN json_each(s.tags) AS t
+        WHERE s.status = 'active' AND s.model_invocable = 1;
+
+    CREATE TRIGGER skill_tagged AFTER INSERT ON skills
+    WHEN new.tags != '[]' AND new.status = 'active' AND new.model_invocable = 1 BEGIN
+        INSERT INTO index_tags
+            SELECT DISTINCT value, new.level_rank, ifnull(new.priority, 0), new.name, new.id
+            FROM json_each(new.tags);
+    END;
+    CREATE TRIGGER skill_retagged
+    AFTER UPDATE OF status, level, model_invocable, tags, priority, name ON skills
+    WHEN (old.tags != '[]' OR new.tags != '[]') AND (
+        old.status != new.status OR old.level != new.level OR old.tags != new.tags
+        OR old.model_invocable != new.model_invocable OR old.name != new.name
+        OR old.priority IS NOT new.priority) BEGIN
+        DELETE FROM index_tags WHERE skill = old.id;
+        INSERT INTO index_tags
+            SELECT DISTINCT value, new.level_rank, ifnull(new.priority, 0), new.name, new.id
+            FROM json_each(new.tags)
+            WHERE new.status = 'active' AND new.model_invocable = 1;
+    END;
+    CREATE TRIGGER skill_untagged BEFORE DELETE ON skills WHEN old.tags != '[]' BEGIN
+        DELETE FROM index_tags WHERE skill = old.id;
+    END;
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

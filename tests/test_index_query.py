@@ -13,7 +13,7 @@ from sqlite_utils import Database
 from catalog import index_query, prompt_index
 from catalog.errors import NotInCatalog
 from catalog.prompt_index import IndexSpec
-from catalog.record import LEVELS, Gone, Judged, RootSpec
+from catalog.record import LEVELS, Gone, Judged, Level, RootSpec
 from catalog.store import Store
 
 ROOTS = [RootSpec(ROOT), *(RootSpec(f"/{level}", level) for level in LEVELS)]
@@ -161,20 +161,27 @@ def test_every_active_skill_is_in_the_index_or_said_to_be_left_out(skills, spec,
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(LEVELS), st.booleans(),
-                          st.booleans()), max_size=12))
-def test_the_counts_by_level_follow_every_change(steps) -> None:
-    """Whatever comes, goes, moves between levels or is hidden, they equal what is counted."""
+@given(st.lists(st.tuples(
+    st.sampled_from("abc"), st.sampled_from(LEVELS), st.booleans(), st.sampled_from(
+        [(), ("x",), ("x", "y"), ("y", "y")]), st.sampled_from([None, 0.5]), st.booleans()),
+    max_size=12))
+def test_what_is_kept_of_levels_and_tags_follows_every_change(
+    steps: list[tuple[str, Level, bool, tuple[str, ...], float | None, bool]]
+) -> None:
+    """Whatever comes, goes, moves between levels or is hidden, it equals what a count gives."""
     store = filled()
-    for name, level, seen, goes in steps:
+    for name, level, seen, tags, priority, goes in steps:
         root = f"/{level}"
         store.apply([Gone(root, name) if goes else judged(
-            name, root=root, level=level, model_invocable=seen)], trigger="event", at=NOON)
-    counted = dict(store.db.execute(
-        "SELECT level, count(*) FROM skills WHERE status = 'active' AND model_invocable"
-        " GROUP BY level").fetchall())
-    assert {row["level"]: row["skills"] for row in store.db.query("SELECT * FROM level_counts")
-            if row["skills"]} == counted
+            name, root=root, level=level, model_invocable=seen, tags=tags, priority=priority)],
+            trigger="event", at=NOON)
+    listed = "s.status = 'active' AND s.model_invocable = 1"
+    assert store.db.execute("SELECT level, skills FROM level_counts WHERE skills").fetchall() == (
+        store.db.execute(f"SELECT level, count(*) FROM skills AS s WHERE {listed}"
+                         " GROUP BY level ORDER BY level_rank").fetchall())
+    assert set(store.db.execute("SELECT * FROM index_tags")) == set(store.db.execute(
+        "SELECT t.value, s.level_rank, ifnull(s.priority, 0), s.name, s.id"
+        f" FROM skills AS s JOIN json_each(s.tags) AS t WHERE {listed}"))
     store.close()
 
 
