@@ -182,7 +182,7 @@ class _Helpings:
         if shown == whole:
             return Part("full", self._entries[place], shown)
         return Part("shortened", self._entries[place], shown,
-                    f"of its {len(whole)} characters of description there is room for {len(shown)}")
+                    f"{len(shown)} of {len(whole)} characters of its description are shown")
 
     def _named(self, place: int) -> Part:
         return Part("name_only", self._lines[place], reason="there is room for its name alone")

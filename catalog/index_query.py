@@ -1,4 +1,4 @@
-"""Questions asked of the catalog to build a prompt index, and to explain one; all only read."""
+"""Asks the catalog which skills an index names, in what order, and builds the index of them."""
 
 import json
 from collections.abc import Generator, Iterator, Sequence
@@ -65,12 +65,12 @@ def count_indexable(db: Database, spec: IndexSpec) -> int:
 
 def _count_filtered(db: Database, spec: IndexSpec) -> int:
     if spec.names:
-        asked = f"SELECT count(*) FROM {_BY_NAME} WHERE {_wanted(spec)}"
+        asked = f"SELECT count(*) FROM {_BY_NAME} WHERE {wanted(spec)}"
     else:
         asked = ("SELECT count(DISTINCT skill) FROM index_tags"
                  " WHERE tag IN (SELECT value FROM json_each(:tags)) AND (:levels = '[]'"
                  " OR level_rank IN (SELECT value FROM json_each(:level_ranks)))")
-    return int(db.execute(asked, _filter(spec)).fetchone()[0])
+    return int(db.execute(asked, parameters(spec)).fetchone()[0])
 
 
 def packages_folder(db: Database) -> str | None:
@@ -91,28 +91,28 @@ _COLUMNS = """
 """
 
 
-def _wanted(spec: IndexSpec) -> str:
+def wanted(spec: IndexSpec) -> str:
     """Return the condition that a skill `s` may enter; only what is asked for slows it down."""
-    wanted = ["s.status = 'active' AND s.model_invocable = 1"]
+    conditions = ["s.status = 'active' AND s.model_invocable = 1"]
     if spec.levels:
-        wanted.append("s.level IN (SELECT value FROM json_each(:levels))")
+        conditions.append("s.level IN (SELECT value FROM json_each(:levels))")
     if spec.names:
-        wanted.append("s.name IN (SELECT value FROM json_each(:names))")
+        conditions.append("s.name IN (SELECT value FROM json_each(:names))")
     if spec.tags:
-        wanted.append("EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
+        conditions.append("EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
                       " JOIN json_each(s.tags) AS has ON has.value = wanted.value)")
-    return " AND ".join(wanted)
+    return " AND ".join(conditions)
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
     columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
     yield from _featured(db, spec, columns)
-    rest = _wanted(spec)
+    rest = wanted(spec)
     if spec.featured:
         rest += " AND s.name NOT IN (SELECT value FROM json_each(:featured))"
     if spec.names:
         yield from db.query(f"SELECT {columns} FROM {_BY_NAME} WHERE {rest} ORDER BY {_ORDER}",
-                            _filter(spec))
+                            parameters(spec))
         return
     ordered = _tagged if spec.tags else _in_order
     for level in LEVELS:  # each is a stretch of an index of the database, already in order
@@ -124,27 +124,27 @@ def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]
     if not spec.featured:
         return ()
     found = db.query(
-        f"SELECT {columns} FROM {_BY_NAME} WHERE {_wanted(spec)}"
+        f"SELECT {columns} FROM {_BY_NAME} WHERE {wanted(spec)}"
         f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {_ORDER}",
-        _filter(spec))
+        parameters(spec))
     return sorted(found, key=lambda row: spec.featured.index(row["name"]))
 
 
-def _in_order(db: Database, spec: IndexSpec, select: str, wanted: str,
+def _in_order(db: Database, spec: IndexSpec, select: str, rest: str,
               level_rank: int) -> Iterator[rows.Row]:
     yield from db.query(
-        f"{select} FROM {_IN_ORDER} WHERE {wanted} AND s.level_rank = :rank"
+        f"{select} FROM {_IN_ORDER} WHERE {rest} AND s.level_rank = :rank"
         " ORDER BY ifnull(s.priority, 0) DESC, s.name, s.id",
-        _filter(spec) | {"rank": level_rank})
+        parameters(spec) | {"rank": level_rank})
 
 
-def _tagged(db: Database, spec: IndexSpec, select: str, wanted: str,
+def _tagged(db: Database, spec: IndexSpec, select: str, rest: str,
             level_rank: int) -> Iterator[rows.Row]:
     """Merge what each tag has in order; a skill with several of them comes once."""
     streams = [
-        db.query(f"{select} FROM {_BY_TAG} WHERE {wanted} AND t.tag = :tag"
+        db.query(f"{select} FROM {_BY_TAG} WHERE {rest} AND t.tag = :tag"
                  " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
-                 _filter(spec) | {"tag": tag, "rank": level_rank})
+                 parameters(spec) | {"tag": tag, "rank": level_rank})
         for tag in dict.fromkeys(spec.tags)]
     last = None
     for row in merge(*streams, key=lambda row: (-row["priority"], row["name"], row["id"])):
@@ -153,7 +153,8 @@ def _tagged(db: Database, spec: IndexSpec, select: str, wanted: str,
         last = row["id"]
 
 
-def _filter(spec: IndexSpec) -> dict[str, Any]:
+def parameters(spec: IndexSpec) -> dict[str, Any]:
+    """Return the values that `wanted` and the questions built on it ask with."""
     return {"levels": rows.to_json(spec.levels), "names": rows.to_json(spec.names),
             "tags": rows.to_json(spec.tags), "featured": rows.to_json(spec.featured),
             "level_ranks": rows.to_json([LEVELS.index(level) for level in spec.levels])}

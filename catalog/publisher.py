@@ -5,26 +5,27 @@ from datetime import datetime
 from pathlib import Path
 
 from catalog import index_query, packages
+from catalog.index_history import USUAL, Kept
 from catalog.prompt_index import IndexSpec, report
 from catalog.store import Store
 
 
 def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
-                    at: datetime) -> list[str]:
+                    at: datetime, keep: Kept = USUAL) -> list[str]:
     """Rebuild every index and return the names of those whose text is new. Raises OSError.
 
     The files themselves are compared, so one that was lost or damaged is written again; those
     of indexes that are no longer configured are removed.
     """
     packages.remove_index_files(folder, specs)
-    return [spec.name for spec in specs if _publish(store, spec, folder, at)]
+    return [spec.name for spec in specs if _publish(store, spec, folder, at, keep)]
 
 
-def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime) -> bool:
+def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime, keep: Kept) -> bool:
     index = index_query.build_index(store.db, spec)
     since = store.published_at(spec, index)
     changed = packages.publish_index(folder, spec, index, report(spec, index) | {
         "published_at": since or at.isoformat(timespec="milliseconds")})
     if since is None:
-        store.record_build(spec, index, at)
+        store.record_build(spec, index, at, keep)
     return changed

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, intake, publications, rows, runs, schema
+from catalog import contest, index_history, intake, rows, runs, schema
 from catalog.errors import CatalogUnusable, DiskFull
+from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file
 from catalog.outcome import BadOutcome, RunOutcome
 from catalog.prompt_index import IndexSpec, PromptIndex
@@ -209,18 +210,19 @@ class Store:
     # Indexes
 
     def set_indexes(self, specs: Sequence[IndexSpec]) -> None:
-        """Note which indexes are configured; see `publications.configure`."""
+        """Note which indexes are configured; see `index_history.configure`."""
         with self._transaction():
-            publications.configure(self.db, specs)
+            index_history.configure(self.db, specs)
 
     def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
         """Return since when an index has said just this; None where it says something new."""
-        return publications.published_at(self.db, spec, index)
+        return index_history.published_at(self.db, spec, index)
 
-    def record_build(self, spec: IndexSpec, index: PromptIndex, at: datetime) -> None:
-        """Keep what an index says from now on; see `publications.record`."""
+    def record_build(self, spec: IndexSpec, index: PromptIndex, at: datetime,
+                     keep: Kept = USUAL) -> None:
+        """Keep what an index says from now on; see `index_history.record`."""
         with self._transaction():
-            publications.record(self.db, spec, index, _iso(at))
+            index_history.record(self.db, spec, index, at, keep)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

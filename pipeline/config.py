@@ -11,7 +11,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from catalog.errors import SettingsInvalid
-from pipeline.settings import PREFIX, IndexSettings, LimitSettings, RootSettings, Settings
+from pipeline.settings import (
+    PREFIX,
+    IndexSettings,
+    LimitSettings,
+    RetentionSettings,
+    RootSettings,
+    Settings,
+)
 
 __all__ = ["FILE_NAME", "Settings", "load"]
 
@@ -131,7 +138,8 @@ def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
 # What is wrong, in one sentence
 
 _TABLES: Mapping[str, type[BaseModel]] = {
-    "roots": RootSettings, "indexes": IndexSettings, "limits": LimitSettings}
+    "roots": RootSettings, "indexes": IndexSettings, "limits": LimitSettings,
+    "retention": RetentionSettings}
 
 
 def _sentence(error: ValidationError, layers: Sequence[_Layer]) -> str:
@@ -182,6 +190,6 @@ def _place(where: Sequence[str]) -> tuple[type[BaseModel], str, str]:
     top, *rest = where
     if top not in _TABLES or not rest:
         return Settings, "", top
-    if top == "limits":
-        return LimitSettings, "[limits]", rest[0]
+    if top in ("limits", "retention"):
+        return _TABLES[top], f"[{top}]", rest[0]
     return _TABLES[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])

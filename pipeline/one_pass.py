@@ -94,7 +94,8 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
         if full:
             full.write_row()
             _take_outcomes(settings, store)
-        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
+        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
+                        settings.retention.of_indexes)
         counts, held = search.counts(store.db), store.removals.held()
     return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
                   counts["rejected"], held, time.monotonic() - began)

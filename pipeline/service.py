@@ -76,6 +76,7 @@ class Service:
         self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0
         self._publish_after: float | None = None
+        self._published = 0.0
         self._next_tick = 0.0
         self._next_beat = 0.0
         self._last_event: datetime | None = None
@@ -255,7 +256,7 @@ class Service:
             if self._passes.is_running:
                 self._passes.overtaken |= set(due)
         finally:
-            self._tell(work.report)
+            self._tell(work.report, self._settings.index_delay)
 
     def _going(self, due: Collection[Unit], now: float) -> Collection[Unit]:
         """Return the other units that wait, unless something has waited for them long enough."""
@@ -286,7 +287,7 @@ class Service:
             self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
             self._note_scanned()
-        self._tell(scan.report)
+        self._tell(scan.report, PUBLISH_EVERY)
 
     def _new_scan(self, trigger: Trigger) -> FullScan:
         return FullScan(self._store, self._roots, self._limits, trigger=trigger,
@@ -322,7 +323,7 @@ class Service:
                              _now() - timedelta(seconds=now - since))
         return again
 
-    def _tell(self, report: Report) -> None:
+    def _tell(self, report: Report, delay: float) -> None:
         """Log each change and trouble once, and see to it that the indexes follow."""
         for trouble in report.troubles.values():
             if trouble not in self._told:
@@ -336,18 +337,19 @@ class Service:
         for one in report.changes:
             detail = f" ({one.detail})" if one.detail else ""
             log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"))
-        if report.changes and self._publish_after is None:
-            self._publish_after = time.monotonic() + (
-                PUBLISH_EVERY if self._passes.is_running else 0.0)
+        if report.changes:  # the first change shows at once, those that follow it together
+            after = max(time.monotonic(), self._published + delay)
+            self._publish_after = min(after, self._publish_after or after)
         report.changes.clear()
 
     def _publish(self) -> None:
         if self._publish_after is None or time.monotonic() < self._publish_after:
             return
         for name in publish_indexes(self._store, self._settings.index_specs,
-                                    self._settings.index_folder, _now()):
+                                    self._settings.index_folder, _now(),
+                                    self._settings.retention.of_indexes):
             log.info("published index %s", name)
-        self._publish_after = None
+        self._publish_after, self._published = None, time.monotonic()
 
 
 def _unit(root: str, path: str) -> str:

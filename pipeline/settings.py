@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from catalog.formats import FORMATS
+from catalog.index_history import USUAL, Kept
 from catalog.prompt_index import DEFAULT_BUDGET_CHARS, IndexSpec, Overflow
 from catalog.record import LEVELS, Acceptance, Level, RootSpec
 from pipeline.findings.registry import REGISTRY
@@ -128,6 +129,20 @@ class LimitSettings(_Table):
         ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"')
 
 
+class RetentionSettings(_Table):
+    """`[retention]`: how much of the past is kept."""
+
+    index_builds: int = Field(
+        USUAL.builds, gt=0, description="a whole number of publications of each index above 0")
+    index_days: int = Field(
+        USUAL.days, gt=0, le=36_500, description="a whole number of days from 1 to 36500")
+
+    @property
+    def of_indexes(self) -> Kept:
+        """What is kept of indexes, in the catalog's own words."""
+        return Kept(self.index_builds, self.index_days)
+
+
 class Settings(BaseSettings):
     """Everything that can be set, with its default. Made by `load`; alone it reads nothing."""
 
@@ -143,8 +158,11 @@ class Settings(BaseSettings):
         (IndexSettings(),), description="a list of tables [[indexes]]")
     limits: LimitSettings = Field(LimitSettings(), description="a table [limits]")
     outcomes: Directory | None = Field(None, description="the path of a directory")
+    retention: RetentionSettings = Field(
+        RetentionSettings(), description="a table [retention]")
     settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
+    index_delay: FiniteFloat = Field(0.05, ge=0, description="a number of seconds, 0 or more")
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")

@@ -24,6 +24,7 @@ PACKAGES = ("pipeline", "catalog")
 FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
+    6  pipeline.index_table
     6  pipeline.service > pipeline.passes  pipeline.one_pass  pipeline.migrate
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
@@ -43,8 +44,8 @@ FLOORS = """
     5  catalog.site  catalog.mcp_server
     4  catalog.publisher  catalog.replication
     4  catalog.reader > catalog.published
-    3  catalog.store > catalog.publications > catalog.runs > catalog.intake > catalog.contest
-    3  catalog.search  catalog.packages  catalog.index_query
+    3  catalog.store > catalog.index_history > catalog.runs > catalog.intake > catalog.contest
+    3  catalog.search  catalog.packages  catalog.index_account > catalog.index_query
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows  catalog.removals
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
@@ -56,7 +57,7 @@ FLOORS = """
 # Each third-party package with the modules that may import it; their split-off parts may, too.
 HOMES = {
     "apscheduler": ["pipeline.service"],
-    "click": ["pipeline.cli", "pipeline.commands"],
+    "click": ["pipeline.cli", "pipeline.commands", "pipeline.index_table"],
     "datasette": ["catalog.site"],
     "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
@@ -66,7 +67,7 @@ HOMES = {
                  "pipeline.outcome_reading"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
-    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_query",
+    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_account",
                      "catalog.reader", "catalog.removals"],
     "uvicorn": ["catalog.site"],
     "watchdog": ["pipeline.watch"],

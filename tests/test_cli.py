@@ -1,6 +1,7 @@
 """The commands as people and programs call them."""
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,53 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
     assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
+
+
+def test_an_index_explains_itself(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """Who is in it and how, who is not and why: a table for people, all of it for programs."""
+    skill(watched / "secret", more="disable-model-invocation: true")
+    call("scan")
+    code, out, _ = call("index", "--explain", "--only", "count-words")
+    assert code == 0
+    assert re.search(r"^ +1  count-words +full +\d+$", out, re.MULTILINE)
+    assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
+    assert "its levels, tags or names): 1\n  会议纪要" in out
+    told = json.loads(call("index", "--explain", "--json", "--budget-chars", 0)[1])
+    assert told["left_out"]["over_budget"] == {"count": 2, "names": ["count-words", "会议纪要"]}
+    assert (told["text"], told["entries"]) == ("", [])
+
+
+def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
+    """Options stand in for the configuration, and change nothing that is published."""
+    call("scan")
+    _, out, _ = call("index", "--format", "json", "--featured", "会议纪要", "--location-base",
+                     "http://h/skills")
+    first = json.loads(out)["skills"][0]
+    assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
+    assert call("index", "--level", "plugin")[1] == ""
+    assert call("index", "--tag", "nowhere")[1] == ""
+    assert "以下技能只列名称：" in call("index", "--overflow", "fit", "--language", "zh",
+                                  "--format", "markdown", "--budget-chars", 210)[1]
+    assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8").startswith(
+        "<available_skills>\n<skill>\n<name>count-words")
+
+
+def test_an_index_remembers_what_it_said(
+    call: Any, watched: Path, skill: SkillWriter
+) -> None:
+    """A date means its end, a time itself; before the first publication nothing is known."""
+    call("scan")
+    before = call("index")[1]
+    said = json.loads(call("index", "--at", "2099-01-01", "--json")[1])
+    assert said["text"] == before
+    skill(watched / "later")
+    call("scan")
+    assert call("index", "--at", said["report"]["published_at"])[1] == before
+    assert "later" in call("index", "--at", "2099-01-01")[1]
+    code, _, err = call("index", "--at", "2020-01-01")
+    assert (code, "the first that is kept is of 20" in err) == (2, True)
+    assert call("index", "--at", "noon")[0] == 2
+    assert call("index", "--at", "2099-01-01", "--explain")[0] == 2
 
 
 def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:

@@ -1,41 +1,12 @@
 """The commands that ask the catalog and change nothing."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import click
 
-from catalog import index_query, prompt_index, search
-from catalog.formats import FORMATS
+from catalog import search
 from pipeline import report
 from pipeline.commands.invocation import DONE, as_json_option, settings_of, to_json
-
-
-@click.command()
-@click.argument("name", default="default")
-@click.option("--format", "form", type=click.Choice(sorted(FORMATS)), help="As if configured so.")
-@click.option("--budget-chars", type=click.IntRange(min=0), help="As if configured so.")
-@as_json_option
-@click.pass_context
-def index(context: click.Context, name: str, form: str | None, budget_chars: int | None,
-          as_json: bool) -> int:
-    """Print the prompt index NAME; with options, what it would be.
-
-    \b
-    Examples:
-      skilldrop index
-      skilldrop index --budget-chars 4000 --json
-    """
-    settings = settings_of(context)
-    db = search.open_catalog(settings.catalog_path)
-    spec = index_query.index_spec(db, name)
-    spec = replace(spec, format=form or spec.format,
-                   budget_chars=spec.budget_chars if budget_chars is None else budget_chars)
-    built = index_query.build_index(db, spec)
-    if as_json:
-        click.echo(to_json({"text": built.text, "report": prompt_index.report(spec, built)}))
-    else:
-        click.echo(built.text, nl=False)
-    return DONE
 
 
 @click.command(name="search")

@@ -1,6 +1,8 @@
 """Keeps which indexes there are, what each said and when, and who is in it now."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
@@ -8,13 +10,26 @@ from catalog import rows, tokens
 from catalog.prompt_index import Entry, IndexSpec, PromptIndex
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of an index's past is kept: what is beyond either bound goes."""
+
+    builds: int = 1000
+    days: int = 365
+
+
+USUAL = Kept()
+
+
 def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
     """Note which indexes are configured; those that no longer are go with their history.
 
     Like all that writes here, it belongs into the caller's transaction. Raises sqlite3.Error.
     """
-    db.execute("DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
-               [rows.to_json([spec.name for spec in specs])])
+    gone = db.execute("DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
+                      [rows.to_json([spec.name for spec in specs])])
+    if gone.rowcount:
+        db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
     for position, spec in enumerate(specs):
         db.execute(_UPSERT_INDEX, {
             "name": spec.name, "position": position, "format": spec.format,
@@ -38,14 +53,17 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
     return str(last[0]) if _entries(db, spec) == list(index.entries) else None
 
 
-def record(db: Database, spec: IndexSpec, index: PromptIndex, at: str) -> None:
-    """Keep what an index says from a time on, who is in it, and the text itself once."""
+def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Kept) -> None:
+    """Keep what an index says from a time on, who is in it, and the text itself once.
+
+    What is older than is to be kept is forgotten.
+    """
     db.execute("INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)])
     build = db.execute(
         "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
         " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [spec.name, index.sha256, at, index.count("full"),
+        [spec.name, index.sha256, iso(at), index.count("full"),
          index.count("shortened"), index.count("name_only"), index.left_out],
     )
     db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
@@ -57,6 +75,31 @@ def record(db: Database, spec: IndexSpec, index: PromptIndex, at: str) -> None:
         for rank, entry in enumerate(index.entries, start=1)
         if rank > len(known) or known[rank - 1] != entry
     ])
+
+
+    _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
+
+
+def iso(at: datetime) -> str:
+    """Return a time as the catalog writes it."""
+    return at.isoformat(timespec="milliseconds")
+
+
+def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
+    """Forget publications that were over before a time, and all but the newest ones."""
+    first_kept = db.execute(
+        "SELECT max(published_at) FROM ("
+        " SELECT max(published_at) AS published_at FROM index_builds"
+        "  WHERE index_name = :name AND published_at <= :past"  # what held at that time is kept
+        " UNION ALL SELECT * FROM (SELECT published_at FROM index_builds WHERE index_name = :name"
+        "  ORDER BY published_at DESC LIMIT 1 OFFSET :most))",
+        {"name": spec.name, "past": past, "most": most - 1}).fetchone()[0]
+    gone = db.execute(
+        "DELETE FROM index_builds WHERE index_name = ? AND published_at < ? RETURNING sha256",
+        [spec.name, first_kept]).fetchall()
+    db.conn.executemany(
+        "DELETE FROM index_texts WHERE sha256 = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM index_builds WHERE sha256 = ?1)", gone)
 
 
 def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
