@@ -1,5 +1,6 @@
 """SKILL.md's bytes as frontmatter, body and findings, whatever the bytes are."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,11 +25,14 @@ __all__ = ["MAX_FRONTMATTER_BYTES", "Parsed", "Position", "parse"]
 MAX_FRONTMATTER_BYTES = 16_384
 
 # How a file without frontmatter may start, and what its author may have meant.
+_LATER = re.compile(r"^---[ \t]*\n[ \t]*(?:name|description):", re.MULTILINE)
 _LOOKALIKES = (
     ("+++", "The frontmatter is TOML between +++ lines; write it as YAML between --- lines."),
     ("{", "The file starts with JSON; write it as YAML between --- lines."),
     ("```", "The file starts with a code fence; delete it, so that --- is the first line."),
     ("<<<<<<<", "Resolve the merge conflict at the top of the file."),
+    ("\u2014", "Write the line as three plain hyphens: ---."),
+    ("\u2013", "Write the line as three plain hyphens: ---."),
     ("name:", "Write --- on a line above the fields, and another below them."),
     ("description:", "Write --- on a line above the fields, and another below them."),
 )
@@ -101,6 +105,9 @@ def _missing(text: str, line: int) -> Finding:
     if not text:
         return finding("skill-md-empty", line=1)
     fix = next((fix for start, fix in _LOOKALIKES if text.startswith(start)), None)
+    if fix is None and (later := _LATER.search(text)):
+        at = line + text.count("\n", 0, later.start())
+        fix = f"Move what stands before the --- of line {at} below the frontmatter."
     return finding("frontmatter-missing", fix=fix, line=line)
 
 

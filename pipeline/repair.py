@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from catalog.record import Finding
+from pipeline import prose
 from pipeline.findings.registry import finding
 from pipeline.yaml_text import Unreadable, YamlText, read_yaml
 
@@ -20,6 +21,7 @@ _COMMENT = re.compile(r"(?<=[ \t])#")
 _PLAIN = re.compile(r"[^\s\"'\[\]{}|>&*!%@`#,?:-]|[?:-]\S")
 _COLON = re.compile(r":(?:[ \t]|$)")
 _RESERVED = re.compile(r"[@`%*&]")
+_OTHER_MARKS = re.compile(r"[|>?:-][^|>]")  # before a sentence they can only be part of it
 # A quoted or bracketed part with more text after it: `[file] [count]`, `"Fast" checks`.
 _PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]+[^\s#]""")
 
@@ -29,7 +31,7 @@ class _Repair:
     """One change of a text's lines."""
 
     code: str
-    message: str
+    message: str | None  # None for what the registry says
     first: int  # from 0, of the lines changed
     after: list[str]
 
@@ -88,9 +90,12 @@ def _finding(repair: _Repair, first_line: int, written: list[str], read: list[st
 
 def _repair(lines: list[str], number: int) -> _Repair | None:
     """Return the repair for the line at which libyaml stopped, if there is a safe one."""
-    entry = _ENTRY.fullmatch(lines[number].rstrip()) if 0 <= number < len(lines) else None
+    if text := prose.whole_text(lines, number):
+        return _Repair("unquoted-text", None, text.first, text.lines)
+    line = lines[number].rstrip() if 0 <= number < len(lines) else ""
+    entry = _ENTRY.fullmatch(line)
     # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
-    return (entry and _unquoted(entry, number)) or _tabs(lines)
+    return (entry and _unquoted(entry, number)) or _own_quotes(line, number) or _tabs(lines)
 
 
 def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
@@ -100,7 +105,8 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
         code, why = "unquoted-colon", "holds a colon and a space"
-    elif _RESERVED.match(value) or _PART_AND_MORE.match(value):
+    elif (_RESERVED.match(value) or _PART_AND_MORE.match(value)
+          or (field in prose.PROSE and _OTHER_MARKS.match(value))):
         code, why = "unquoted-value", f"starts with {value[0]}"
     else:
         return None
@@ -112,7 +118,12 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
 def _quoted(value: str) -> str:
     if "'" in value and '"' not in value and "\\" not in value:
         return f'"{value}"'
-    return "'" + value.replace("'", "''") + "'"
+    return prose.single_quoted(value)
+
+
+def _own_quotes(line: str, number: int) -> _Repair | None:
+    after = prose.own_quotes(line)
+    return None if after is None else _Repair("broken-quotes", None, number, [after])
 
 
 def _tabs(lines: list[str]) -> _Repair | None:

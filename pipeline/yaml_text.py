@@ -18,6 +18,7 @@ from yaml.events import (
 
 from catalog.record import Finding, Json
 from pipeline.findings.registry import finding
+from pipeline.findings.yaml_fixes import fix_for
 
 MAX_DEPTH = 20
 """Mappings and lists inside one another; real frontmatter has at most six."""
@@ -177,7 +178,7 @@ class _Building:
             begun = f" that begins on line {since}" if since != at.line else ""
             said = f"{error.context}{begun}, {said}"
         return finding("yaml-invalid", f"The frontmatter is not valid YAML at line {at.line}: "
-                       f"{said}.", line=at.line, column=at.column)
+                       f"{said}.", fix=fix_for(said), line=at.line, column=at.column)
 
     def _scalar(self, event: ScalarEvent) -> None:
         self._node(event)

@@ -61,6 +61,7 @@ DEVIATIONS: Mapping[str, Deviation] = {
         b"---\ndescription: Reads PDF --- and forms.\nname: pdf\n---\nRun it.\n", "refuses", None),
     "space-after-a-fence": Deviation(GOOD.replace(b"---\n", b"---\t\n", 1), "refuses", None),
     "tab-before-a-comment": Deviation(with_field("license: \t# none yet"), "refuses", None),
+    "comment-glued-to-a-block": Deviation(with_field("license: >-# short\n  MIT"), "refuses", None),
     "plain-merge-and-value-signs": Deviation(with_field("compatibility: <<"), "refuses", None),
     "nested-merge-key": Deviation(with_field("metadata:\n  <<: x"), "refuses", None),
     "unicode-line-ends": Deviation(
@@ -78,8 +79,8 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "empty-key": Deviation(with_field("metadata:\n  : x"), "accepts", "yaml-invalid"),
     "tab-at-the-start-of-a-block": Deviation(
         b"---\nname: pdf\ndescription: >-\n  \tReads PDF.\n---\nRun it.\n", "accepts",
-        "yaml-invalid"),
-    "surrogate-escape": Deviation(with_field(r'license: "\ud800"'), "accepts", "yaml-invalid"),
+        "unquoted-text"),
+    "surrogate-escape": Deviation(with_field(r'license: "\ud800"'), "accepts", "broken-quotes"),
     "too-large": Deviation(
         with_field("metadata:\n" + "\n".join(f"  key-{n}: a value" for n in range(1_000))),
         "accepts", "frontmatter-too-large"),
@@ -92,7 +93,7 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "forbidden-characters": Deviation(
         with_field("license: \x1b[1mMIT"), AttributeError, "forbidden-characters"),
     "escape-beyond-unicode": Deviation(
-        with_field(r'license: "\U00110000"'), ValueError, "yaml-invalid"),
+        with_field(r'license: "\U00110000"'), ValueError, "broken-quotes"),
     "directory-named-skill-md": Deviation(_a_directory, IsADirectoryError, "skill-md-not-a-file"),
     "pipe-named-skill-md": Deviation(_a_pipe, "hangs", "skill-md-not-a-file"),
 }

@@ -22,7 +22,7 @@ LONGEST = 1.0  # seconds that any file may take
 
 # Each of these is told with the text to write in place of the text that is there.
 REPAIRS = {"unquoted-colon", "unquoted-value", "tab-indentation", "closing-fence-missing",
-           "fence-not-alone", "opening-fence-too-long"}
+           "fence-not-alone", "opening-fence-too-long", "unquoted-text", "broken-quotes"}
 
 words = st.sampled_from([
     *"a 8004 1.0 no ~ null 2020-01-01 .inf 0x1F Reads PDF. use it when http://x 会议 é 😀".split(),

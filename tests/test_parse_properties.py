@@ -5,7 +5,7 @@ from pipeline.parse import Parsed, parse
 
 QUICK = settings(max_examples=150, derandomize=True, deadline=None, database=None)
 REPAIRS = {"unquoted-colon", "unquoted-value", "tab-indentation", "closing-fence-missing",
-           "fence-not-alone", "opening-fence-too-long"}
+           "fence-not-alone", "opening-fence-too-long", "unquoted-text", "broken-quotes"}
 
 pieces = st.sampled_from([
     "---", "---\n", "\n", "\n\n", "name: a\n", "description: b\n", "x: y: z\n", "x: @y\n",

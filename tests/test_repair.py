@@ -72,6 +72,48 @@ def test_what_could_mean_two_things_is_left_broken(text: str) -> None:
     assert read_repaired(text, 1, 1) == Repaired(first, (), text)
 
 
+@pytest.mark.parametrize(("before", "after", "code"), [
+    ("description: Use when: a\n  b\nx: y",
+     "description: 'Use when: a\n  b'\nx: y", "unquoted-text"),
+    ("description: Reads\n  and more: it's",
+     "description: 'Reads\n  and more: it''s'", "unquoted-text"),
+    ("description: @agent\n\n  b", "description: '@agent\n\n  b'", "unquoted-text"),
+    ("description: Reads\ntext and more.\nx: y", "description: 'Reads\n  text and more.'\nx: y",
+     "unquoted-text"),
+    ("when_to_use: Now:\n- a\n- b", "when_to_use: 'Now:\n  - a\n  - b'", "unquoted-text"),
+    ("description: Use: <example>\nContext: a\nuser: b\n</example>\nmodel: x",
+     "description: 'Use: <example>\n  Context: a\n  user: b\n  </example>'\nmodel: x",
+     "unquoted-text"),
+    ("description: |\nReads\n  more.", "description: |\n  Reads\n    more.", "unquoted-text"),
+    ("description: >\n    Reads\n  more.\n",
+     "description: >\n    Reads\n    more.\n", "unquoted-text"),
+    ("description: >-\n  \tReads\n", "description: >-\n  Reads\n", "unquoted-text"),
+    ("description: > Reads", "description: '> Reads'", "unquoted-value"),
+    ("description: - Reads", "description: '- Reads'", "unquoted-value"),
+    ('a: "the "best" way"', "a: 'the \"best\" way'", "broken-quotes"),
+    ("a: 'it's'", "a: 'it''s'", "broken-quotes"),
+    (r'a: "\d+ \"x\" \\"', "a: '\\d+ \"x\" \\'", "broken-quotes"),
+])
+def test_a_text_written_as_people_write_is_read(before: str, after: str, code: str) -> None:
+    """A sentence's field goes on until the next field, quotes in quotes are text."""
+    read = read_repaired(before, 1, 1)
+    assert isinstance(read.outcome, YamlText)
+    assert (read.text, [each.code for each in read.repairs]) == (after, [code])
+
+
+@pytest.mark.parametrize("text", [
+    "description: Reads\n license: MIT",
+    "description: Use: a # b\n  c",
+    "description: Reads\n<<<<<<< HEAD\nx: y",
+    "description: [Reads\n  more",
+    'description: "Reads',
+    'a: "b", "c"',
+])
+def test_a_text_that_may_be_something_else_is_left_broken(text: str) -> None:
+    """A field that slipped, a comment, a conflict, a list, an open quote."""
+    assert read_repaired(text, 1, 1).repairs == ()
+
+
 def test_repairs_are_bounded() -> None:
     """A file of nothing but broken lines is not mended line by line for ever."""
     read = read_repaired("\n".join(f"k{n}: @x" for n in range(21)), 1, 1)

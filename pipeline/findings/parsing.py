@@ -191,6 +191,18 @@ _REPAIRS = (
         _LENIENT,
     ),
     FindingType(
+        "unquoted-text", "error", "spec", IF_STRICT,
+        "A text over several lines breaks YAML's rules; it was read as one value.",
+        "Write >- behind the field's colon, and the text below it, each line indented.",
+        _LENIENT,
+    ),
+    FindingType(
+        "broken-quotes", "error", "spec", IF_STRICT,
+        "A value in quotes holds quotes or backslashes that break it; it was read as it stands.",
+        "Double each single quote in single quotes, and each backslash in double quotes.",
+        f"{_YAML}, 7.3 Flow scalar styles",
+    ),
+    FindingType(
         "tab-indentation", "error", "spec", IF_STRICT,
         "Fields are indented with tabs, which YAML forbids; each was read as two spaces.",
         "Indent with spaces.",

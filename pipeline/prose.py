@@ -1,0 +1,116 @@
+"""The repairs of texts that were written as if YAML let a text be written like that."""
+
+import re
+from dataclasses import dataclass
+
+PROSE = ("description", "when_to_use", "compatibility")
+"""Fields in which people write sentences."""
+
+_PROSE = re.compile(rf"(?P<key>(?:{'|'.join(PROSE)})[ ]*:[ \t]+)(?P<value>\S.*)")
+_OTHER = re.compile(
+    r"[ \t]*(?:name|description|license|compatibility|metadata|allowed-tools|tools|model|version"
+    r"|author|tags|category|triggers|when_to_use|argument-hint|user-invocable|color|hooks"
+    r"|disable-model-invocation)[ ]*:(?:[ \t]|$)"
+)
+_KEY = re.compile(r"[\w.-]+[ ]*:(?:[ \t]|$)")
+_NO_TEXT = re.compile(r"#|<{7}|={7}|>{7}|---")
+_BLOCK = re.compile(r"[|>][-+1-9]{0,2}$")
+_COMMENT = re.compile(r"(?:^|[ \t])#")
+_EXAMPLE, _EXAMPLE_ENDS = "<example>", "</example>"
+_QUOTED = re.compile(
+    r"""(?P<before>[ ]*(?:-[ ]+)*(?:[\w.-]+[ ]*:[ \t]+)?)
+        (?P<quote>["'])(?P<inside>.+)(?P=quote)[ \t]*""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Lines in place of as many others."""
+
+    first: int  # from 0
+    lines: list[str]
+
+
+def single_quoted(text: str) -> str:
+    """Return a text in quotes in which everything stands for itself."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def whole_text(lines: list[str], number: int) -> Mended | None:
+    """Return a sentence's field that goes on over several lines as one quoted text.
+
+    The line at which libyaml stopped tells which field. Lines that are not indented belong to it
+    where they look like no field, or stand before the end of an example that began in it. None
+    where anything could have been meant as something else.
+    """
+    first = next((n for n in range(min(number, len(lines) - 1), -1, -1)
+                  if _PROSE.match(lines[n])), None)
+    if first is None:
+        return None
+    field = _PROSE.fullmatch(lines[first].rstrip())
+    last = _last_line(lines, first)
+    if field is None or last == first or number > last + 1:
+        return None
+    value, below = field["value"], lines[first + 1 : last + 1]
+    if _BLOCK.match(value):
+        aligned = _aligned(below)
+        return Mended(first + 1, aligned) if aligned != below else None
+    if value[0] in "\"'[{" or any(_COMMENT.search(line) for line in (value, *below)):
+        return None
+    texts = [part.replace("'", "''") for part in (value, *map(str.strip, below))]
+    indented = [f"  {text}" if text else "" for text in texts[1:]]
+    mended = [f"{field['key']}'{texts[0]}", *indented]
+    mended[-1] += "'"
+    return Mended(first, mended)
+
+
+def _aligned(block: list[str]) -> list[str]:
+    """Return the lines of a block indented as the first is; with tabs it is another's to mend."""
+    first = next(line for line in block if line.strip())  # its last line is none that is empty
+    width = len(first) - len(first.lstrip(" "))
+    if first.startswith("\t"):
+        return block
+    if not width:
+        return [f"  {line}".rstrip() for line in block]
+    return [
+        " " * width + line.strip()
+        if (line.strip() and not line.startswith(" " * width)) or line[width:].startswith("\t")
+        else line
+        for line in block
+    ]
+
+
+def _last_line(lines: list[str], first: int) -> int:
+    """Return the last line of the text that begins on a line, or that line itself if unclear."""
+    end = next((n for n in range(first + 1, len(lines)) if _OTHER.match(lines[n])), len(lines))
+    if end < len(lines) and lines[end][:1] in " \t":
+        return first  # a field that slipped to the right
+    ends = [n for n in range(first, end) if _EXAMPLE_ENDS in lines[n]]
+    if _EXAMPLE in "".join(lines[first:end]) and ends:
+        end = ends[-1] + 1
+    else:
+        end = next((n for n in range(first + 1, end) if _KEY.match(lines[n])), end)
+    if any(_NO_TEXT.match(line) for line in lines[first + 1 : end]):
+        return first
+    while end > first + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end - 1
+
+
+def own_quotes(line: str) -> str | None:
+    r"""Return a line whose value has quotes in its quotes, or a backslash that escapes nothing.
+
+    `"the "best" way"`, `'it's'` and `"\d+"` are taken as they stand between the outer quotes.
+    None where the first quote inside may be the end of a part: `"a", "b"`.
+    """
+    value = _QUOTED.fullmatch(line.rstrip())
+    if value is None:
+        return None
+    quote, inside = value["quote"], value["inside"]
+    escaped = r"\\." if quote == '"' else "''"
+    inner = re.sub(escaped, "__", inside).partition(quote)
+    if inner[1] and not inner[2][:1].isalnum():
+        return None
+    plain = re.sub(r'\\(["\\])', r"\1", inside) if quote == '"' else inside.replace("''", "'")
+    return f"{value['before']}{single_quoted(plain)}"
