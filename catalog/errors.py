@@ -41,6 +41,10 @@ class ReplicationFailed(SkilldropError):
     """Litestream is not there, or could not bring a catalog back."""
 
 
+class ExtraMissing(SkilldropError):
+    """A part of skilldrop was asked for that is not installed."""
+
+
 class PathRefused(SkilldropError):
     """A path or a part of a file was asked for that no published file can have."""
 

@@ -76,7 +76,7 @@ def package_of(db: Database, packages: Path, skill_name: str) -> Package:
 
     Raises NotInCatalog, which names the skills that come closest.
     """
-    asked = skill_name.encode(errors="replace").decode()  # a shell may pass on what is not UTF-8
+    asked = _as_text(skill_name)
     row = _active(db, asked)
     if row is None:
         raise NotInCatalog(_no_skill(db, asked))
@@ -116,20 +116,32 @@ def _active(db: Database, asked: str) -> rows.Row | None:
 
 
 def _published(db: Database, packages: Path, row: rows.Row) -> Package:
-    """Follow `current` once; where it is not there yet, the row names the same version."""
-    skill_id = row["skill_id"]
+    """Follow `current` once; where it is not there yet, the row names the same package."""
     try:
-        linked = os.readlink(packages / skill_id / CURRENT)
+        target = os.readlink(packages / row["skill_id"] / CURRENT)
     except OSError:
-        linked = row["version"]
-    found = list(db.query("SELECT id AS version_id, version, digest FROM versions"
-                          " WHERE skill_id = ? AND version = ?",
-                          [skill_id, linked.encode(errors="replace").decode()]))
+        target = f"../{row['package_path']}"
+    # A package stays under the skill_id that its skill had: `current` leads to it from the new.
+    own, _, version = _as_text(target).rpartition("/")
+    found = list(db.query(_VERSION, {
+        "own": own.removeprefix("../") or row["skill_id"], "version": version,
+        "skill": row["id"], "skill_id": row["skill_id"]}))
     if not found:
         raise PackageDamaged(f"The link {CURRENT} of {shown(row['name'])} leads to no version that "
                              "the catalog knows; the next `skilldrop scan` mends it.")
-    return _package(db, row | found[0], str(packages), (skill_id, found[0]["version"]),
+    return _package(db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]),
                     in_place=False)
+
+
+_VERSION = """
+    SELECT id AS version_id, version, digest, skill_id AS own FROM versions
+    WHERE skill_id = :own AND version = :version AND (skill_id = :skill_id OR skill = :skill)
+"""
+
+
+def _as_text(name: str) -> str:
+    """Return a name of the system, which need not be UTF-8, as the catalog can be asked for it."""
+    return name.encode(errors="replace").decode()
 
 
 def _in_place(db: Database, row: rows.Row) -> Package:

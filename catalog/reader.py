@@ -68,7 +68,8 @@ def wrapped(db: Database, packages: Path, skill_name: str, *, offset: int = 0,
 
     Raises as `read_skill_file` does.
     """
-    return wrap(package_of(db, packages, skill_name), offset=offset, limit=limit)
+    package = package_of(db, packages, skill_name)
+    return wrap(package, read(package, SKILL_MD, offset=offset, limit=limit))
 
 
 # With a package in hand: several files of one and the same version
@@ -88,9 +89,8 @@ def read(package: Package, file_path: str = SKILL_MD, *, offset: int = 0,
         entry.executable)
 
 
-def wrap(package: Package, *, offset: int = 0, limit: int | None = None) -> str:
-    """Return SKILL.md of a package wrapped; see `wrapped`."""
-    page = read(package, SKILL_MD, offset=offset, limit=limit)
+def wrap(package: Package, page: SkillFile) -> str:
+    """Return a page of a package's SKILL.md wrapped; see `wrapped`."""
     whole = page.offset == 0 and page.next_offset is None
     note = "" if page.next_offset is None else (
         f"This is only a part of {page.path}, of {page.size} bytes in all; "

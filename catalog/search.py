@@ -51,23 +51,25 @@ _HITS = """
            snippet(skills_fts, 5, '[', ']', '…', 24) AS in_body
     FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
     WHERE skills_fts MATCH :match AND s.status = 'active'
+        AND (s.model_invocable OR NOT :for_models)
     ORDER BY s.name = :words DESC, bm25(skills_fts, 20, 8, 8, 3, 1, 1, 8), s.name, s.id
     LIMIT :limit
 """
 
 
-def find(db: Database, words: str, limit: int = 20) -> list[Hit]:
+def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False) -> list[Hit]:
     """Return the active skills that match all words, the name counting most and the body least.
 
     Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
     stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
-    descriptions and tags.
+    descriptions and tags. With for_models, skills that only people may start are left out.
     """
     words = words.encode(errors="ignore").decode()  # what a shell passes on may not be UTF-8
     match = match_expression(words)
     if not match:
         return []
-    found = db.query(_HITS, {"match": match, "words": words.strip(), "limit": limit})
+    found = db.query(_HITS, {
+        "match": match, "words": words.strip(), "limit": limit, "for_models": for_models})
     return [
         Hit(row["skill_id"], row["name"], row["description"], row["status"], row["level"],
             _snippet(row), location(row))
@@ -95,6 +97,21 @@ def _snippet(row: rows.Row) -> str:
 def location(row: rows.Row) -> str:
     """Return the path of a skill's SKILL.md."""
     return f"{row['root']}/{row['path']}/{row['skill_md_name']}"
+
+
+def for_models(db: Database, offset: int, limit: int) -> tuple[list[rows.Row], int]:
+    """Return some of the skills that a model may start, and how many there are in all.
+
+    They come in the order of an index without featured skills.
+    """
+    found = db.query(
+        f"SELECT name, skill_id, description, level {_FOR_MODELS}"
+        " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id LIMIT ? OFFSET ?",
+        [limit, offset])
+    return list(found), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
+
+
+_FOR_MODELS = "FROM skills WHERE status = 'active' AND model_invocable = 1"
 
 
 # Health

@@ -5,14 +5,14 @@ The form is that of the Agent Skills client guide ("Adding skills support", stru
 
 import re
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+
+from catalog.prose import in_attribute, in_xml
 
 LISTED = 200
 """How many of a skill's files are listed."""
 
 # A text that holds one of our tags could end the skill's part and speak as something else.
 _OUR_TAG = re.compile(r"<(?=\s*/?\s*skill_(?:content|resources))", re.IGNORECASE)
-_NOT_PRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str = "") -> str:
@@ -21,21 +21,17 @@ def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str =
     directory is the absolute path of the skill's files, files are relative to it, and note is
     a line of our own, such as where to read on.
     """
-    listed = [f"  <file>{_one_line(path)}</file>" for path in files[:LISTED]]
+    listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
     if len(files) > LISTED:
         listed.append(f"  <!-- and {len(files) - LISTED} more -->")
     return "\n".join([
-        f"<skill_content name={quoteattr(_NOT_PRINTED.sub(' ', name))}>",
+        f'<skill_content name="{in_attribute(name)}">',
         _OUR_TAG.sub("&lt;", body).strip("\n"),
         "",
         *([note] if note else []),
-        f"Skill directory: {_one_line(directory)}",
+        f"Skill directory: {in_xml(directory)}",
         "Paths in this skill are relative to the skill directory.",
         *(["", "<skill_resources>", *listed, "</skill_resources>"] if listed else []),
         "</skill_content>",
         "",
     ])
-
-
-def _one_line(text: str) -> str:
-    return escape(_NOT_PRINTED.sub(" ", text))

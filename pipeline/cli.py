@@ -10,7 +10,7 @@ import click
 
 from catalog.errors import SkilldropError
 from pipeline import config
-from pipeline.commands import asking, indexing, judging, replicating, running
+from pipeline.commands import asking, indexing, judging, reading, replicating, running
 from pipeline.commands.invocation import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE
 
 
@@ -65,5 +65,6 @@ def cli(context: click.Context, config_file: Path | None, watched: Path | None,
 for command in (
     running.up, running.scan, running.serve, judging.validate, judging.outcome,
     indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
+    reading.read, reading.mcp,
 ):
     cli.add_command(command)

@@ -54,6 +54,12 @@ def hits(found: Sequence[Hit]) -> str:
                      for hit in found)
 
 
+def text(untrusted: str) -> str:
+    """Return a text in which a terminal obeys nothing but line ends and tabs."""
+    return "\n".join("\t".join(map(visible, line.removesuffix("\r").split("\t")))
+                     for line in untrusted.removesuffix("\n").split("\n"))
+
+
 def status(found: dict[str, Any]) -> str:
     """Say on one screen how the catalog is and what is wrong."""
     lines = [_health(found["health"])]

@@ -50,7 +50,8 @@ FLOORS = """
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
     1  catalog.confined
-    0  catalog.file_names  catalog.asked_names  catalog.paging  catalog.skill_content
+    1  catalog.skill_content
+    0  catalog.file_names  catalog.asked_names  catalog.paging
     0  catalog.locations  catalog.prose  catalog.shortening
 """
 
@@ -64,12 +65,12 @@ HOMES = {
     "jsonschema": ["pipeline.rules"],
     "mcp": ["catalog.mcp_server"],
     "pydantic": ["pipeline.frontmatter", "pipeline.config", "pipeline.outcome_form",
-                 "pipeline.outcome_reading"],
+                 "pipeline.outcome_reading", "catalog.mcp_server"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_account",
-                     "catalog.reader", "catalog.removals"],
-    "uvicorn": ["catalog.site"],
+                     "catalog.reader", "catalog.removals", "catalog.mcp_server"],
+    "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],
 }

@@ -15,6 +15,7 @@ from escapes import ESCAPES
 from hypothesis import example, given
 from hypothesis import strategies as st
 from shelf import Shelf
+from sqlite_utils import Database
 
 from catalog import reader
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
@@ -319,6 +320,25 @@ def test_current_can_only_name_a_version(own: Shelf, target: str) -> None:
         read(own)
 
 
+def test_current_may_lead_to_the_package_under_an_earlier_skill_id(own: Shelf) -> None:
+    """A skill that is renamed keeps its package; one of another skill is not its own."""
+    version = os.readlink(own.packages / "word-count/current")
+    (own.packages / "counter").mkdir()
+    db = Database(own.settings.catalog_path)
+    for owner, whole in ((1, True), (2, False)):
+        with db.conn:
+            db.conn.execute("PRAGMA foreign_keys = OFF")
+            db.conn.execute("UPDATE skills SET skill_id = 'counter', name = 'counter'")
+            db.conn.execute("UPDATE versions SET skill = ?", [owner])
+        own.flip("counter", f"../word-count/{version}")
+        if whole:
+            assert read(own, "scripts/count.py", "counter").text == "print('words')\n"
+        else:
+            with pytest.raises(PackageDamaged):
+                read(own, skill="counter")
+    db.close()
+
+
 def test_a_special_file_is_not_opened(own: Shelf) -> None:
     """A FIFO would wait for ever, a socket or a device is no file, a directory no text."""
     file = own.version_folder("word-count") / "scripts/count.py"
@@ -424,7 +444,6 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
 @pytest.fixture
 def placed(own: Shelf) -> Shelf:
     """Return a shelf whose skill has no package: its files are read where they lie."""
-    from sqlite_utils import Database
     db = Database(own.settings.catalog_path)
     db.execute("UPDATE skills SET package_path = NULL")
     db.conn.commit()

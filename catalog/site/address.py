@@ -6,13 +6,13 @@ import socket
 from catalog.errors import SiteUnavailable
 
 
-def check(host: str, port: int) -> None:
-    """Raise SiteUnavailable, saying why, where one cannot listen there at present."""
+def check(host: str, port: int, who: str = "The site") -> None:
+    """Raise SiteUnavailable, saying why `who` cannot listen there at present."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise SiteUnavailable(
-            f"The site cannot listen on {host}: no such host is known. "
+            f"{who} cannot listen on {host}: no such host is known. "
             "Use an address of this machine, such as 127.0.0.1."
         ) from error
     for family, kind, protocol, _, place in found:
@@ -24,7 +24,8 @@ def check(host: str, port: int) -> None:
             try:
                 listener.bind(place)
             except OSError as error:
-                raise SiteUnavailable(_why(error, host, port)) from error
+                why = _why(error, host, port)
+                raise SiteUnavailable(f"{who} cannot listen on {why}") from error
 
 
 def url(host: str, port: int) -> str:
@@ -36,12 +37,12 @@ def url(host: str, port: int) -> str:
 def _why(error: OSError, host: str, port: int) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return (f"The site cannot listen on {host}:{port}: another program does. "
+            return (f"{host}:{port}: another program does. "
                     "Stop it, or choose another port.")
         case errno.EADDRNOTAVAIL:
-            return (f"The site cannot listen on {host}: this machine does not have that address. "
+            return (f"{host}: this machine does not have that address. "
                     "Use one that it has, such as 127.0.0.1.")
         case errno.EACCES:
-            return (f"The site cannot listen on port {port}: it takes special rights. "
+            return (f"port {port}: it takes special rights. "
                     "Choose a port of 1024 or above.")
-    return f"The site cannot listen on {host}:{port}: {error.strerror or error}."
+    return f"{host}:{port}: {error.strerror or error}."
