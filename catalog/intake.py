@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from catalog import contest, rows
+from catalog import apexbridge, contest, rows
 from catalog.naming import qualified_name, skill_id, version_name
 from catalog.record import (
+    ApexBridge,
     Applied,
     Change,
     Finding,
@@ -65,6 +66,7 @@ class _Batch:
         self.versions: list[rows.Row] = []
         self.files: list[tuple[Any, ...]] = []
         self.findings: list[tuple[Any, ...]] = []
+        self.packages: dict[int, ApexBridge | None] = {}
         self.texts: list[tuple[Any, ...]] = []
         self.texts_gone: list[tuple[int]] = []
         self.ingestions: list[tuple[Any, ...]] = []
@@ -112,11 +114,15 @@ class _Batch:
         place = _place(judged)
         old = self.old.get(place)
         fields = rows.accepted(record) | _SETTLED
-        if old and self._says_the_same(old, fields, record.findings):
+        if old and self._says_the_same(old, fields, record.findings) and (
+            apexbridge.holds(self.db.conn, old["id"], record.apexbridge)
+        ):
             self._touch(old, record.fingerprint)
             self._note_unchanged(place, record.name)
             return
         skill = old["id"] if old else self._new_skill()
+        if old or record.apexbridge:
+            self.packages[skill] = record.apexbridge
         if not old or not old["current_version_id"] or (
             (old["digest"], old["skill_id"]) != (record.digest, record.skill_id)
         ):
@@ -243,6 +249,7 @@ class _Batch:
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         execute(insert("files", _FILE_COLUMNS), self.files)
         execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
+        apexbridge.write(self.db.conn, self.packages)
         execute(_upsert("skill_text", _TEXT_COLUMNS), self.texts)
         execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
         contest.decide(self.db, self.contested, self.at)

@@ -90,8 +90,12 @@ FINDING_COLUMNS = ("skill", "root", "folder", "code", "severity", "profile", "fi
 
 
 def searchable(skill: int, record: SkillRecord) -> tuple[Any, ...]:
-    """Return a row of `skill_text`: id, name, description, tags, headings, files, body, grams."""
-    tags = " ".join(record.tags)
+    """Return a row of `skill_text`: id, name, description, tags, headings, files, body, grams.
+
+    What a skill is triggered by finds it as its tags do.
+    """
+    package = record.apexbridge
+    tags = " ".join((*record.tags, *(package.phrases + package.intents if package else ())))
     return (
         skill, f"{record.name} {record.display_name or ''}".strip(), record.description, tags,
         "\n".join(record.headings), " ".join(entry.path for entry in record.files), record.body,

@@ -46,7 +46,8 @@ FLOORS = """
     4  catalog.reader > catalog.published
     3  catalog.store > catalog.index_history > catalog.runs > catalog.intake > catalog.contest
     3  catalog.search  catalog.packages  catalog.index_account > catalog.index_query
-    2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.rows  catalog.removals
+    2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.removals
+    2  catalog.apexbridge > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
     1  catalog.confined
