@@ -73,9 +73,9 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 
 def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
-    paths = engines.worth_sharing(part, how)
-    if not paths:
-        yield from look(part, how)
+    paths = engines.apart(part)
+    if not engines.is_worth_sharing(part, how, paths):
+        yield from engines.processes(part, how)
         return
     todo = deque(_Piece(some, _inode(part.root.path), version("skilldrop"))
                  for some in engines.pieces(part, paths, PATHS_IN_A_PIECE))

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,8 +18,8 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from catalog.errors import RootUnreadable
-from pipeline import disk
-from pipeline.scan import How, Part, Seen, look
+from pipeline import disk, forked
+from pipeline.scan import How, Part, Seen, Unchanged, look
 
 Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
 """Looks at a part of a root and yields what was seen, or None while it waits for a process.
@@ -28,6 +29,8 @@ Raises RootUnreadable.
 
 PATHS_IN_A_PIECE = 16
 """Few enough that the cores end together, many enough that sending them costs little."""
+PATHS_IN_A_COMPARISON = 256
+"""Enough that two forks are not worth it for a few folders, few enough to stop soon."""
 PATIENCE = 0.2
 """Seconds after which who asked may do something else."""
 PIECES_AHEAD = 24
@@ -47,9 +50,9 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     Where little is to be read this process does it alone, and so it does the rest of the work
     should all the others die. What is seen comes in no particular order.
     """
-    paths = worth_sharing(part, how)
-    if not paths:
-        yield from look(part, how)
+    paths = apart(part)
+    if not is_worth_sharing(part, how, paths):
+        yield from _compared(part, how, paths)
         return
     todo = deque(pieces(part, paths, PATHS_IN_A_PIECE))
     answers: _Answers = SimpleQueue()
@@ -157,11 +160,39 @@ def _unpacked(answer: bytes) -> list[Seen]:
     return seen
 
 
-def worth_sharing(part: Part, how: How) -> list[str]:
-    """Return paths to share out that together are the part; none where little is to be read."""
-    paths = disk.taken_apart(Path(part.root.path), part.paths, WORTH_IT)
+def _compared(part: Part, how: How, paths: Sequence[str]) -> Iterator[Seen | None]:
+    """Look at folders that are all but a few known: to fork is quick, and nothing is read.
+
+    Forks are made where this process has no other thread; a service does it alone.
+    """
+    some = list(pieces(part, paths, PATHS_IN_A_COMPARISON))
+    for unchanged, others in forked.in_order(partial(_sorted_out, how), some):
+        yield from map(Unchanged, unchanged)
+        yield from others
+        yield None
+
+
+def _sorted_out(how: How, piece: Part) -> tuple[list[str], list[Seen]]:
+    """Return the paths that are unchanged, which are quicker to send than what says so."""
+    unchanged: list[str] = []
+    others: list[Seen] = []
+    for seen in look(piece, how):
+        if isinstance(seen, Unchanged):
+            unchanged.append(seen.path)
+        else:
+            others.append(seen)
+    return unchanged, others
+
+
+def apart(part: Part) -> list[str]:
+    """Return paths that together are the part, enough of them to share out where there are."""
+    return disk.taken_apart(Path(part.root.path), part.paths, WORTH_IT)
+
+
+def is_worth_sharing(part: Part, how: How, paths: Sequence[str]) -> bool:
+    """Tell whether so much is to be read that it pays to start processes elsewhere."""
     known = 0 if how.deep else sum(map(bool, part.known.values()))
-    return paths if len(paths) - known >= WORTH_IT else []
+    return len(paths) - known >= WORTH_IT
 
 
 def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:

@@ -28,7 +28,7 @@ FLOORS = """
     6  pipeline.service > pipeline.passes  pipeline.one_pass  pipeline.migrate
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
-    5  pipeline.validate > pipeline.forked
+    5  pipeline.validate
     4  pipeline.scan  pipeline.watch  pipeline.opening
     3  pipeline.ingest  pipeline.archive
     3  pipeline.disk > pipeline.glance > pipeline.walk
@@ -40,6 +40,7 @@ FLOORS = """
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
     0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.prose
+    0  pipeline.forked
 
     5  catalog.site  catalog.mcp_server
     4  catalog.publisher  catalog.replication

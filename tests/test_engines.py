@@ -2,8 +2,11 @@
 
 import os
 import signal
+import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SkillWriter
@@ -57,6 +60,42 @@ def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
     seen = list(engines.processes(Part(root, ("",), known), how))
     assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
     assert not [one for one in seen if isinstance(one, Judged)]
+
+
+def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
+    """Look again at what is known, with two processes; return what is known and is unchanged.
+
+    Python tells of each opening and listing, whichever process does it.
+    """
+    how = How(Limits(), quiet=0.0)
+    known = {one.verdict.place.path: one.verdict.fingerprint
+             for one in engines.serial(Part(root, ("",), {}), how) if isinstance(one, Judged)}
+    file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    listening = [True]
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if listening and event in ("open", "os.scandir") and root.path in str(arguments[0]):
+            os.write(file, f"{event} {os.getpid()}\n".encode())
+
+    sys.addaudithook(hook)  # there is no way to take it away again
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "PATHS_IN_A_COMPARISON", 2)
+        patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+        seen = list(engines.processes(Part(root, ("",), known), how))
+    listening.clear()
+    os.close(file)
+    return sorted(known), sorted(one.path for one in seen if isinstance(one, Unchanged))
+
+
+def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
+    root: RootSpec, tmp_path: Path, elsewhere: Callable[..., Any]
+) -> None:
+    """Directories are listed, by two processes, and that is all."""
+    known, unchanged = elsewhere(rescanned, root, tmp_path / "told")
+    events = (tmp_path / "told").read_text().splitlines()
+    assert unchanged == known
+    assert {event.split()[0] for event in events} == {"os.scandir"}
+    assert len({event.split()[1] for event in events}) == 2
 
 
 def die(pipe: Connection, how: How) -> None:
