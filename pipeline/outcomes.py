@@ -83,9 +83,8 @@ class OutcomeInbox:
     now is seconds on a monotonic clock, now_ns nanoseconds since 1970.
     """
 
-    def __init__(self, store: Store, folder: Path, quiet: float, longest: float) -> None:
-        """Take the catalog, the folder of outcomes, and how long a file must have been quiet."""
-        self._store = store
+    def __init__(self, folder: Path, quiet: float, longest: float) -> None:
+        """Take the folder of outcomes, and how long a file must have been quiet, in seconds."""
         self._folder = folder
         self._quiet = quiet
         self._settle = Settle(quiet, longest)
@@ -100,17 +99,21 @@ class OutcomeInbox:
         """Return how long nothing will be due; None where nothing waits."""
         return self._settle.seconds_to_next(now)
 
-    def take_due(self, now: float, now_ns: int) -> OutcomeReport:
+    def __len__(self) -> int:
+        return len(self._settle)
+
+    def take_due(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
         """Take in the files that have been quiet for long enough."""
         due = self._settle.due(now)
-        return self._take(due, now, now_ns) if due else OutcomeReport()
+        return self._take(store, due, now, now_ns) if due else OutcomeReport()
 
-    def take_all(self, now: float, now_ns: int) -> OutcomeReport:
+    def take_all(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
         """Look at every file there is, whatever was heard of it."""
-        return self._take(None, now, now_ns)
+        return self._take(store, None, now, now_ns)
 
-    def _take(self, due: list[Unit] | None, now: float, now_ns: int) -> OutcomeReport:
-        report = take_outcomes(self._store, self._folder, quiet=self._quiet,
+    def _take(self, store: Store, due: list[Unit] | None, now: float,
+              now_ns: int) -> OutcomeReport:
+        report = take_outcomes(store, self._folder, quiet=self._quiet,
                                now_ns=now_ns,
                                paths=None if due is None else [unit.path for unit in due])
         self._settle.done(due or ())

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -18,13 +19,14 @@ from catalog.publisher import publish_indexes
 from catalog.record import Applied, Trigger
 from catalog.site.process import SiteProcess
 from catalog.store import Store, explained
-from pipeline import disk
+from pipeline import disk, systemd
 from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import processes
 from pipeline.excerpt import visible
 from pipeline.missing import Report
 from pipeline.opening import open_store
+from pipeline.outcomes import OutcomeInbox, OutcomeReport
 from pipeline.passes import Passes
 from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
@@ -69,9 +71,12 @@ class Service:
         self._limits = Limits(**settings.limits.model_dump())
         self._inbox: SimpleQueue[Hint | ScanWish] = SimpleQueue()
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
+        self._outcomes = OutcomeInbox(settings.outcomes_folder, settings.settle_quiet,
+                                      settings.settle_longest)
         self._supervision = Supervision(
-            [root.path for root in self._roots], self._heard, depth=self._limits.depth,
-            poll_every=settings.poll_every, only_polls=settings.follow == "polling")
+            [*(root.path for root in self._roots), str(settings.outcomes_folder)], self._heard,
+            depth=self._limits.depth, poll_every=settings.poll_every,
+            only_polls=settings.follow == "polling")
         self._passes = Passes(self._new_scan)
         self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0
@@ -103,11 +108,13 @@ class Service:
         try:
             self._begin()
             begun()
+            systemd.tell("READY=1")
             while not self._stopping:
                 self._hear()
                 if time.monotonic() >= self._pause_until:
                     self._work()
         finally:
+            systemd.tell("STOPPING=1")
             scheduler.shutdown(wait=False)
             self._supervision.stop()
             self._passes.stop()
@@ -124,6 +131,7 @@ class Service:
         self._is_quiet = False
         if self._site:
             self._site.start()
+        self._settings.outcomes_folder.mkdir(parents=True, exist_ok=True)
         self._passes.wish("start")
         self._take_turn(self._supervision.begin(time.monotonic()))
         self._publish_after = 0.0  # the files may be missing though the catalog is whole
@@ -154,12 +162,14 @@ class Service:
         if self._passes.is_wanted:
             return 0.0
         waits = [self._next_tick - now, self._settle.seconds_to_next(now),
-                 self._supervision.seconds_to_poll(now)]
+                 self._outcomes.seconds_to_next(now), self._supervision.seconds_to_poll(now)]
         if self._publish_after is not None:
             waits.append(self._publish_after - now)
         return max(0.0, min(wait for wait in waits if wait is not None))
 
     def _hint(self, path: str) -> None:
+        if self._outcomes.hint(path, time.monotonic()):
+            return
         for root in self._roots:
             # The root's own hint says that an entry came or went, which has its own hint.
             if path and (unit := disk.unit_of(Path(root.path), path)):
@@ -183,6 +193,8 @@ class Service:
                 self._tick()
                 self._note_quiet()  # before anybody can see a part of what is to come
                 self._look_at_due()
+                self._tell_outcomes(self._outcomes.take_due(
+                    self._store, time.monotonic(), time.time_ns()))
                 self._continue_scan()
                 self._publish()
                 self._note_quiet()
@@ -196,6 +208,7 @@ class Service:
         now = time.monotonic()
         if now < self._next_tick:
             return
+        systemd.tell("WATCHDOG=1")
         self._keep_catalog()
         self._next_tick = now + TICK
         turn = self._supervision.check(now)
@@ -216,8 +229,8 @@ class Service:
 
     def _note_quiet(self) -> None:
         """Tell others when all that was heard of has been looked at and published."""
-        is_quiet = not (len(self._settle) or self._passes.is_wanted or self._publish_after
-                        is not None)
+        is_quiet = not (len(self._settle) or len(self._outcomes) or self._passes.is_wanted
+                        or self._publish_after is not None)
         if is_quiet != self._is_quiet:
             self._store.set_health(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
@@ -287,6 +300,8 @@ class Service:
             self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
             self._note_scanned()
+            self._tell_outcomes(self._outcomes.take_all(
+                self._store, time.monotonic(), time.time_ns()))
         self._tell(scan.report, PUBLISH_EVERY)
 
     def _new_scan(self, trigger: Trigger) -> FullScan:
@@ -336,11 +351,19 @@ class Service:
         report.held.clear()
         for one in report.changes:
             detail = f" ({one.detail})" if one.detail else ""
-            log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"))
+            log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"),
+                     extra={"fields": asdict(one)})
         if report.changes:  # the first change shows at once, those that follow it together
             after = max(time.monotonic(), self._published + delay)
             self._publish_after = min(after, self._publish_after or after)
         report.changes.clear()
+
+    def _tell_outcomes(self, report: OutcomeReport) -> None:
+        for path in (*report.stored, *report.revised):
+            log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
+        for path, why in report.rejected.items():
+            log.warning("outcome %s rejected: %s", visible(path), visible(why),
+                        extra={"fields": {"outcome_file": path}})
 
     def _publish(self) -> None:
         if self._publish_after is None or time.monotonic() < self._publish_after:

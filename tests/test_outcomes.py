@@ -190,19 +190,19 @@ def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
 
 def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder: Path) -> None:
     """Hints for other places are not its own."""
-    inbox = OutcomeInbox(store, folder, quiet=1, longest=300)
+    inbox = OutcomeInbox(folder, quiet=1, longest=300)
     path = drop(folder)
     assert inbox.hint(str(path), now=10.0)
     assert not inbox.hint(str(folder.parent / "elsewhere"), now=10.0)
-    assert inbox.take_due(10.5, time.time_ns()) == OutcomeReport()
+    assert inbox.take_due(store, 10.5, time.time_ns()) == OutcomeReport()
     assert inbox.seconds_to_next(10.0) == 1
-    assert inbox.take_due(11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
+    assert inbox.take_due(store, 11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
     assert inbox.seconds_to_next(11.0) is None
 
 
 def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never given up."""
-    inbox = OutcomeInbox(store, folder, quiet=60, longest=300)
+    inbox = OutcomeInbox(folder, quiet=60, longest=300)
     inbox.hint(str(drop(folder)), now=10.0)
-    assert inbox.take_due(71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
+    assert inbox.take_due(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
     assert inbox.seconds_to_next(71.0) == 60

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -303,3 +304,34 @@ def test_what_vanished_while_nothing_ran_is_held_at_the_start(
     it.start()
     it.wait_for(lambda: it.health()["held_removals"] >= 25)
     assert set(it.statuses().values()) == {"active"}
+
+
+def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
+    serving: Callable[..., Serving]
+) -> None:
+    """One dropped while the service runs by its event, one from before by the scan at the start."""
+    service = serving()
+    folder = service.settings.outcomes_folder / "meetings"
+    folder.mkdir(parents=True)
+    (folder / "before.json").write_text('{"status": "success"}')
+    service.start()
+    (folder / "after.json").write_text('{"status": "failed"}')
+    service.wait_for(lambda: service.rows("SELECT run_id FROM outcomes ORDER BY run_id") == [
+        ("after",), ("before",)])
+
+
+def test_systemd_is_told_that_the_service_is_ready_and_works(
+    serving: Callable[..., Serving], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the socket that it names."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.settimeout(30)
+        systemd.bind(str(tmp_path / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        service = serving().start()
+        assert systemd.recv(100) == b"READY=1"
+        assert systemd.recv(100) == b"WATCHDOG=1"
+        service.stop()
+        said = b""
+        while said != b"STOPPING=1":
+            said = systemd.recv(100)

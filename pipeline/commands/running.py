@@ -1,6 +1,5 @@
 """The commands that keep the catalog up to date and serve it."""
 
-import logging
 import signal
 from pathlib import Path
 from typing import get_args
@@ -18,6 +17,7 @@ from pipeline.commands.invocation import (
     settings_of,
     to_json,
 )
+from pipeline.logs import LogFormat, write_log
 from pipeline.one_pass import EngineName, engine_named, scan_once, unit_at
 from pipeline.opening import open_store
 from pipeline.service import Service
@@ -27,8 +27,11 @@ from pipeline.service import Service
 @click.option("--host", help="Address of the site.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
 @click.option("--no-site", is_flag=True, help="Only watch; serve nothing.")
+@click.option("--log-format", type=click.Choice(get_args(LogFormat)), default="text",
+              show_default=True, help="How the log on standard error is written.")
 @click.pass_context
-def up(context: click.Context, host: str | None, port: int | None, no_site: bool) -> int:
+def up(context: click.Context, host: str | None, port: int | None, no_site: bool,
+       log_format: LogFormat) -> int:
     """Watch, re-scan and serve until stopped.
 
     \b
@@ -38,8 +41,7 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
     settings = settings_of(context, host=host, port=port)
     site = SiteProcess(settings.catalog_path, settings.host, settings.port,
                        settings.data / "site.log") if settings.site and not no_site else None
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    write_log(log_format)
     store = open_store(settings)
     try:
         service = Service(settings, store, site)

@@ -1,0 +1,30 @@
+"""How the log is written: a line for people, or a JSON object a line for programs."""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+LogFormat: TypeAlias = Literal["text", "json"]
+
+
+def write_log(form: LogFormat) -> None:
+    """Send all log records to standard error in a form."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_AsJson() if form == "json" else
+                         logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+
+
+class _AsJson(logging.Formatter):
+    """One object a record: at, level and message, and the fields of what the record tells."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object on one line."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {"at": at, "level": record.levelname.lower(), "message": record.getMessage(),
+                **getattr(record, "fields", {})}
+        if record.exc_info:
+            told["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
