@@ -53,7 +53,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     })
     (made.root / "word-count/scripts/count.py").chmod(0o755)
     write_skill(made.root / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
-    write_skill(made.root / "urgent", more="metadata:\n  priority: '0.9'")
+    write_skill(made.root / "zoom-in", more="metadata:\n  priority: '0.9'")
     write_skill(made.root / "for-people", more="disable-model-invocation: true")
     write_skill(made.root / "broken", files={"SKILL.md": "no frontmatter\n"})
     made.scan()
@@ -178,7 +178,7 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
         return pages
     pages = session(url, work)
     assert [[skill["name"] for skill in page["skills"]] for page in pages] == [
-        ["urgent", "word-count"], ["会议纪要"]]
+        ["zoom-in", "word-count"], ["会议纪要"]]
     assert {page["total"] for page in pages} == {3}
     assert pages[0]["skills"][1]["skill_id"] == "word-count"
 
@@ -256,7 +256,8 @@ def test_resources_are_skills_and_their_manifests(server: Server) -> None:
         return (listed, templates, (await client.read_resource(chinese)).contents[0],
                 (await client.read_resource("skill://word-count/_manifest")).contents[0])
     listed, templates, skill_md, manifest = session(server, work)
-    assert [resource.name for resource in listed] == ["urgent", "word-count", "会议纪要"]
+    assert all(resource.uri.isascii() for resource in listed)
+    assert [resource.name for resource in listed] == ["zoom-in", "word-count", "会议纪要"]
     assert [template.uri_template for template in templates] == [
         "skill://{skill_id}/SKILL.md", "skill://{skill_id}/_manifest"]
     assert skill_md.mime_type == "text/markdown"
