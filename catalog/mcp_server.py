@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -18,11 +19,12 @@ from mcp.types import (
     BlobResourceContents,
     CallToolResult,
     EmbeddedResource,
+    InputRequiredResult,
     Resource,
     TextContent,
     ToolAnnotations,
 )
-from pydantic import Field
+from pydantic import Field, ValidationError
 from sqlite_utils import Database
 
 from catalog import reader, search
@@ -79,8 +81,12 @@ def _in_a_sentence(tool: _Tool[_Wish]) -> _Tool[_Wish]:
         try:
             return tool(*args, **kwargs)
         except SkilldropError as error:
-            return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
+            return _failed(str(error))
     return told
+
+
+def _failed(why: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=why)], is_error=True)
 
 
 class SkillServer(MCPServer[None]):
@@ -106,6 +112,19 @@ class SkillServer(MCPServer[None]):
                       )(self.manifest)
 
     # Tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Say in one sentence which arguments are wrong, where the library takes a page."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = [f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+                     for found in error.__cause__.errors()]
+            return _failed(f"These arguments of {name} are wrong: {'; '.join(wrong)}.")
 
     @_in_a_sentence
     def read_skill_file(

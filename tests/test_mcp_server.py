@@ -241,10 +241,16 @@ def test_an_unknown_skill_is_a_tool_error_that_names_others(url: str, name: str,
 
 def test_wrong_arguments_are_a_tool_error(url: str) -> None:
     """They say which argument, and nothing of our insides."""
-    for arguments in ({}, {"skill_name": 5}, {"skill_name": "word-count", "offset": "x"}):
+    for wrong, arguments in (("skill_name: Field required", {}),
+                             ("skill_name: Input should be a valid string", {"skill_name": 5}),
+                             ("offset: ", {"skill_name": "word-count", "offset": "x"})):
         answer = call(url, "read_skill_file", **arguments)
         assert answer.is_error
-        assert "Traceback" not in text(answer)
+        assert text(answer).startswith(f"These arguments of read_skill_file are wrong: {wrong}")
+        assert text(answer).isprintable()
+    unknown = call(url, "run_skill")
+    assert unknown.is_error
+    assert text(unknown) == "Unknown tool: run_skill"
 
 
 def test_resources_are_skills_and_their_manifests(server: Server) -> None:
