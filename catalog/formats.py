@@ -30,7 +30,7 @@ class Listed(Protocol):
         """The path or URL of its SKILL.md."""
 
     @property
-    def is_package(self) -> bool:
+    def follows_pattern(self) -> bool:
         """Whether its location follows from its skill_id."""
 
     @property
@@ -227,9 +227,9 @@ def _text(text: str) -> str:
 
 def _named(skill: Listed, wishes: Wishes) -> str:
     """Return a name and, where its place does not follow from it, what leads there."""
-    if wishes.where is None or (skill.name == skill.skill_id and skill.is_package):
+    if wishes.where is None or (skill.name == skill.skill_id and skill.follows_pattern):
         return skill.name
-    return f"{skill.name} ({skill.skill_id if skill.is_package else skill.location})"
+    return f"{skill.name} ({skill.skill_id if skill.follows_pattern else skill.location})"
 
 
 def _rest(wishes: Wishes, count: int) -> str:

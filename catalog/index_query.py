@@ -163,7 +163,8 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
 def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
     return Candidate(
         row["id"], row["name"], row["description"], _location(row, spec, base), row["skill_id"],
-        row["package_path"] is not None, bool(row["user_invocable"]),
+        row["package_path"] is not None or locations.is_url(base or ""),
+        bool(row["user_invocable"]),
         _files(row["file_inventory"]) if "file_inventory" in row else (), row["skill_md_hash"],
     )
 

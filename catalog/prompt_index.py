@@ -51,7 +51,7 @@ class Candidate:
     description: str
     location: str  # of its SKILL.md: a path or a URL
     skill_id: str = ""
-    is_package: bool = False
+    follows_pattern: bool = False
     user_invocable: bool = True
     files: tuple[str, ...] = ()  # scripts, references and templates
     skill_md_hash: str = ""

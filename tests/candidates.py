@@ -18,7 +18,7 @@ DESCRIPTION = TEXT | st.text(alphabet="abc. 字。", min_size=100, max_size=900)
 CANDIDATES = st.lists(
     st.builds(Candidate, skill=st.integers(1, 99), name=NAME, description=DESCRIPTION,
               location=TEXT.map("/r/{}/SKILL.md".format), skill_id=st.just("a"),
-              is_package=st.booleans(), user_invocable=st.booleans(),
+              follows_pattern=st.booleans(), user_invocable=st.booleans(),
               files=st.lists(NAME, max_size=9).map(tuple), skill_md_hash=st.just("0" * 64)),
     max_size=14)
 SPECS = st.builds(
@@ -31,7 +31,7 @@ SPECS = st.builds(
 def a(name: str, description: str = "Counts words.", **fields: Any) -> Candidate:
     """Return a candidate whose package lies at an ordinary place."""
     return Candidate(**{"skill": 1, "name": name, "description": description, "skill_id": name,
-                        "location": f"/p/{name}/current/SKILL.md", "is_package": True,
+                        "location": f"/p/{name}/current/SKILL.md", "follows_pattern": True,
                         "skill_md_hash": "0" * 64, **fields})
 
 

@@ -90,7 +90,7 @@ def test_what_follows_the_entries(form: str, language: Language) -> None:
 def test_a_name_that_does_not_lead_to_its_files_says_what_does(form: str) -> None:
     """Another slug, or a skill in no package: the name alone would send an agent astray."""
     skills = [a("plain", "x" * 500), a("plugin:one", "x" * 500, skill_id="plugin--one"),
-              a("apart", "x" * 500, is_package=False, location="/root/apart/SKILL.md")]
+              a("apart", "x" * 500, follows_pattern=False, location="/root/apart/SKILL.md")]
     for budget in range(100, 900):
         spec = IndexSpec(format=form, budget_chars=budget, location_base="/p", instruction="")
         if (index := prompt_index.build(spec, skills)).count("name_only") == 3:

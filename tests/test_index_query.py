@@ -1,8 +1,10 @@
 """Which skills of a catalog an index names, and in what order."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,10 @@ from catalog.errors import NotInCatalog
 from catalog.prompt_index import IndexSpec
 from catalog.record import LEVELS, Gone, Judged, Level, RootSpec
 from catalog.store import Store
+from pipeline import config
+from pipeline.engines import serial
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
 
 ROOTS = [RootSpec(ROOT), *(RootSpec(f"/{level}", level) for level in LEVELS)]
 
@@ -112,6 +118,30 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
                      "https://example.org/skills", "Read them.", "")
     catalog.set_indexes([spec])
     assert index_query.index_spec(catalog.db, "mine") == spec
+
+
+def test_real_skills_all_keep_their_names(corpus: Path, tmp_path: Path) -> None:
+    """300 of them in the default budget, where whole entries would be some twenty or thirty."""
+    texts = [path.read_text("utf-8") for path in sorted(corpus.rglob("SKILL.md"))]
+    named = [text for text in texts if re.search(
+        "^name: *[a-z-]+$(?=.*^description: *[^ ]).*^---$", text, re.MULTILINE | re.DOTALL)]
+    for number in range(300):
+        folder = tmp_path / "watched" / f"skill-{number:03d}"
+        folder.mkdir(parents=True)
+        own = re.sub("^(name: *[a-z-]+)$", rf"\1-{number}", named[number % len(named)], count=1,
+                     flags=re.MULTILINE)
+        (folder / "SKILL.md").write_text(own.replace("disable-model-invocation", "was-hidden"),
+                                         encoding="utf-8")
+    settings = config.load().model_copy(update={"settle_quiet": 0.0})
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    spec = IndexSpec(location_base="http://127.0.0.1:8001/skills")
+    fit = index_query.build_index(store.db, spec)
+    whole = index_query.build_index(store.db, replace(spec, overflow="exclude"))
+    store.close()
+    assert (len(fit.entries), fit.left_out) == (300, 0)
+    assert len(fit.text) <= 16_000
+    assert len(whole.entries) < 45
 
 
 # Agreement

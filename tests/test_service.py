@@ -85,6 +85,22 @@ def test_a_renamed_parent_keeps_the_rows_of_its_skills(
 
 # Trouble
 
+def test_a_burst_of_changes_gives_one_rebuild(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """The first change is published at once; what follows it within the delay, together."""
+    it = serving(settle_quiet=0.02, index_delay=1.0).start()
+    it.settle()
+    before = len(it.rows("SELECT 1 FROM index_builds"))
+    began = time.monotonic()
+    for number in range(8):
+        skill(it.root / f"s{number}", description=f"Does thing number {number}.")
+        it.wait_for(lambda n=number: it.rows("SELECT 1 FROM skills WHERE path = ?", f"s{n}"))
+    it.wait_for(lambda: len(it.rows("SELECT 1 FROM index_entries")) == 9)
+    rebuilds = len(it.rows("SELECT 1 FROM index_builds")) - before
+    assert rebuilds <= 2 + (time.monotonic() - began) / 1.0
+
+
 def test_where_the_system_will_not_watch_polling_follows_until_it_will(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
