@@ -58,7 +58,8 @@ def main() -> None:
 
 
 def _packaged(skill: Candidate) -> Candidate:
-    return replace(skill, follows_pattern=True, location=f"{BASE}/{skill.skill_id}/current/SKILL.md")
+    return replace(skill, follows_pattern=True,
+                   location=f"{BASE}/{skill.skill_id}/current/SKILL.md")
 
 
 def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, Counter]) -> None:
