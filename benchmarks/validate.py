@@ -2,8 +2,8 @@
 
 Both are called as libraries, in this process, on the same folders, which are in the page cache.
 The reference (`skills_ref.validate`, package skills-ref) judges SKILL.md by the specification, on
-one core. We also see to every other file of a folder, with all profiles ask the other rules, too,
-and work on all cores.
+one core. We also see to every other file of a folder, by default ask the rules of other profiles,
+too, and work on all cores.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from made_skills import make_skills
 
-from pipeline.rules.checks import PROFILES
+from pipeline.rules.checks import FOR_ALL
 from pipeline.validate import judge_paths
 
 
@@ -37,7 +37,7 @@ def main() -> int:
         judges: dict[str, Callable[[], int]] = {
             "skills_ref.validate": lambda: sum(not skills_ref.validate(each) for each in folders),
             "skilldrop, profile spec": lambda: _valid(skills, ("spec",)),
-            "skilldrop, all profiles": lambda: _valid(skills, tuple(PROFILES)),
+            "skilldrop, the default profiles": lambda: _valid(skills, FOR_ALL),
         }
         seconds = _measure(judges, len(folders), arguments.repeat)
     print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
