@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from catalog.record import Finding
-from pipeline import prose
+from pipeline import sentences
 from pipeline.findings.registry import finding
 from pipeline.yaml_text import Unreadable, YamlText, read_yaml
 
@@ -90,7 +90,7 @@ def _finding(repair: _Repair, first_line: int, written: list[str], read: list[st
 
 def _repair(lines: list[str], number: int) -> _Repair | None:
     """Return the repair for the line at which libyaml stopped, if there is a safe one."""
-    if text := prose.whole_text(lines, number):
+    if text := sentences.whole_text(lines, number):
         return _Repair("unquoted-text", None, text.first, text.lines)
     line = lines[number].rstrip() if 0 <= number < len(lines) else ""
     entry = _ENTRY.fullmatch(line)
@@ -106,7 +106,7 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
         code, why = "unquoted-colon", "holds a colon and a space"
     elif (_RESERVED.match(value) or _PART_AND_MORE.match(value)
-          or (field in prose.PROSE and _OTHER_MARKS.match(value))):
+          or (field in sentences.PROSE and _OTHER_MARKS.match(value))):
         code, why = "unquoted-value", f"starts with {value[0]}"
     else:
         return None
@@ -118,11 +118,11 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
 def _quoted(value: str) -> str:
     if "'" in value and '"' not in value and "\\" not in value:
         return f'"{value}"'
-    return prose.single_quoted(value)
+    return sentences.single_quoted(value)
 
 
 def _own_quotes(line: str, number: int) -> _Repair | None:
-    after = prose.own_quotes(line)
+    after = sentences.own_quotes(line)
     return None if after is None else _Repair("broken-quotes", None, number, [after])
 
 

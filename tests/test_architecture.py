@@ -39,7 +39,7 @@ FLOORS = """
     1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
-    0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.prose
+    0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
     5  catalog.site  catalog.mcp_server
