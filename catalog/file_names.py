@@ -2,17 +2,26 @@
 
 import re
 
-_TO_ESCAPE = re.compile("[\\\\\udc80-\udcff]")
-_ESCAPED = re.compile(r"\\(?:\\|x([89a-f][0-9a-f]))")
+ARCHIVE_ENDINGS = (".zip", ".skill", ".tar.gz", ".tgz")
+"""Of files whose skills are read in place; a path into one of them is `x.zip!/inner/folder`."""
+
+_ENDINGS = "|".join(map(re.escape, ARCHIVE_ENDINGS))
+_TOP = re.compile(rf"(?:{_ENDINGS})!\Z", re.IGNORECASE)
+_INTO = re.compile(rf"(.*?(?:{_ENDINGS}))!(?=/|\Z)", re.IGNORECASE | re.DOTALL)
+_LAST_LETTERS = frozenset("".join(end[-1] + end[-1].upper() for end in ARCHIVE_ENDINGS))
+_AFTER_ARCHIVE = "|".join(f"(?<={re.escape(ending)})" for ending in ARCHIVE_ENDINGS)
+_TO_ESCAPE = re.compile(rf"[\\\udc80-\udcff]|(?:{_AFTER_ARCHIVE})!(?=/|\Z)", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\(?:\\|x(21|[89a-f][0-9a-f]))")
 
 
 def text_path(os_path: str) -> str:
     r"""Return a name or path of the system as text that every encoding and database can hold.
 
     A backslash is doubled and each byte that is not valid UTF-8 becomes `\xNN`, so two names
-    never have one text.
+    never have one text. A directory named like the inside of an archive, `x.zip!`, becomes
+    `x.zip\x21`.
     """
-    if os_path.isascii() and "\\" not in os_path:
+    if os_path.isascii() and "\\" not in os_path and "!" not in os_path:
         return os_path
     return _TO_ESCAPE.sub(_escape, os_path)
 
@@ -27,10 +36,34 @@ def is_utf8(os_path: str) -> bool:
     return os_path.isascii() or not any("\udc80" <= char <= "\udcff" for char in os_path)
 
 
+def is_archive(name: str) -> bool:
+    """Say whether a file of this name is read as if it were the folders it holds."""
+    return name[-1] in _LAST_LETTERS and name.lower().endswith(ARCHIVE_ENDINGS)
+
+
+def archive_of(path: str) -> str | None:
+    """Return the path of the archive that a skill's path leads into; None of a plain folder."""
+    found = _INTO.match(path) if "!" in path else None
+    return found[1] if found else None
+
+
+def top_of_archive(path: str) -> str | None:
+    """Return the path of the top of the archive that a skill's path leads into."""
+    archive = archive_of(path)
+    return archive and f"{archive}!"
+
+
+def last_name(path: str) -> str:
+    """Return the last name of a path; the top of an archive, `x.zip!`, is called `x`."""
+    return _TOP.sub("", path.rpartition("/")[2])
+
+
 def _escape(match: re.Match[str]) -> str:
     char = match[0]
-    return "\\\\" if char == "\\" else f"\\x{ord(char) - 0xDC00:02x}"
+    return "\\\\" if char == "\\" else f"\\x{ord(char) & 0xFF:02x}"
 
 
 def _unescape(match: re.Match[str]) -> str:
+    if match[1] == "21":
+        return "!"
     return chr(0xDC00 + int(match[1], 16)) if match[1] else "\\"

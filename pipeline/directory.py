@@ -1,11 +1,13 @@
 """One directory on the way down from a root, and what it directly holds."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from stat import S_ISDIR
+from typing import Protocol
 
-from pipeline.names import COMMON_SPELLINGS, is_junk, is_skill_md, text_path
+from pipeline import links
+from pipeline.names import COMMON_SPELLINGS, is_archive, is_junk, is_skill_md, text_path
 from pipeline.signature import Targets
 from pipeline.snapshot import DATA_FOLDERS
 
@@ -14,7 +16,7 @@ from pipeline.snapshot import DATA_FOLDERS
 class Directory:
     """A directory and what the way to it says of it."""
 
-    path: str  # absolute, as the system writes it
+    path: str  # in its tree, as the system writes it
     text: str = ""  # relative to the root
     depth: int = 0  # directories below the root
     links: int = 0  # directory links on the way
@@ -80,19 +82,59 @@ class Directory:
         )
 
 
+class File(Protocol):
+    """A regular file in a directory, as `os.DirEntry` has it."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as the system writes it."""
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return its stat; OSError."""
+
+
 @dataclass(slots=True)
 class Listing:
     """The entries of a directory that are not junk, in the order of the file system."""
 
     directories: list[str] = field(default_factory=list)
-    files: list["os.DirEntry[str]"] = field(default_factory=list)  # as many as were asked for
+    files: list[File] = field(default_factory=list)  # as many as were asked for
     file_count: int = 0
     others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
     skill_mds: list[str] = field(default_factory=list)  # names among all of these, sorted
 
 
+class Tree(Protocol):
+    """Directories that can be walked: those below a root, or those in an archive."""
+
+    def listing(self, path: str, files: int) -> Listing:
+        """List a directory, keeping at most so many files and any SKILL.md; OSError."""
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return the stat of a directory; OSError."""
+
+    def targets(self, directory: str, names: Sequence[str]) -> Targets:
+        """Return where names that are neither files nor directories lead."""
+
+
+class DiskTree:
+    """The directories below a root on disk, with their absolute paths."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self.listing = listing
+        self.stat = os.stat
+
+    def targets(self, directory: str, names: Iterable[str]) -> Targets:
+        """Return where names that are neither files nor directories lead."""
+        return links.targets(self._root, directory, names)
+
+
 def listing(path: str, files: int) -> Listing:
-    """List a directory in one pass, keeping at most so many files and any SKILL.md; OSError."""
+    """List a directory in one pass, keeping at most so many files; OSError.
+
+    Any SKILL.md is kept, and any archive.
+    """
     found = Listing()
     directories, kept, others = found.directories, found.files, found.others
     count = 0
@@ -105,7 +147,7 @@ def listing(path: str, files: int) -> Listing:
                 found.skill_mds.append(name)
             if entry.is_file(follow_symlinks=False):
                 count += 1
-                if count <= files or is_skill_md(name):
+                if count <= files or is_skill_md(name) or is_archive(name):
                     kept.append(entry)
             elif entry.is_dir(follow_symlinks=False):
                 directories.append(name)

@@ -4,27 +4,69 @@ import errno
 import hashlib
 import os
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from stat import S_IXUSR
 
 from catalog.errors import RootUnreadable
+from catalog.file_names import archive_of
 from catalog.record import FileEntry, Kind
+from pipeline.archive import folders as folders_in
+from pipeline.archive import is_refused, is_whole, refused_at
 from pipeline.directory import holds_skill_md
 from pipeline.names import os_path, text_path
 from pipeline.seen_file import identity, is_text, opened
 from pipeline.signature import Folder, Limits, unreadable
 from pipeline.snapshot import Snapshot, digest, head_bytes, kind_of
-from pipeline.walk import DEFAULT_LIMITS, Stray, entries, look, taken_apart, unit_of, walk
+from pipeline.walk import (
+    DEFAULT_LIMITS,
+    Archive,
+    Stray,
+    archive_at,
+    entries,
+    look_at,
+    taken_apart,
+    unit_of,
+    walk,
+)
 
 __all__ = [
-    "DEFAULT_LIMITS", "Folder", "Limits", "Stray", "can_list", "entries", "is_skill_folder", "look",
-    "os_path", "read", "taken_apart", "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS", "Archive", "Folder", "Limits", "Stray", "can_list", "entries", "folders_in",
+    "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read", "refused_at",
+    "taken_apart", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once
 
 _TICK_NS = 100_000_000
 """Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
+
+
+def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+    """Return one skill folder as it is now, None if there is none at this path.
+
+    Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
+    """
+    if not archive_of(path):
+        return look_at(root, path, limits)
+    archive = archive_at(root, path, limits)
+    if archive is None:
+        return None
+    try:
+        folders = _seen_in(archive)
+    except OSError as error:
+        raise RootUnreadable(f"{path} in the root {root}: {error.strerror or error}.") from error
+    if is_refused(folders[0]):
+        return refused_at(folders[0], [path])[0]
+    return next((folder for folder in folders if folder.path == path), None)
+
+
+@lru_cache(maxsize=2)  # one question comes for each skill of an archive that is gone
+def _seen_in(archive: Archive) -> list[Folder]:
+    with folders_in(archive) as found:
+        return found
 
 
 def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapshot | None:
@@ -34,8 +76,9 @@ def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapsho
     """
     try:
         top = os.path.abspath(root)
-        snapshot = _read(top, folder, limits)
-        return snapshot if _is_as_seen(top, folder, limits) else None
+        with _readable(top, folder, limits) as now:
+            snapshot = _read(top, now, limits)
+            return snapshot if _is_as_seen(top, now, limits) else None
     except (OSError, RootUnreadable):
         # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
         return None
@@ -55,6 +98,19 @@ def is_skill_folder(path: Path) -> bool:
     return holds_skill_md(os.fspath(path))
 
 
+@contextmanager
+def _readable(root: str, folder: Folder, limits: Limits) -> Iterator[Folder]:
+    """Yield a folder whose files can be read, opening its archive again if need be; OSError."""
+    if folder.source is None or folder.source.is_open:
+        yield folder
+        return
+    archive = archive_at(Path(root), folder.path, limits)
+    if archive is None:
+        raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
+    with folders_in(archive) as found:
+        yield next((one for one in found if one == folder), folder)
+
+
 def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
     """Read a folder; OSError where it is no longer as the walk saw it."""
     name = folder.skill_md_name
@@ -65,7 +121,11 @@ def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
     top = f"{root}/{os_path(folder.path)}"
     for path, stat in folder.worth_reading(limits):
         try:
-            sha256, head = _read_file(f"{top}/{os_path(path)}", stat, most)
+            if folder.source:
+                chunks = folder.source.chunks(f"{folder.path}/{path}")
+            else:
+                chunks = _chunks(f"{top}/{os_path(path)}", stat)
+            sha256, head = _hashed(chunks, most)
         except PermissionError as error:
             problems.append(unreadable(path, error))
             continue
@@ -91,6 +151,8 @@ def _is_as_seen(root: str, folder: Folder, limits: Limits) -> bool:
     tenth of the price of another look. Only of what changed a moment ago they do not: a second
     change in the same tick of the system's clock leaves no mark.
     """
+    if folder.source:
+        return folder.source.is_as_seen
     if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
         now = look(Path(root), folder.path, limits)
         return now is not None and now.fingerprint == folder.fingerprint
@@ -117,21 +179,19 @@ def _file_entry(
     )
 
 
-def _read_file(path: str, expected: os.stat_result, most: int) -> tuple[str, bytes]:
-    """Return the SHA-256 of a file and its first bytes, read in one pass.
+def _chunks(path: str, expected: os.stat_result) -> Iterator[bytes]:
+    """Yield the bytes of a file.
 
     PermissionError if it must not be read, OSError if it is not as it was seen.
     """
     file = opened(path, expected)
     try:
-        return _hashed(file, expected.st_size, most)
+        yield from _all_of(file, expected.st_size)
     finally:
         os.close(file)
 
 
-def _hashed(file: int, size: int, most: int) -> tuple[str, bytes]:
-    sha256 = hashlib.sha256()
-    head = b""
+def _all_of(file: int, size: int) -> Iterator[bytes]:
     left = size
     is_at_end = False
     while not is_at_end:
@@ -140,9 +200,17 @@ def _hashed(file: int, size: int, most: int) -> tuple[str, bytes]:
         left -= len(chunk)
         # A short read ends a regular file unless a signal cut it short.
         is_at_end = not chunk or left < 0 or (left == 0 and len(chunk) < wanted)
+        yield chunk
+    if left:
+        raise OSError(errno.ESTALE, "grew or shrank while it was read")
+
+
+def _hashed(chunks: Iterable[bytes], most: int) -> tuple[str, bytes]:
+    """Return the SHA-256 of a file and its first bytes, read in one pass."""
+    sha256 = hashlib.sha256()
+    head = b""
+    for chunk in chunks:
         sha256.update(chunk)
         if len(head) < most:
             head += chunk
-    if left:
-        raise OSError(errno.ESTALE, "grew or shrank while it was read")
     return sha256.hexdigest(), head

@@ -1,6 +1,7 @@
 """Reads of a skill folder only what its rules look at: SKILL.md, and what may be a program."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from stat import S_IXUSR
 
@@ -35,8 +36,11 @@ def _glance(top: str, folder: Folder, limits: Limits) -> Glance:
         place = f"{top}/{os_path(path)}"
         head = None
         try:
+            if folder.source:
+                if path == name or may_be_native(path, mode):
+                    head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
             # To open a file takes three times as long as to ask whether one may.
-            if path == name or may_be_native(path, mode) or not os.access(place, os.R_OK):
+            elif path == name or may_be_native(path, mode) or not os.access(place, os.R_OK):
                 head = read_head(place, stat, most)
         except PermissionError as error:
             problems.append(unreadable(path, error))
@@ -49,3 +53,12 @@ def _glance(top: str, folder: Folder, limits: Limits) -> Glance:
         skill_md_name=None if skill_md is None else name, skill_md=skill_md or b"",
         files=tuple(files), problems=tuple(problems), is_whole=folder.is_whole(problems),
     )
+
+
+def _first(chunks: Iterator[bytes], most: int) -> bytes:
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= most:
+            break
+    return head[:most]

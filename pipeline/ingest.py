@@ -1,11 +1,11 @@
 """From what was read and parsed of a skill folder to the verdict on it."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog import naming, tokens
+from catalog.file_names import last_name
 from catalog.record import (
     Acceptance,
     Finding,
@@ -24,8 +24,6 @@ from pipeline.rules.checks import check
 from pipeline.rules.skill import Skill
 from pipeline.rules.spec import DESCRIPTION_LIMIT
 from pipeline.snapshot import Look, Snapshot
-
-_ARCHIVE_ENDING = re.compile(r"(\.zip|\.skill|\.tar\.gz|\.tgz)!$", re.IGNORECASE)
 
 
 def judge(
@@ -114,7 +112,7 @@ def folder_name(place: Place) -> str:
     path = place.path.rstrip("/")
     if path in ("", "."):
         path = place.root.rstrip("/")
-    return _ARCHIVE_ENDING.sub("", path.rpartition("/")[2])
+    return last_name(path)
 
 
 def _unread(findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Finding, ...]:
@@ -215,7 +213,7 @@ def _record(
 
 def _name(declared: Declared | None, place: Place) -> str:
     """Return the bare name: declared, else the folder's; in a plugin's own folder the plugin's."""
-    if place.plugin and place.path.rstrip("/") == place.plugin:
+    if place.plugin and "/" not in place.path.rstrip("/"):
         return place.plugin
     return (declared and declared.name) or folder_name(place)
 

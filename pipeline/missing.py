@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from catalog.errors import RootUnreadable
+from catalog.file_names import top_of_archive
 from catalog.record import Applied, Outcome, Trigger
 from catalog.store import Known, Store
 from pipeline import brake, disk
 from pipeline.disk import Limits
 from pipeline.mounts import device
-from pipeline.settle import Unit
+from pipeline.settle import Unit, with_archives
 
 
 @dataclass
@@ -53,6 +54,15 @@ class Missing:
         if row.digest:
             self._by_digest[row.digest].append(place)
 
+    def find(self, place: Unit) -> bool:
+        """Take a skill off the list that was found after all; tell whether it was there."""
+        return self._rows.pop(place, None) is not None
+
+    def in_archives(self, root: str, tops: Collection[str]) -> dict[str, str]:
+        """Return the fingerprints of those that were in archives, by path."""
+        return {place.path: row.fingerprint for place, row in self._rows.items()
+                if place.root == root and top_of_archive(place.path) in tops}
+
     def lose(self, root: str, rows: Mapping[str, Known]) -> None:
         """Note skills whose root cannot be listed."""
         self._lost.add(root)
@@ -66,8 +76,7 @@ class Missing:
         same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
         while same:
             before = same.pop(0)
-            del self._rows[before]
-            if not self._is_there(before):
+            if self.find(before) and not self._is_there(before):
                 return before
         return next((place for place in self._elsewhere(digest) if not self._is_there(place)), None)
 
@@ -130,7 +139,7 @@ class Missing:
         """Count the skills that are gone, too, and of which more may follow in a moment."""
         return sum(
             not self._is_there(place)
-            for unit in outermost([unit for unit in self._going if unit.root == root])
+            for unit in outermost(with_archives(unit for unit in self._going if unit.root == root))
             for path in self._store.known(*unit)
             if (place := Unit(root, path)) not in self._rows
         )

@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from catalog.file_names import is_utf8, os_path, text_path
+from catalog.file_names import is_archive, is_utf8, os_path, text_path
 
-__all__ = ["COMMON_SPELLINGS", "SKILL_MD", "is_junk", "is_skill_md", "is_utf8", "os_path",
-           "text_path"]
+__all__ = ["COMMON_SPELLINGS", "SKILL_MD", "is_archive", "is_junk", "is_skill_md", "is_utf8",
+           "os_path", "text_path"]
 
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
@@ -19,6 +19,7 @@ _JUNK = frozenset({
     # what desktops and file systems leave behind
     ".DS_Store", ".AppleDouble", ".Spotlight-V100", ".Trashes", ".fseventsd",
     ".TemporaryItems", ".DocumentRevisions-V100",
+    "__MACOSX",
     "Thumbs.db", "desktop.ini", "Desktop.ini", "$RECYCLE.BIN", "System Volume Information",
     ".directory", "lost+found",
     # what servers and synchronisers keep: bookkeeping and old copies

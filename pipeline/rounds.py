@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from catalog.errors import RootUnreadable
+from catalog.file_names import top_of_archive
 from catalog.naming import qualified_name, skill_id
 from catalog.record import Applied, Change, Finding, Gone, Judged, RootSpec, Trigger
 from catalog.store import Known, Store
@@ -18,7 +19,7 @@ from pipeline.ingest import folder_name
 from pipeline.missing import Missing, Report, held_sentence, outermost
 from pipeline.mounts import device
 from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
-from pipeline.settle import Unit
+from pipeline.settle import Unit, with_archives
 
 BATCH = 512
 """Changes in one transaction at most: enough to spread its cost, few enough to stop soon."""
@@ -59,7 +60,7 @@ class Round:
         Where anything could have moved, folders at paths never seen before are read last, when
         it is known which old ones are gone: so a rename is told from a removal and an arrival.
         """
-        units = outermost(units)
+        units = outermost(with_archives(units))
         self._missing.looked_at = units
         known = {unit: self._store.known(*unit) for unit in units}
         how = replace(self._how, newcomers=not any(known.values()))
@@ -92,7 +93,8 @@ class Round:
                     hidden.append(Unit(unit.root, seen.path))
                 elif seen:
                     path = self._take(unit.root, seen, is_new=_path_of(seen) not in known)
-                    missing.pop(path, None)
+                    if not isinstance(seen, Newcomer):
+                        missing.pop(path, None)
                     if isinstance(seen, Unchanged) and known[seen.path].is_pending:
                         settled.append(seen.path)
                 yield from self._pause()
@@ -112,13 +114,17 @@ class Round:
     def _read_newcomers(self) -> Iterator[None]:
         for root, paths in self._newcomers.items():
             new = set(paths)
+            # Of an archive that is not as it was, all that was known in it is still missing.
             part = Part(self._roots[root], tuple(
-                unit.path for unit in outermost([Unit(root, path) for path in paths])), {})
+                unit.path for unit in outermost([Unit(root, path) for path in paths])),
+                self._missing.in_archives(root, new))
             try:
                 for seen in self._engine(part, self._how):
                     # A skill inside a newcomer may be an old one, which has been seen.
-                    if seen and not isinstance(seen, (Stray, Hidden)) and _path_of(seen) in new:
-                        self._take(root, seen, is_new=True)
+                    if seen and not isinstance(seen, (Stray, Hidden)) and (
+                        not new.isdisjoint((path := _path_of(seen), top_of_archive(path)))
+                    ):
+                        self._take(root, seen, is_new=not self._missing.find(Unit(root, path)))
                     yield from self._pause()
             except RootUnreadable as error:
                 self.report.troubles[root] = str(error)

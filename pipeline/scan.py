@@ -2,12 +2,14 @@
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from catalog.file_names import last_name, top_of_archive
 from catalog.naming import qualified_name, skill_id
 from catalog.record import (
     Inventory,
@@ -20,7 +22,7 @@ from catalog.record import (
     StepTrace,
 )
 from pipeline import disk
-from pipeline.disk import Folder, Limits, Stray
+from pipeline.disk import Archive, Folder, Limits, Stray
 from pipeline.findings.registry import finding
 from pipeline.ingest import judge
 from pipeline.parse import parse
@@ -63,7 +65,7 @@ class Unsettled:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """A folder that is not known and was not read yet."""
+    """A folder that is not known and was not read yet, or an archive that is not as it was."""
 
     path: str
 
@@ -84,12 +86,16 @@ def look(part: Part, how: How) -> Iterator[Seen]:
     It can run in any process that sees the root. Raises RootUnreadable.
     """
     root = Path(part.root.path)
+    archived: Mapping[str, Mapping[str, str]] | None = None
     for path in part.paths:
         for found in disk.walk(root, path, how.limits):
             if isinstance(found, Stray):
                 yield found
                 if found.finding.code == _UNLISTED:
                     yield Hidden(found.path)
+            elif isinstance(found, Archive):
+                archived = _by_archive(part.known) if archived is None else archived
+                yield from _look_into(part.root, found, archived.get(found.path, {}), how)
             else:
                 yield from (Hidden(f"{found.path}/{problem.path}")
                             for problem in found.problems if problem.code == _UNLISTED)
@@ -110,7 +116,37 @@ def _look_at(part: Part, folder: Folder, how: How) -> Seen:
     return judge_folder(part.root, folder, how.limits) or Unsettled(folder.path)
 
 
-def changed_lately(folder: Folder, now_ns: int, quiet: float) -> bool:
+def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the fingerprints of skills in archives, by the path of the archive's top."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for path, fingerprint in known.items():
+        if top := top_of_archive(path):
+            found[top][path] = fingerprint
+    return found
+
+
+def _look_into(root: RootSpec, archive: Archive, known: Mapping[str, str],
+               how: How) -> Iterator[Seen]:
+    """Yield what is seen of the skills in an archive, which settle, change and go together."""
+    if disk.is_whole(archive, list(known.values())) and not how.deep:
+        yield from map(Unchanged, known)
+    elif changed_lately(archive, time.time_ns(), how.quiet):
+        yield from map(Unsettled, known or [archive.path])
+    elif not how.newcomers:
+        yield Newcomer(archive.path)
+    else:
+        try:
+            with disk.folders_in(archive) as folders:
+                if disk.is_refused(folders[0]):
+                    folders = disk.refused_at(folders[0], list(known) or [archive.path])
+                for folder in folders:
+                    yield judge_folder(root, folder, how.limits) or Unsettled(folder.path)
+        except OSError:
+            log.debug("%s", archive.file, exc_info=True)
+            yield from map(Unsettled, known or [archive.path])
+
+
+def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
     """Tell whether a folder changed less than `quiet` seconds ago by its own time stamps.
 
     A stamp further in the future than that comes from another clock and says nothing.
@@ -157,8 +193,11 @@ def _judge(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
 
 
 def place_of(root: RootSpec, path: str) -> Place:
-    """Return where a skill folder lies; in a plugin root the first folder is its plugin."""
-    plugin = path.partition("/")[0] if root.level == "plugin" else None
+    """Return where a skill folder lies; in a plugin root the first folder is its plugin.
+
+    So is an archive there, and has its name without the ending.
+    """
+    plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
     return Place(root.path, path, root.level, plugin)
 
 

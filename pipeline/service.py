@@ -15,6 +15,7 @@ from typing import NamedTuple
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from catalog.errors import CatalogBusy, SkilldropError
+from catalog.file_names import archive_of
 from catalog.publisher import publish_indexes
 from catalog.record import Applied, Trigger
 from catalog.site.process import SiteProcess
@@ -376,7 +377,8 @@ class Service:
 
 
 def _unit(root: str, path: str) -> str:
-    """Return what a folder settles as."""
+    """Return what a folder settles as; one in an archive settles as that."""
+    path = archive_of(path) or path
     return disk.unit_of(Path(root), disk.os_path(f"{root}/{path}")) or path
 
 

@@ -127,6 +127,8 @@ class LimitSettings(_Table):
     skill_md_bytes: ByteSize = Field(ByteSize(2**20), gt=0, description=_A_SIZE)
     text_bytes: ByteSize = Field(
         ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"')
+    archive_members: int = Field(20_000, gt=0, description="a whole number of files above 0")
+    archive_bytes: ByteSize = Field(ByteSize(512 * 2**20), gt=0, description=_A_SIZE)
 
 
 class RetentionSettings(_Table):

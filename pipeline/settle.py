@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from catalog.file_names import is_archive, top_of_archive
+
 GATHER = 0.03
 """Seconds for which what is due waits for what will be due in that time, to be looked at with it:
 the two ends of a rename, say, of which the events told one after the other."""
@@ -25,6 +27,17 @@ class Unit(NamedTuple):
         while path:
             path = path.rpartition("/")[0]
             yield Unit(self.root, path)
+
+
+def with_archives(units: Iterable[Unit]) -> list[Unit]:
+    """Return the units, each file's with that of what it may hold; that is one, and no parts."""
+    found = []
+    for unit in units:
+        top = top_of_archive(unit.path)
+        found.append(Unit(unit.root, top) if top else unit)
+        if unit.path and not top and is_archive(unit.path):
+            found.append(Unit(unit.root, f"{unit.path}!"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

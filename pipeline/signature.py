@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from stat import S_ISDIR, S_ISREG
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from catalog.record import Finding
 from pipeline.findings.registry import finding
@@ -40,6 +40,23 @@ class Limits:
     depth: int = 32  # directories below the root
     skill_md_bytes: int = 1024 * 1024
     text_bytes: int = 65_536  # larger text files are accepted, but stored without their text
+    archive_members: int = 20_000  # files, links and directories; all its skills together, too
+    archive_bytes: int = 512 * 1024 * 1024  # as the file is, and unpacked
+
+
+class Source(Protocol):
+    """What the files of a folder are read from, where that is not a directory."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be read."""
+
+    @property
+    def is_as_seen(self) -> bool:
+        """Whether it is what it was when the folder was found in it; OSError."""
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Yield the bytes of a file, whose path is relative to the root; OSError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,7 @@ class Folder:
     problems: tuple[Finding, ...]
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
+    source: Source | None = field(default=None, compare=False, repr=False)
 
     @property
     def skill_md_name(self) -> str | None:
@@ -74,7 +92,8 @@ class Folder:
 
     def is_whole(self, problems: Iterable[Finding]) -> bool:
         """Say whether all its files could be read, given all problems met while doing so."""
-        return not self.exceeds_limits and _INCOMPLETE.isdisjoint(p.code for p in problems)
+        return bool(self.entries) and not self.exceeds_limits and (
+            _INCOMPLETE.isdisjoint(p.code for p in problems))
 
 
 class Signature:

@@ -11,17 +11,16 @@ from typing import TypeAlias
 from catalog.errors import RootUnreadable
 from catalog.record import Acceptance, Finding, Json, Place
 from pipeline import disk, forked
-from pipeline.disk import DEFAULT_LIMITS, Folder, Limits, Stray
+from pipeline.disk import DEFAULT_LIMITS, Archive, Folder, Limits, Stray
 from pipeline.findings.registry import finding
 from pipeline.glance import glance
 from pipeline.ingest import examine
-from pipeline.names import is_skill_md
+from pipeline.names import is_archive, is_skill_md
 from pipeline.parse import parse
 from pipeline.snapshot import Glance
 
 log = logging.getLogger(__name__)
 
-_ARCHIVES = (".zip", ".skill", ".tar.gz", ".tgz")
 _TRIES = 3  # how often a folder is read that changes under our eyes
 _PATHS = 256  # a tree is taken apart into so many paths, if it can be …
 _PATHS_IN_A_PIECE = 16  # … which are judged by so many at once
@@ -63,10 +62,10 @@ def judge_paths(paths: Iterable[Path], *, acceptance: Acceptance = "lenient",
                 cores: int | None = None) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
-    A path is a skill folder, a tree of them, or a SKILL.md, which stands for its folder without
-    the skills inside it. They are judged while one iterates, on every core unless told
-    otherwise, and come in the same order however many there are. Raises RootUnreadable for a
-    path that is none of these, at once, and where one cannot be listed, when its turn comes.
+    A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
+    folder without the skills inside it. They are judged while one iterates, on every core unless
+    told otherwise, and come in the same order however many there are. Raises RootUnreadable for
+    a path that is none of these, at once, and where one cannot be listed, when its turn comes.
     """
     targets = [_target(path) for path in paths]
     return _judgements(targets, _Judge(acceptance, tuple(profiles), limits), cores)
@@ -87,18 +86,34 @@ class _Target:
             return [self.under]
         return disk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
 
-    def found(self, path: str, limits: Limits) -> Iterable[Folder | Stray]:
-        if not self.alone:
-            return disk.walk(self.root, path, limits)
-        folder = disk.look(self.root, path, limits)
-        return [folder] if folder else []
+    def found(self, path: str, limits: Limits) -> Iterator[Folder | Stray]:
+        if self.alone:
+            folder = disk.look(self.root, path, limits)
+            yield from [folder] if folder else []
+            return
+        for found in disk.walk(self.root, path, limits):
+            if isinstance(found, Archive):
+                yield from _in_archive(found)
+            else:
+                yield found
 
     def as_named(self, path: str) -> str:
         """Return a path below the root in the words of the author."""
+        if self.under.endswith("!"):
+            return f"{self.named}{path[len(self.under) - 1:]}"
         below = path[len(self.under):].lstrip("/")
         if self.named in (".", "/"):
             return f"{self.named}{below}".removeprefix("." if below else "")
         return f"{self.named}/{below}" if below else self.named
+
+
+def _in_archive(archive: Archive) -> Iterator[Folder | Stray]:
+    try:
+        with disk.folders_in(archive) as folders:
+            yield from folders
+    except OSError as error:
+        yield Stray(archive.path, finding(
+            "archive-unreadable", f"The archive cannot be read: {error.strerror or error}."))
 
 
 def _target(path: Path) -> _Target:
@@ -106,10 +121,12 @@ def _target(path: Path) -> _Target:
     if alone:
         path = path.parent
     elif not path.is_dir():
+        if path.is_file() and is_archive(path.name):
+            file = Path(os.path.realpath(path))
+            named = disk.text_path(str(path))
+            return _Target(named, file.parent, f"{disk.text_path(file.name)}!", alone)
         name = disk.text_path(str(path))
-        if path.name.lower().endswith(_ARCHIVES):
-            raise RootUnreadable(f"{name} is an archive: unpack it, and name the folder.")
-        raise RootUnreadable(f"{name} is neither a folder nor a SKILL.md.")
+        raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
     # A skill has the name of the folder in which it really lies.
     folder, named = Path(os.path.realpath(path)), disk.text_path(str(path))
     if disk.is_skill_folder(folder):

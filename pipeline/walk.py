@@ -2,19 +2,28 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from stat import S_ISDIR, S_ISLNK
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.errors import RootUnreadable
+from catalog.file_names import archive_of
 from catalog.record import Finding
-from pipeline.directory import Directory, Listing, holds_common_skill_md, holds_skill_md, listing
+from pipeline.directory import (
+    Directory,
+    DiskTree,
+    File,
+    Listing,
+    Tree,
+    holds_common_skill_md,
+    holds_skill_md,
+)
 from pipeline.findings.registry import finding
-from pipeline.links import targets
-from pipeline.names import is_junk, is_skill_md, os_path, text_path
+from pipeline.names import is_archive, is_junk, is_skill_md, os_path, text_path
 from pipeline.signature import Folder, Limits, Signature, Targets
+from pipeline.snapshot import fingerprint
 
 DEFAULT_LIMITS = Limits()
 
@@ -30,15 +39,36 @@ class Stray:
     finding: Finding
 
 
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A file that stands for the skill folders in it; the walk has not opened it."""
+
+    path: str  # of its top, relative to the root: `group/x.zip!`
+    file: str  # absolute, as the system writes it
+    stat: os.stat_result = field(compare=False)  # of a link, its target's
+    limits: Limits
+    fingerprint: str  # changes when the file does, or when other limits hold for what is in it
+
+    @property
+    def changed_ns(self) -> int:
+        """Its ctime in ns since the epoch."""
+        return self.stat.st_ctime_ns
+
+
 def walk(
     root: Path, under: str = "", limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Folder | Stray]:
-    """Yield every skill folder and stray at or below `under`, a path relative to the root.
+) -> Iterator[Folder | Archive | Stray]:
+    """Yield every skill folder, archive and stray at or below `under`, relative to the root.
 
     A folder comes before those inside it, and siblings are sorted by name. What is found below
     a path is the same whether the walk starts there or above. Nothing is yielded for a path
-    that has vanished. Raises RootUnreadable if the root itself cannot be listed.
+    that has vanished. The path of an archive is that of its top, `x.zip!`; `x.zip` is for the
+    directory that it might be. Raises RootUnreadable if the root itself cannot be listed.
     """
+    if archived := archive_of(under):
+        found_there = _Descent(os.path.abspath(root), archived, limits).archive()
+        yield from [found_there] if found_there else []
+        return
     descent = _Descent(os.path.abspath(root), under, limits)
     start = descent.reach()
     found = descent.below(start) if isinstance(start, Directory) else iter([start] if start else [])
@@ -47,11 +77,35 @@ def walk(
             yield one
 
 
+def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | Stray]:
+    """Yield every skill folder and stray at or below a directory of another tree than the disk's.
+
+    An archive in it is a file like any other.
+    """
+    for found in _Descent("", start.text, limits, tree).below(start):
+        if not isinstance(found, Archive):
+            yield found
+
+
+def archive_at(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Archive | None:
+    """Return the archive that a path leads into; None if there is none any more.
+
+    Raises RootUnreadable if the root itself cannot be listed, or the way to the archive.
+    """
+    found = _Descent(os.path.abspath(root), archive_of(path) or path, limits).archive()
+    if isinstance(found, Stray):
+        raise RootUnreadable(f"{found.path} in the root {root}: {found.finding.message}")
+    return found
+
+
 def entries(root: Path, path: str) -> list[str] | None:
     """Return the paths directly in a directory that, walked each, give what its walk gives.
 
-    None where it must be walked whole: a skill folder, a link, or what cannot be listed.
+    None where it must be walked whole: a skill folder, a link, an archive, or what cannot be
+    listed. What has the name of an archive may be a directory or a file, so both are named.
     """
+    if archive_of(path):
+        return None
     own = f"{root}/{os_path(path)}" if path else str(root)
     try:
         names = sorted(name for name in os.listdir(own) if not is_junk(name))
@@ -59,7 +113,9 @@ def entries(root: Path, path: str) -> list[str] | None:
         return None
     if path and (os.path.islink(own) or any(map(is_skill_md, names))):
         return None
-    return [f"{path}/{text_path(name)}" if path else text_path(name) for name in names]
+    below = f"{path}/" if path else ""
+    return [f"{below}{text_path(name)}{end}"
+            for name in names for end in (("", "!") if is_archive(name) else ("",))]
 
 
 def taken_apart(root: Path, paths: Iterable[str], enough: int) -> list[str]:
@@ -74,7 +130,7 @@ def taken_apart(root: Path, paths: Iterable[str], enough: int) -> list[str]:
     return [path for path, _ in some]
 
 
-def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+def look_at(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
@@ -89,10 +145,11 @@ def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | Non
 def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
     """Return what must be quiet before a hinted absolute path of the system can be looked at.
 
-    That is the outermost directory on the way down to it that holds a SKILL.md now, else the
-    entry of the root in which it lies, and "" for the root itself; None for junk and for paths
-    outside. Only the common spellings of SKILL.md are asked for here, where a burst of events
-    must stay cheap: a rarer one settles together with the entry of the root.
+    That is the outermost directory on the way down to it that holds a SKILL.md now, else an
+    archive itself, else the entry of the root in which it lies, and "" for the root itself; None
+    for junk and for paths outside. Only the common spellings of SKILL.md are asked for here,
+    where a burst of events must stay cheap: a rarer one settles together with the entry of the
+    root.
     """
     base, hinted = os.path.abspath(root), os.path.abspath(path)
     if hinted == base:
@@ -107,6 +164,8 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
         unit = "/".join(names[:depth])
         if holds_common_skill_md(f"{prefix}{unit}"):
             return text_path(unit)
+    if is_archive(names[-1]) and os.path.isfile(hinted):
+        return text_path("/".join(names))
     return text_path(names[0])
 
 
@@ -117,10 +176,11 @@ class _Descent:
     that a walk over a part agrees with a walk over the whole.
     """
 
-    def __init__(self, root: str, under: str, limits: Limits) -> None:
+    def __init__(self, root: str, under: str, limits: Limits, tree: Tree | None = None) -> None:
         self._root = root
         self._under = under
         self._limits = limits
+        self._tree = tree or DiskTree(root)
 
     def reach(self) -> Directory | Stray | None:
         """Go down to where to begin; None where a walk from the root would not get to it either."""
@@ -137,6 +197,27 @@ class _Descent:
             here = below
         return here
 
+    def archive(self) -> Archive | Stray | None:
+        """Return the archive that a walk from the root would find at the path of its file."""
+        parent, _, name = self._under.rpartition("/")
+        here = _Descent(self._root, parent, self._limits).reach()
+        if not isinstance(here, Directory):
+            return here
+        if here.depth > self._limits.depth or is_junk(os_path(name)) or self.is_inside_skill:
+            return None
+        try:
+            stat = os.lstat(f"{here.path}/{os_path(name)}")
+        except OSError as error:
+            self._check_root()
+            if error.errno in _VANISHED | {errno.ENAMETOOLONG}:
+                return None
+            return Stray(f"{here.child(os_path(name)).text}!", finding(
+                "directory-unreadable", f"It cannot be reached: {error.strerror}."))
+        if S_ISLNK(stat.st_mode):
+            others = self._tree.targets(here.path, [os_path(name)])
+            return next(self._archives(here, [], others), None)
+        return self._archive(here, os_path(name), stat) if S_ISREG(stat.st_mode) else None
+
     @cached_property
     def is_inside_skill(self) -> bool:
         """Whether what was begun with is a skill's, which thus has had its word on strays there."""
@@ -144,7 +225,7 @@ class _Descent:
         ways = ["/".join(names[:depth]) for depth in range(1, len(names))]
         return any(holds_skill_md(f"{self._root}/{way}") for way in ways)
 
-    def below(self, start: Directory) -> Iterator[Folder | Stray]:
+    def below(self, start: Directory) -> Iterator[Folder | Archive | Stray]:
         """Yield what is found at and below a directory."""
         way = [iter((start,))]
         while way:
@@ -163,8 +244,9 @@ class _Descent:
                     yield folder
                 way.append(iter(nested))
             else:
-                others = targets(self._root, here.path, listed.others)
+                others = self._tree.targets(here.path, listed.others)
                 yield from _strays(here, listed.skill_mds, others)
+                yield from self._archives(here, listed.files, others)
                 way.append(here.children(listed, others))
 
     def skill_at(self, here: Directory) -> Folder | None:
@@ -183,7 +265,7 @@ class _Descent:
                 return None
             return Stray(here.child(name).text, finding(
                 "directory-unreadable", f"It cannot be reached: {error.strerror}."))
-        others = targets(self._root, here.path, [name]) if S_ISLNK(mode) else {}
+        others = self._tree.targets(here.path, [name]) if S_ISLNK(mode) else {}
         if not is_skill_md(name):
             if S_ISDIR(mode):
                 return here.child(name)
@@ -211,7 +293,7 @@ class _Descent:
                 "nothing in it is read."
             ))
         try:
-            return listing(here.path, files)
+            return self._tree.listing(here.path, files)
         except OSError as error:
             if not here.text or error.errno in _EXHAUSTED:
                 raise self._unreadable(error) from error
@@ -220,6 +302,24 @@ class _Descent:
             return finding(
                 "directory-unreadable", f"The directory cannot be listed: {error.strerror}."
             )
+
+    def _archives(
+        self, here: Directory, files: Sequence[File], others: Targets
+    ) -> Iterator[Archive]:
+        """Yield the archives directly in a directory that belongs to no skill."""
+        found = {file.name: file for file in files if is_archive(file.name)}
+        for name in sorted({*found, *filter(is_archive, others)}):
+            target = others.get(name)
+            try:
+                stat = found[name].stat(follow_symlinks=False) if name in found else target
+            except OSError:
+                continue
+            if isinstance(stat, os.stat_result) and S_ISREG(stat.st_mode):
+                yield self._archive(here, name, stat)
+
+    def _archive(self, here: Directory, name: str, stat: os.stat_result) -> Archive:
+        return Archive(f"{here.child(name).text}!", f"{here.path}/{name}", stat, self._limits,
+                       fingerprint([(repr(self._limits), stat)]))
 
     def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
         """Return the skill folder that `top` is, and the skill folders that lie in it."""
@@ -247,7 +347,7 @@ class _Descent:
     def _take(self, signature: Signature, here: Directory, listed: Listing) -> Iterator[Directory]:
         """Note what lies directly in a directory of a skill; return the directories in it."""
         try:
-            stat = os.stat(here.path)
+            stat = self._tree.stat(here.path)
         except OSError:
             return iter(())
         signature.add_directory(here.text, stat, listed.file_count + len(listed.others))
@@ -259,7 +359,7 @@ class _Descent:
                 continue
             except OSError as error:
                 signature.report("file-unreadable", path, f"It cannot be read: {error.strerror}.")
-        others = {} if signature.is_full else targets(self._root, here.path, listed.others)
+        others = {} if signature.is_full else self._tree.targets(here.path, listed.others)
         if here.is_skill:
             signature.add_skill_mds(listed.skill_mds, listed.directories, others)
         signature.add_targets(here.text, others)

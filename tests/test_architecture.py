@@ -30,12 +30,14 @@ FLOORS = """
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
     5  pipeline.validate
     4  pipeline.scan  pipeline.watch  pipeline.opening
-    3  pipeline.ingest  pipeline.archive
-    3  pipeline.disk > pipeline.glance > pipeline.walk
-    2  pipeline.directory > pipeline.links > pipeline.signature
+    3  pipeline.ingest
+    3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
+    2  pipeline.directory > pipeline.links
+    2  pipeline.zip_members > pipeline.tar_members > pipeline.members
     2  pipeline.outcome_reading
-    1  pipeline.snapshot  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
+    1  pipeline.signature > pipeline.snapshot
+    1  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
     1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file

@@ -35,7 +35,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     assert (settings.site, settings.host, settings.port) == (True, "127.0.0.1", 8001)
     assert settings.limits.model_dump() == {
         "files": 2000, "bytes": 100 * MIB, "depth": 32, "skill_md_bytes": MIB,
-        "text_bytes": 65_536,
+        "text_bytes": 65_536, "archive_members": 20_000, "archive_bytes": 512 * MIB,
     }
 
 

@@ -321,7 +321,8 @@ class TestOddThings:
         )), None, None]
 
     @pytest.mark.parametrize("raw", [b"plain", "ü 技能".encode(), b"a\\b", b"\\xe9", b"\xe9",
-                                     b"\\\xe9\\", b"\\\\x2f", b"\xff\xfe/\xed\xa0\x80"],
+                                     b"\\\xe9\\", b"\\\\x2f", b"\xff\xfe/\xed\xa0\x80",
+                                     b"x.zip!/y", b"x.Tar.gz!", b"\\x21", b"!", b"a!/b"],
                              ids=repr)
     def test_text_paths_lead_back(self, raw: bytes) -> None:
         """The text is valid UTF-8 and `os_path` restores the very bytes."""
@@ -583,10 +584,13 @@ class TestPartOfARoot:
         write(tmp_path, "SKILL.md", "s/SKILL.md", "s/sub/n/SKILL.md", "s/assets/a/SKILL.md",
               "odd/sKILL.md", "odd/tests/t/SKILL.md", "odd/u/SKILL.md", "w/x/SKILL.md",
               "w/examples/y/SKILL.md", ".git/g/SKILL.md", "w/SKILL.md.d/z/SKILL.md", "file",
+              "w/there.zip", "s/there.zip", "w/two.tgz/f/SKILL.md", "odd/there.zip",
+              "w/x!/SKILL.md",
               "d/SKILL.md/e/SKILL.md", "deep/1/2/3/SKILL.md", "s/1/2/3/4/x", "odd/1/2/3/4/x")
         for link, target in {"w/to-s": "../s", "w/out": "/", "dangling": "nowhere",
                              "s/out": "/etc", "w/loop": "..", "to-w": "w", "odd/to-x": "../w/x",
-                             "s/sub/to-w": "../../w", "odd/u/out": "/", "odd/1/out": "/"}.items():
+                             "s/sub/to-w": "../../w", "odd/u/out": "/", "odd/1/out": "/",
+                             "w/link.zip": "there.zip", "out.zip": "/etc/hostname"}.items():
             (tmp_path / link).symlink_to(target)
         return tmp_path
 
@@ -596,11 +600,14 @@ class TestPartOfARoot:
         whole = list(disk.walk(root, "", limits))
         paths = {str(Path(top, name).relative_to(root))
                  for top, directories, files in os.walk(root) for name in directories + files}
+        paths |= {f"{path}!" for path in paths if path.endswith((".zip", ".tgz"))}
         paths |= {found.path for found in whole} | {"nowhere", "w/../s", "s/", "/", ".", "w//x"}
         in_skill = {found.path for found in whole if isinstance(found, Folder)}
         for under in sorted(paths):
             part = [f for f in whole if f.path == under or f.path.startswith(f"{under}/")]
             assert list(disk.walk(root, under, limits)) == part, under
+            if under.endswith("!"):
+                continue
             expected = part[0] if under in in_skill else None
             assert disk.look(root, under, limits) == expected, under
 
@@ -637,6 +644,9 @@ class TestPartOfARoot:
             ("/w/examples/y", "w/examples/y"),
             ("/SKILL.md", "SKILL.md"),
             ("/new.zip", "new.zip"),
+            ("/w/new.zip", "w"),
+            ("/w/there.zip", "w/there.zip"),
+            ("/s/there.zip", "s"),
             ("/s/.git/index", None),
             ("/s/x.swp", None),
             ("/../elsewhere", None),

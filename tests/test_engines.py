@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import SkillWriter
+from made_archives import make_tar, make_zip
 
 from catalog.record import Judged, RootSpec
 from pipeline import engines
@@ -25,6 +26,9 @@ def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
     skill(tmp_path / "root/group-0/skill-0/nested")
     skill(tmp_path / "root/flat")
     skill(tmp_path / "root/broken", files={"SKILL.md": "nothing\n"})
+    for place in ("group-0/x.zip", "y.tgz"):
+        make = make_zip if place.endswith("zip") else make_tar
+        make(tmp_path / "root" / place, {f"{n}/SKILL.md": "nothing\n" for n in range(3)})
     (tmp_path / "root/SKILL.md").write_text("stray")
     (tmp_path / "root/group-1/dangling").symlink_to("nowhere")
     return RootSpec(str(tmp_path / "root"))

@@ -1,14 +1,15 @@
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import made_archives
 import pytest
 
 from catalog.record import Acceptance, Finding, Place
 from pipeline import disk
-from pipeline.disk import Limits, Stray
+from pipeline.disk import Archive, Folder, Limits, Stray
 from pipeline.findings.finding_type import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE
 from pipeline.findings.registry import REGISTRY, finding
 from pipeline.ingest import judge
@@ -97,15 +98,16 @@ MADE: Mapping[str, Callable[[Path], None]] = {
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
-# No folder brings these: one is said where reading gave no reason, the other of a bug of ours.
-FALLBACKS = {"folder-unreadable", "internal-error", "skill-md-missing"}
+# No folder brings these: said of an archive that must not be read, where reading gave no reason,
+# of a bug of ours, and where there is nothing.
+FALLBACKS = {"archive-unreadable", "folder-unreadable", "internal-error", "skill-md-missing"}
 
 
 def found_in(root: Path, *, limits: Limits, acceptance: Acceptance,
              profiles: Sequence[str] = FOR_ALL) -> list[Finding]:
     """Return everything that is found below a root with the profiles on."""
     findings: list[Finding] = []
-    for each in disk.walk(root, "", limits):
+    for each in found_below(root, limits):
         if isinstance(each, Stray):
             findings.append(each.finding)
             continue
@@ -113,6 +115,16 @@ def found_in(root: Path, *, limits: Limits, acceptance: Acceptance,
         assert snapshot
         findings += judged(root, snapshot, acceptance, profiles)
     return findings
+
+
+def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
+    """Yield what lies below a root, in its archives, too."""
+    for each in disk.walk(root, "", limits):
+        if isinstance(each, Archive):
+            with disk.folders_in(each) as folders:
+                yield from folders
+        else:
+            yield each
 
 
 def judged(root: Path, snapshot: Snapshot, acceptance: Acceptance = "lenient",
@@ -158,6 +170,15 @@ def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: s
     assert {each.code for each in findings} == {code}
 
 
+@pytest.mark.parametrize("code", made_archives.BAD)
+def test_an_archive_that_is_refused_shows_why(tmp_path: Path, code: str) -> None:
+    """Each is a good skill but for one thing, for which nothing in it is read."""
+    made_archives.BAD[code](tmp_path)
+    limits = Limits(archive_members=50, archive_bytes=200_000) if "too" in code else Limits()
+    findings = found_in(tmp_path, limits=limits, acceptance="lenient")
+    assert [each.code for each in findings] == [code]
+
+
 def test_a_rejection_has_a_reason_even_where_reading_gave_none() -> None:
     """A folder without a digest and without a problem is said to be unreadable."""
     snapshot = Snapshot("sample", "SKILL.md", GOOD.encode(), (), "f", None, ())
@@ -186,7 +207,7 @@ def test_every_code_has_a_sample_and_every_sample_a_code() -> None:
     """Registry and samples name the same codes, each in one place."""
     in_git = {sample.name for sample in BAD.iterdir()}
     of_skills = {code for code, kind in REGISTRY.items() if kind.profile != "outcome"}
-    assert in_git | MADE.keys() | FALLBACKS == of_skills
+    assert in_git | MADE.keys() | made_archives.BAD.keys() | FALLBACKS == of_skills
     assert not in_git & MADE.keys()
 
 

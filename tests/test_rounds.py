@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SkillWriter
+from made_archives import make_tar, make_zip
 from records import NOON
 from sqlite_utils import Database
 
@@ -194,6 +195,126 @@ def test_a_file_directly_in_the_root_is_a_finding_and_no_skill(
     (folders.path / "SKILL.md").unlink()
     folders.scan()
     assert folders.store.db.execute("SELECT count(*) FROM findings").fetchone() == (0,)
+
+
+def skill_md(name: str, description: str = "Counts words.") -> str:
+    """Return a SKILL.md."""
+    return f"---\nname: {name}\ndescription: {description}\n---\n"
+
+
+def test_an_archive_is_the_skills_in_it(folders: Folders, skill: SkillWriter) -> None:
+    """They come, change and go with it, and unchanged it is not opened again."""
+    skill(folders.path / "group/plain")
+    path = folders.path / "group/x.zip"
+    make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    assert folders.scan().outcomes == {"added": 3}
+    path.chmod(0o644)
+    make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b", "Now counts more."),
+                    "c/SKILL.md": skill_md("c")})
+    assert folders.look("group/x.zip").outcomes == {"unchanged": 1, "updated": 1, "added": 1}
+    path.rename(folders.path / "y.zip")
+    assert folders.look("group/x.zip", "y.zip").outcomes == {"renamed": 3}
+    assert set(folders.statuses()) == {"group/plain", "y.zip!/a", "y.zip!/b", "y.zip!/c"}
+    (folders.path / "y.zip").unlink()
+    assert folders.look("y.zip").outcomes == {"removed": 3}
+
+
+def test_an_unchanged_archive_is_not_opened(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a good one nor one that is refused; a deep scan opens both."""
+    make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    make_zip(folders.path / "none.zip", {"a/README.md": "x"})
+    assert folders.scan().outcomes == {"added": 2, "rejected": 1}
+    monkeypatch.setattr(scan.disk, "folders_in", lambda _: pytest.fail("it was opened"))
+    assert folders.scan().outcomes == {"unchanged": 3}
+    monkeypatch.undo()
+    assert folders.scan(deep=True).outcomes == {"unchanged": 3}
+
+
+def test_a_scan_that_was_cut_short_goes_on_inside_an_archive(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who knows but some of the skills in an archive has not seen it."""
+    make_zip(folders.path / "x.zip", {f"{n}/SKILL.md": skill_md(f"s{n}") for n in range(5)})
+    monkeypatch.setattr(rounds, "BATCH", 2)
+    cut = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
+    next(cut.run())
+    assert len(folders.statuses()) == 2
+    assert folders.scan().outcomes == {"unchanged": 2, "added": 3}
+
+
+def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
+    """Cut short a moment ago it waits, quiet it is refused, and whole it is read."""
+    path = folders.path / "x.tgz"
+    whole = make_tar(path, {"a/SKILL.md": skill_md("a")}).read_bytes()
+    path.write_bytes(whole[:-30])
+    report = folders.scan(quiet=60.0)
+    assert report.unsettled == [Unit(str(folders.path), "x.tgz!")]
+    assert folders.scan().outcomes == {"rejected": 1}
+    assert folders.statuses() == {"x.tgz!": "rejected"}
+    path.write_bytes(whole)
+    assert folders.look("x.tgz").outcomes == {"added": 1, "removed": 1}
+    assert folders.statuses() == {"x.tgz!": "removed", "x.tgz!/a": "active"}
+
+
+def test_the_skills_of_an_archive_outlive_a_bad_copy_of_it(folders: Folders) -> None:
+    """Their last good versions stay, and say so."""
+    path = folders.path / "x.tgz"
+    whole = make_tar(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")}).read_bytes()
+    folders.scan()
+    path.write_bytes(whole[:-30])
+    assert folders.look("x.tgz").outcomes == {"rejected": 2}
+    assert folders.scan().outcomes == {"unchanged": 2}
+    assert folders.statuses() == {"x.tgz!/a": "active", "x.tgz!/b": "active"}
+    rejected = "SELECT count(*) FROM skills WHERE newest_rejected_at IS NOT NULL"
+    assert folders.store.db.execute(rejected).fetchone() == (2,)
+    path.write_bytes(whole)
+    folders.look("x.tgz")
+    assert folders.store.db.execute(rejected).fetchone() == (0,)
+
+
+def test_a_skill_moves_into_out_of_and_inside_archives(
+    folders: Folders, skill: SkillWriter
+) -> None:
+    """What has the same content is the same skill, wherever it is kept."""
+    skill(folders.path / "a", files={"SKILL.md": skill_md("a")})
+    folders.scan()
+    (row,) = folders.store.db.execute("SELECT id FROM skills").fetchone()
+    where = "SELECT path FROM skills WHERE status = 'active' AND id = ?"
+    shutil.rmtree(folders.path / "a")
+    make_zip(folders.path / "x.zip", {"a-1.0/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    assert folders.scan().outcomes == {"renamed": 1, "added": 1}
+    assert folders.store.db.execute(where, [row]).fetchone() == ("x.zip!/a-1.0",)
+    make_zip(folders.path / "x.zip", {"a-2.0/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    assert folders.scan().outcomes == {"renamed": 1, "unchanged": 1}
+    assert folders.store.db.execute(where, [row]).fetchone() == ("x.zip!/a-2.0",)
+    (folders.path / "x.zip").unlink()
+    skill(folders.path / "again", files={"SKILL.md": skill_md("a")})
+    assert folders.scan().outcomes == {"renamed": 1, "removed": 1}
+    assert folders.store.db.execute(where, [row]).fetchone() == ("again",)
+
+
+def test_a_skill_that_stays_in_its_archive_is_no_other_that_moved(folders: Folders) -> None:
+    """What it says now may be what another said, whose row goes to where that went."""
+    path = folders.path / "x.zip"
+    make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    folders.scan()
+    make_zip(path, {"a/SKILL.md": skill_md("b"), "c/SKILL.md": skill_md("b")})
+    assert folders.scan().outcomes == {"updated": 1, "renamed": 1}
+
+
+def test_a_file_and_a_directory_take_each_others_name(folders: Folders, skill: SkillWriter) -> None:
+    """One hint is for both, whichever it is by now."""
+    make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a")})
+    folders.scan()
+    (folders.path / "x.zip").unlink()
+    skill(folders.path / "x.zip/b")
+    assert folders.look("x.zip").outcomes == {"added": 1, "removed": 1}
+    shutil.rmtree(folders.path / "x.zip")
+    make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a")})
+    assert folders.look("x.zip").outcomes == {"added": 1, "removed": 1}
+    assert folders.statuses() == {"x.zip!/a": "active", "x.zip/b": "removed"}
 
 
 def test_batches_are_whole_at_every_pause(

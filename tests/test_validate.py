@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import REPOSITORY, SkillWriter
+from made_archives import pack_zip
 
 from catalog.errors import RootUnreadable
 from pipeline import cli, validate
@@ -81,15 +82,33 @@ def test_a_linked_folder_is_the_folder_it_leads_to(tmp_path: Path, skill: SkillW
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("skills.zip", "skills.zip is an archive: unpack it"),
-    ("one.SKILL", "is an archive"), ("x.tar.gz", "is an archive"), ("x.tgz", "is an archive"),
-    ("notes.md", "notes.md is neither a folder nor a SKILL.md"),
+    ("notes.md", "notes.md is neither a folder, an archive nor a SKILL.md"),
+    ("x.zip.md", "x.zip.md is neither"),
 ])
 def test_a_file_that_is_no_skill_md_is_refused(tree: Path, name: str, said: str) -> None:
     """In one sentence, and before anything else is judged."""
     Path(name).write_bytes(b"PK")
     with pytest.raises(RootUnreadable, match=re.escape(said)):
         judge_paths([tree, Path(name)])
+
+
+def test_an_archive_is_judged_as_the_folders_in_it(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named itself, in a tree, or where one stands, and whatever is wrong with it."""
+    skill(tmp_path / "tree/plain")
+    pack_zip(skill(tmp_path / "one", files={"run.so": b"\x7fELF\0"}), tmp_path / "tree/x.zip")
+    (tmp_path / "tree/cut.tgz").write_bytes(b"\x1f\x8b")
+    assert paths("tree/x.zip") == ["tree/x.zip!/one"]
+    assert paths("tree") == ["tree/cut.tgz!", "tree/plain", "tree/x.zip!/one"]
+    monkeypatch.chdir(tmp_path / "tree")
+    assert paths("x.zip", ".") == ["x.zip!/one", "cut.tgz!", "plain"]
+    (packed,), (plain,) = (judged(path, profiles=("safety",)) for path in ("x.zip", "../one"))
+    assert packed.findings == plain.findings
+    assert [found.code for found in packed.findings] == ["native-binary"]
+    assert packed.place(packed.findings[0]) == "x.zip!/one/run.so"
+    (cut,) = judged("cut.tgz")
+    assert (cut.name, cut.loadable, cut.findings[0].code) == ("cut", False, "archive-truncated")
 
 
 def test_a_name_that_is_not_utf8_is_judged_and_named(tmp_path: Path, skill: SkillWriter) -> None:

@@ -28,11 +28,11 @@ from pipeline.validate import judge_paths
 @as_json_option
 def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[str, ...], form: str,
              quiet: bool, fail_on: str, as_json: bool) -> int:
-    """Judge skill folders, all skills in a tree, or a SKILL.md; exit 1 where there is an error.
+    """Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.
 
     \b
     Examples:
-      skilldrop validate my-skill
+      skilldrop validate my-skill other-skill.zip
       skilldrop validate skills --profile safety --quiet
       skilldrop validate skills --format sarif > skills.sarif
     """

@@ -4,6 +4,7 @@ from catalog.record import Finding
 from pipeline.findings import (
     advice,
     apexbridge,
+    archives,
     claude_code,
     judging,
     outcome,
@@ -17,7 +18,7 @@ from pipeline.findings.finding_type import FindingType
 REGISTRY: dict[str, FindingType] = {
     kind.code: kind
     for module in (
-        reading, parsing, judging, spec, advice, safety, claude_code, apexbridge, outcome,
+        reading, archives, parsing, judging, spec, advice, safety, claude_code, apexbridge, outcome,
     )
     for kind in module.TYPES
 }

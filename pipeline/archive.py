@@ -1,0 +1,169 @@
+"""Reads archives in place: their skill folders are found and read as if they were on disk."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from typing import IO
+
+from catalog.record import Finding
+from pipeline import tar_members, zip_members
+from pipeline.archive_tree import ArchiveTree
+from pipeline.directory import Directory
+from pipeline.findings.registry import finding
+from pipeline.members import Members, Refused, check_size
+from pipeline.names import os_path
+from pipeline.seen_file import identity
+from pipeline.signature import Folder
+from pipeline.walk import Archive, Stray, folders_in
+
+_ZIPS = (".zip", ".skill")
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
+
+
+@contextmanager
+def folders(archive: Archive) -> Iterator[list[Folder]]:
+    """Yield the skill folders in an archive, which can be read until the context ends.
+
+    All that belongs to a skill has been read once by then, so that nothing in it is damaged.
+    A refused archive is one folder without files, whose problem says why. Raises OSError for
+    what is wrong with the machine, or where the archive is no longer as it was seen.
+    """
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(os.open(archive.file, _FILE), "rb"))
+            if identity(os.fstat(file.fileno())) != identity(archive.stat):
+                raise OSError(f"{archive.file} changed since it was seen")
+            source = _Source(archive, stack.enter_context(_opened(archive, file)))
+            stack.callback(source.close)
+            found = source.folders()
+        except Refused as refused:
+            found = [_refused(archive, refused.finding)]
+        except PermissionError as error:
+            found = [_refused(archive, finding(
+                "archive-unreadable", f"The archive cannot be read: {error.strerror}."))]
+        # How many there are stands in the fingerprint: who knows fewer has not seen all.
+        seal = f"{archive.fingerprint}.{len(found)}"
+        yield [replace(folder, fingerprint=seal, changed_ns=archive.changed_ns)
+               for folder in found]
+
+
+def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members]:
+    """Open an archive, which is a zip or a tar as its name says; Refused, OSError."""
+    size, limits = archive.stat.st_size, archive.limits
+    if not size:
+        raise Refused("archive-truncated", "The archive is empty.")
+    if size > limits.archive_bytes:
+        raise Refused("archive-too-large", f"The archive has {size:,} bytes; "
+                                           f"the limit is {limits.archive_bytes:,}.")
+    if archive.file.lower().endswith(_ZIPS):
+        return zip_members.opened(file, size, limits)
+    return tar_members.opened(file, limits)
+
+
+def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
+    """Tell whether these are the fingerprints of all that is in an archive, as it is now."""
+    return bool(fingerprints) and (
+        set(fingerprints) == {f"{archive.fingerprint}.{len(fingerprints)}"})
+
+
+def is_refused(folder: Folder) -> bool:
+    """Tell whether a folder stands for an archive in which nothing is read."""
+    return isinstance(folder.source, _Refusal)
+
+
+def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
+    """Return a refused archive's folder as it stands for each path that was known in it."""
+    before, _, _ = folder.fingerprint.rpartition(".")
+    return [replace(folder, path=path, fingerprint=f"{before}.{len(paths)}") for path in paths]
+
+
+class _Source:
+    """Where the folders of an archive are read from, while it is open."""
+
+    def __init__(self, archive: Archive, members: Members | None) -> None:
+        self._archive = archive
+        self._members = members
+        self._tree: ArchiveTree | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be read."""
+        return self._members is not None
+
+    @property
+    def is_as_seen(self) -> bool:
+        """Whether the archive is the file that was opened; OSError."""
+        return identity(os.stat(self._archive.file)) == identity(self._archive.stat)
+
+    def close(self) -> None:
+        """Note that nothing more can be read."""
+        self._members = self._tree = None
+
+    def folders(self) -> list[Folder]:
+        """Return the skill folders, having read all their files once; Refused, OSError."""
+        assert self._members
+        archive, limits = self._archive, self._archive.limits
+        self._tree = ArchiveTree(self._members, limits)
+        # As behind a link: outside of skills, links between directories lead nowhere new.
+        top = Directory("", archive.path, archive.path.count("/") + 1, links=1)
+        found: list[Folder] = []
+        members = size = 0
+        for one in folders_in(self._tree, top, limits):
+            if isinstance(one, Stray):
+                if one.finding.code == "folder-too-deep":
+                    raise Refused(one.finding.code)
+                continue
+            # A file that many links lead to counts for each of them.
+            members += len(one.entries) + len(one.directories)
+            size += sum(stat.st_size for _, stat in one.entries)
+            if members > limits.archive_members:
+                raise Refused("archive-too-many-members")
+            check_size(size, archive.stat.st_size, limits)
+            found.append(replace(one, source=self))
+        if not found:
+            raise Refused("archive-without-skill")
+        self._verify(found)
+        return found
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Yield the bytes of a file, whose path is relative to the root; OSError."""
+        try:
+            yield from self._chunks(path)
+        except Refused as refused:
+            raise OSError(refused.finding.message) from refused  # it was well when it was found
+
+    def _chunks(self, path: str) -> Iterator[bytes]:
+        if self._members is None or self._tree is None:
+            raise OSError(f"{self._archive.file} is closed")
+        inner = os_path(path[len(self._archive.path):])
+        return self._members.chunks(self._tree.member(inner))
+
+    def _verify(self, found: list[Folder]) -> None:
+        for folder in found:
+            if not folder.exceeds_limits:
+                for path, _ in folder.entries:
+                    for _ in self._chunks(f"{folder.path}/{path}"):
+                        pass
+
+
+class _Refusal:
+    """Where there is nothing to read."""
+
+    is_open = True
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    @property
+    def is_as_seen(self) -> bool:
+        """Whether the archive is the file that was refused; OSError."""
+        return identity(os.stat(self._archive.file)) == identity(self._archive.stat)
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Raise OSError."""
+        raise OSError(f"{path} is in an archive that was refused")
+
+
+def _refused(archive: Archive, problem: Finding) -> Folder:
+    return Folder(archive.path, (), (), (problem,), "", 0, _Refusal(archive))
