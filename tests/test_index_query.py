@@ -68,6 +68,7 @@ def test_an_index_ranks_by_feature_level_priority_and_name() -> None:
     (IndexSpec(names=("invoice", "hidden")), ["invoice"]),
     (IndexSpec(names=("tagged", "invoice"), featured=("tagged",)), ["tagged", "invoice"]),
     (IndexSpec(tags=("表格",)), ["tagged"]),
+    (IndexSpec(tags=("spreadsheet", "表格")), ["tagged"]),
     (IndexSpec(tags=("表格",), featured=("invoice",)), ["tagged"]),
     (IndexSpec(levels=("enterprise",)), []),
     (IndexSpec(levels=("plugin", "project")), ["billing", "invoice", "tagged", "会议纪要"]),

@@ -131,6 +131,18 @@ def test_one_skill_more_at_the_end_takes_words_only(
         assert "name_only" not in states(after)
 
 
+@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
+def test_at_every_edge_of_a_budget_the_text_keeps_to_it_and_nobody_is_removed(form: str) -> None:
+    """Also where the number left out gets a digit more, and where one character decides."""
+    skills = [a(f"s{n}", "Reads.") for n in range(120)]
+    for budget in range(100, 800, 5):
+        spec = IndexSpec(format=form, budget_chars=budget, instruction="")
+        built = [prompt_index.build(spec, skills[:n]) for n in (1, 2, 3, 6, 12, 20, 30, 45, 120)]
+        assert all(len(index.text) <= budget for index in built)
+        inside = [len(index.entries) for index in built]
+        assert inside == sorted(inside)
+
+
 @given(SPECS, CANDIDATES)
 def test_names_alone_come_last(spec: IndexSpec, candidates: list[Candidate]) -> None:
     """Above a described skill every skill is described."""
