@@ -25,6 +25,10 @@ class SettingsInvalid(SkilldropError):
     """The configuration cannot be used as it is written."""
 
 
+class NotAsJudged(SkilldropError):
+    """A skill's files are no longer those that were judged; they have to be looked at again."""
+
+
 class NotInCatalog(SkilldropError):
     """A name was asked for that the catalog does not have."""
 

@@ -75,7 +75,8 @@ def _count_filtered(db: Database, spec: IndexSpec) -> int:
 
 def packages_folder(db: Database) -> str | None:
     """Return the folder that holds the published packages; None where there are none."""
-    return None
+    found = db.execute("SELECT packages_folder FROM health").fetchone()
+    return str(found[0]) if found and found[0] else None
 
 
 # Ranking

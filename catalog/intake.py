@@ -1,14 +1,14 @@
-"""Takes one batch of changes into the tables, in one transaction and with one outcome each."""
+"""Takes one batch of changes into the tables, with one outcome each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import apexbridge, contest, rows
+from catalog import apexbridge, rows, standing
 from catalog.naming import qualified_name, skill_id, version_name
 from catalog.record import (
     ApexBridge,
@@ -23,16 +23,24 @@ from catalog.record import (
     SkillRecord,
     Trigger,
 )
+from catalog.statements import columns, insert, upsert
 
 _PRESENT = ("active", "shadowed")
 """The statuses of accepted content: what competes for a skill_id."""
 
 
-def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
-            scan: int | None = None) -> list[Applied]:
-    """Write a batch, inside the caller's transaction, and return what each change came to.
+class Taken(NamedTuple):
+    """What a batch came to."""
 
-    The outcomes stand in the order of the changes. Raises sqlite3.Error.
+    applied: list[Applied]  # in the order of the changes
+    contested: set[str]  # each skill_id that is to be competed for anew
+
+
+def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
+            scan: int | None = None) -> Taken:
+    """Write a batch, inside the caller's transaction, before it is decided who wins.
+
+    Raises sqlite3.Error.
     """
     batch = _Batch(db, trigger, at, scan)
     batch.find_rows(changes)
@@ -48,7 +56,7 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
         else:
             batch.take_rejection(change.verdict, change)
     batch.write()
-    return batch.applied
+    return Taken(batch.applied, batch.contested)
 
 
 class _Batch:
@@ -113,6 +121,9 @@ class _Batch:
         """Accept content: a new version where it is new, and the row that speaks of it."""
         place = _place(judged)
         old = self.old.get(place)
+        if old and old["pinned_version_id"]:
+            self._take_behind_held(record, judged, old)
+            return
         fields = rows.accepted(record) | _SETTLED
         if old and self._says_the_same(old, fields, record.findings) and (
             apexbridge.holds(self.db.conn, old["id"], record.apexbridge)
@@ -141,11 +152,49 @@ class _Batch:
         self._note(skill, place, record.name, outcome, judged,
                    fields.get("current_version_id"))
 
+    def _take_behind_held(self, record: SkillRecord, judged: Judged, old: rows.Row) -> None:
+        """Record accepted content as a version, while the skill stays what it is held at."""
+        place, skill = _place(judged), old["id"]
+        held = self._version(old["pinned_version_id"])
+        findings = (*record.findings, standing.held(held["version"]))
+        fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
+        if (old["level"], old["plugin"]) != (record.place.level, record.place.plugin):
+            fields |= _moved_in_rank(old, record.place)
+        is_new = self._newest_content(skill) != (record.digest, record.skill_id)
+        if not is_new and self._says_the_same(old, fields, findings):
+            self._touch(old, record.fingerprint)
+            self._note_unchanged(place, old["name"])
+            return
+        version = self._add_version(skill, None, record, rows.accepted(record)) if is_new else None
+        present = old["status"] in _PRESENT
+        if not present:
+            fields |= {"status": "active", "status_reason": None}
+            paths = [path for path, in self.db.execute(
+                "SELECT path FROM files WHERE version = ?", [held["id"]])]
+            self.texts.append(rows.restored_text(skill, held, paths))
+        self._write_skill(old, fields | {"fingerprint": record.fingerprint})
+        self._replace_findings(skill, place[0], place[1], findings, old)
+        self.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id",
+                                                                         old["skill_id"]))}
+        self._note(skill, place, old["name"], "renamed" if judged.moved_from else
+                   "updated" if present else "added", judged, version)
+
+    def _version(self, version: int) -> rows.Row:
+        return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
+
+    def _newest_content(self, skill: int) -> tuple[str, str]:
+        digest, skill_id = self.db.execute(
+            "SELECT digest, skill_id FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1",
+            [skill]).fetchone()
+        return digest, skill_id
+
     def take_rejection(self, rejection: Rejection, judged: Judged) -> None:
         """Note why content is not accepted; a last good version stays what it was."""
         place = _place(judged)
         old = self.old.get(place)
+        findings = rejection.findings
         if old and old["status"] in _PRESENT:
+            findings = (*findings, standing.last_good(), *self._said_of_held(old))
             fields = _SETTLED | {
                 "seen_digest": rejection.digest, "root": place[0], "path": place[1],
                 "newest_rejected_at": old["newest_rejected_at"] or self.at,
@@ -156,16 +205,20 @@ class _Batch:
             fields = _SETTLED | rows.rejected(rejection) | {
                 "status": "rejected", "status_reason": _why(rejection.findings),
             }
-        if old and self._says_the_same(old, fields, rejection.findings):
+        if old and self._says_the_same(old, fields, findings):
             self._touch(old, rejection.fingerprint)
             self._note_unchanged(place, rejection.name)
             return
         skill = old["id"] if old else self._new_skill()
         self._write_skill(old, fields | {"id": skill, "fingerprint": rejection.fingerprint})
-        self._replace_findings(skill, place[0], place[1], rejection.findings, old)
+        self._replace_findings(skill, place[0], place[1], findings, old)
         if old:
             self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
         self._note(skill, place, rejection.name, "rejected", judged, None)
+
+    def _said_of_held(self, old: rows.Row) -> list[Finding]:
+        pinned = old["pinned_version_id"]
+        return [standing.held(self._version(pinned)["version"])] if pinned else []
 
     # The rows of one change
 
@@ -237,12 +290,12 @@ class _Batch:
     # Writing it all
 
     def write(self) -> None:
-        """Write every gathered row, then let each touched skill_id be competed for."""
+        """Write every gathered row."""
         execute = self.db.conn.executemany
         self._name_versions()
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
         execute("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
-        execute(_upsert("skills", _SKILL_COLUMNS),
+        execute(upsert("skills", _SKILL_COLUMNS),
                 [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
         execute(insert("versions", _VERSION_COLUMNS),
                 [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
@@ -250,9 +303,8 @@ class _Batch:
         execute(insert("files", _FILE_COLUMNS), self.files)
         execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
         apexbridge.write(self.db.conn, self.packages)
-        execute(_upsert("skill_text", _TEXT_COLUMNS), self.texts)
+        execute(upsert("skill_text", _TEXT_COLUMNS), self.texts)
         execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
-        contest.decide(self.db, self.contested, self.at)
 
     def _name_versions(self) -> None:
         base = version_name(self.moment)
@@ -290,21 +342,6 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
     return tuple(map(row.get, columns))
 
 
-def columns(names: Iterable[str]) -> str:
-    """Return column names as SQL lists them."""
-    return ", ".join(f'"{name}"' for name in names)
-
-
-def insert(table: str, names: Sequence[str]) -> str:
-    """Return the statement that adds a row with values in the order of the columns named."""
-    return f"INSERT INTO {table} ({columns(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
-def _upsert(table: str, names: Sequence[str]) -> str:
-    kept = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
-    return f"{insert(table, names)} ON CONFLICT (id) DO UPDATE SET {kept}"
-
-
 _SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}
 _NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
                       "status_reason": None}
@@ -319,7 +356,8 @@ _SKILL_COLUMNS = (
     "pending_since", "pending_reason", "first_seen", "last_changed",
 )
 _VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest",
-                    "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content")
+                    "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content",
+                    "described")
 _FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
 _INGESTION_COLUMNS = ("skill", "root", "path", "scan", "trigger", "outcome", "detail", "version",
                       "started_at", "took_ms", "steps")

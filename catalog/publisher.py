@@ -17,6 +17,7 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     The files themselves are compared, so one that was lost or damaged is written again; those
     of indexes that are no longer configured are removed.
     """
+    store.packager.flip()  # no index names what cannot be read yet
     packages.remove_index_files(folder, specs)
     return [spec.name for spec in specs if _publish(store, spec, folder, at, keep)]
 

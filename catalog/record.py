@@ -13,8 +13,9 @@ Kind: TypeAlias = Literal[
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 Outcome: TypeAlias = Literal[
-    "added", "updated", "unchanged", "renamed", "rejected", "removed", "held"
+    "added", "updated", "unchanged", "renamed", "rejected", "removed", "held", "unsettled"
 ]
+"""What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again."""
 
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""

@@ -1,6 +1,7 @@
 """How verdicts are written as rows; pure, and without a word of SQL."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from catalog import ngrams
@@ -69,7 +70,35 @@ def version(record: SkillRecord, skill: Row) -> Row:
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
+        "described": to_json({column: skill[column] for column in _DESCRIBED} | {
+            "headings": record.headings, "body_chars": len(record.body),
+            "found_by": _findable(record)}),
     }
+
+
+_DESCRIBED = ("name", "display_name", "description", "spec_valid", "author", "license",
+              "compatibility", "allowed_tools", "category", "tags", "priority",
+              "model_invocable", "user_invocable", "body_lines", "estimated_tokens",
+              "skill_md_name")
+
+
+def restored(version: Row) -> Row:
+    """Return what the `skills` table held of a version when it was accepted."""
+    described = json.loads(version["described"])
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return {column: version[column] for column in shared} | {
+        column: described[column] for column in _DESCRIBED} | {
+        "current_version_id": version["id"]}
+
+
+def restored_text(skill: int, version: Row, paths: Iterable[str]) -> tuple[Any, ...]:
+    """Return the row of `skill_text` that a version had, given the paths of its files."""
+    described = json.loads(version["described"])
+    content, chars = version["skill_md_content"], described["body_chars"]
+    body = content[len(content) - chars:]
+    return _searchable(skill, described["name"], described["display_name"],
+                       described["description"], described["found_by"],
+                       described["headings"], paths, body)
 
 
 def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
@@ -90,16 +119,25 @@ FINDING_COLUMNS = ("skill", "root", "folder", "code", "severity", "profile", "fi
 
 
 def searchable(skill: int, record: SkillRecord) -> tuple[Any, ...]:
-    """Return a row of `skill_text`: id, name, description, tags, headings, files, body, grams.
+    """Return a row of `skill_text`: id, name, description, tags, headings, files, body, grams."""
+    return _searchable(skill, record.name, record.display_name, record.description,
+                       _findable(record), record.headings,
+                       [entry.path for entry in record.files], record.body)
 
-    What a skill is triggered by finds it as its tags do.
-    """
+
+def _findable(record: SkillRecord) -> tuple[str, ...]:
+    """Return the words that find a skill as its tags do: what triggers it, too."""
     package = record.apexbridge
-    tags = " ".join((*record.tags, *(package.phrases + package.intents if package else ())))
+    return (*record.tags, *(package.phrases + package.intents if package else ()))
+
+
+def _searchable(skill: int, name: str, display_name: str | None, description: str,
+                tags: Iterable[str], headings: Iterable[str], paths: Iterable[str],
+                body: str) -> tuple[Any, ...]:
+    names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
     return (
-        skill, f"{record.name} {record.display_name or ''}".strip(), record.description, tags,
-        "\n".join(record.headings), " ".join(entry.path for entry in record.files), record.body,
-        ngrams.terms(f"{record.name} {record.display_name or ''} {record.description} {tags}"),
+        skill, names, description, tagged, "\n".join(headings), " ".join(paths), body,
+        ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
     )
 
 

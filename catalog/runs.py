@@ -6,9 +6,9 @@ from datetime import datetime
 from sqlite_utils import Database
 
 from catalog import rows
-from catalog.intake import insert
 from catalog.outcome import BadOutcome, RunOutcome
 from catalog.record import StepTrace
+from catalog.statements import insert
 
 
 def known(db: Database) -> dict[str, str]:

@@ -556,6 +556,21 @@ def m009_apexbridge(db: Database) -> None:
     """)
 
 
+@migrations()
+def m006_packages(db: Database) -> None:
+    """Add what publication needs to know: what a version said of itself, and since when it rests.
+
+    `described` is what `skills` had of a version and `versions` has not, as JSON, so that it can
+    be returned to; `retired_at` is since when a package is no longer what agents are given.
+    """
+    _run(db, """
+    ALTER TABLE versions ADD COLUMN described TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE versions ADD COLUMN retired_at TEXT;
+    ALTER TABLE health ADD COLUMN packages_folder TEXT;
+    CREATE INDEX versions_retired ON versions (retired_at) WHERE package_path IS NOT NULL;
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

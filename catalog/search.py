@@ -45,8 +45,12 @@ def open_catalog(path: Path) -> Database:
 
 # Full-text search
 
-_HITS = """
-    SELECT s.skill_id, s.name, s.description, s.status, s.level, s.root, s.path, s.skill_md_name,
+_LOCATED = """
+    s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
+    (SELECT packages_folder FROM health) AS packages_folder
+"""
+_HITS = f"""
+    SELECT s.name, s.description, s.status, s.level, {_LOCATED},
            snippet(skills_fts, 1, '[', ']', '…', 24) AS in_description,
            snippet(skills_fts, 5, '[', ']', '…', 24) AS in_body
     FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
@@ -95,7 +99,9 @@ def _snippet(row: rows.Row) -> str:
 
 
 def location(row: rows.Row) -> str:
-    """Return the path of a skill's SKILL.md."""
+    """Return the path of a skill's SKILL.md, in its package if it has one, else in its root."""
+    if row["package_path"]:
+        return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
     return f"{row['root']}/{row['path']}/{row['skill_md_name']}"
 
 

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, index_history, intake, rows, runs, schema
+from catalog import contest, index_history, mending, rows, runs, schema
 from catalog.errors import CatalogUnusable, DiskFull
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file
 from catalog.outcome import BadOutcome, RunOutcome
+from catalog.packaging import Packager, Packaging
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
 from catalog.removals import HELD, Removals
+from catalog.statements import columns, insert
 
 
 class Known(NamedTuple):
@@ -41,6 +43,7 @@ class Store:
         db.execute("PRAGMA foreign_keys = ON")
         schema.migrations.apply(db)
         self.removals = Removals(db, self._transaction)
+        self.packager = Packager(db, self._transaction)
 
     @classmethod
     def open(cls, path: Path) -> "Store":
@@ -122,9 +125,8 @@ class Store:
 
     def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
               scan: int | None = None) -> list[Applied]:
-        """Take in a batch of verdicts and removals; see `intake.take_in`."""
-        with self._transaction():
-            return intake.take_in(self.db, changes, trigger=trigger, at=at, scan=scan)
+        """Take in a batch of verdicts and removals; see `Packager.apply`."""
+        return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
 
     def set_pending(self, place: Place, name: str, skill_id: str, since: datetime,
                     reason: str) -> None:
@@ -141,13 +143,13 @@ class Store:
         new = [rows.finding(None, root, folder, found) for folder, found in strays]
         there = f"skill IS NULL AND root = ? AND {_at_or_below('folder')}"
         place = [root, *_bounds(under)]
-        columns = intake.columns(rows.FINDING_COLUMNS)
-        if self.db.execute(f"SELECT {columns} FROM findings WHERE {there} ORDER BY id",
+        wanted = columns(rows.FINDING_COLUMNS)
+        if self.db.execute(f"SELECT {wanted} FROM findings WHERE {there} ORDER BY id",
                            place).fetchall() == new:
             return
         with self._transaction():
             self.db.execute(f"DELETE FROM findings WHERE {there}", place)
-            self.db.conn.executemany(intake.insert("findings", rows.FINDING_COLUMNS), new)
+            self.db.conn.executemany(insert("findings", rows.FINDING_COLUMNS), new)
 
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Note that folders have settled, and that nothing in them has changed."""
@@ -175,6 +177,12 @@ class Store:
     def forget_outcomes(self, paths: Sequence[str]) -> None:
         """Note that bad files which could not be moved away are gone."""
         runs.forget(self.db, paths)
+
+    def publish_into(self, packaging: Packaging, at: datetime) -> Iterator[int]:
+        """Publish from now on, and mend what is not as it should be; see `mending.mend`."""
+        self.packager.packaging = packaging
+        self.set_health(packages_folder=str(packaging.folder.path))
+        return mending.mend(self.db, self.packager, at)
 
     # Scans and health
 

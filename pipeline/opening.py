@@ -2,17 +2,24 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from catalog.errors import RootUnreadable
+from catalog.package_folder import PackageFolder
+from catalog.packaging import Packaging
 from catalog.store import Store, explained
+from pipeline import originals
 from pipeline.config import Settings
+from pipeline.disk import Limits
 from pipeline.findings.registry import REGISTRY
 
 
-def open_store(settings: Settings) -> Store:
-    """Return the catalog, told which roots and indexes are configured.
+def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: None) -> Store:
+    """Return the catalog, told which roots and indexes are configured, its packages as it says.
+
+    progress is told how many skills had to be published for that.
 
     Raises CatalogBusy, CatalogUnusable, DiskFull, and RootUnreadable where no root can be read;
     one of several that cannot is noted in the catalog and looked for again.
@@ -26,10 +33,19 @@ def open_store(settings: Settings) -> Store:
         with explained(settings.catalog_path):
             store.set_roots(roots, rules_in_force(), datetime.now(UTC))
             store.set_indexes(settings.index_specs)
+            for published in store.publish_into(_packaging(settings), datetime.now(UTC)):
+                progress(published)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _packaging(settings: Settings) -> Packaging:
+    limits = Limits(**settings.limits.model_dump())
+    return Packaging(PackageFolder(settings.packages_folder),
+                      lambda root, path: originals.opened(root, path, limits),
+                      in_place=settings.publish == "in-place")
 
 
 def rules_in_force() -> str:

@@ -157,6 +157,9 @@ class Round:
     def _apply(self) -> None:
         for one in self._store.apply(self._batch, trigger=self._trigger, at=datetime.now(UTC),
                                      scan=self._scan_id):
+            if one.outcome == "unsettled":
+                self.report.unsettled.append(Unit(one.root, one.path))
+                continue
             self.report.outcomes[one.outcome] += 1
             if one.outcome != "unchanged":
                 self.report.changes.append(one)

@@ -162,6 +162,7 @@ class Settings(BaseSettings):
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(
         RetentionSettings(), description="a table [retention]")
+    publish: Literal["copy", "in-place"] = Field("copy", description="one of copy, in-place")
     settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     index_delay: FiniteFloat = Field(0.05, ge=0, description="a number of seconds, 0 or more")

@@ -29,7 +29,7 @@ FLOORS = """
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
     5  pipeline.validate
-    4  pipeline.scan  pipeline.watch  pipeline.opening
+    4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals
     3  pipeline.ingest
     3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
@@ -44,16 +44,19 @@ FLOORS = """
     0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
-    5  catalog.site  catalog.mcp_server
-    4  catalog.publisher  catalog.replication
-    4  catalog.reader > catalog.published
-    3  catalog.store > catalog.index_history > catalog.runs > catalog.intake > catalog.contest
-    3  catalog.search  catalog.packages  catalog.index_account > catalog.index_query
+    6  catalog.site  catalog.mcp_server
+    5  catalog.publisher  catalog.replication
+    5  catalog.reader > catalog.published
+    4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
+    3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
+    3  catalog.index_account > catalog.index_query
+    2  catalog.package_folder > catalog.staging
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.removals
     2  catalog.apexbridge > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
-    1  catalog.confined
+    0  catalog.statements
+    1  catalog.confined  catalog.standing
     1  catalog.skill_content
     0  catalog.file_names  catalog.asked_names  catalog.paging
     0  catalog.locations  catalog.prose  catalog.shortening
@@ -72,8 +75,9 @@ HOMES = {
                  "pipeline.outcome_reading", "catalog.mcp_server"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
-    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.search", "catalog.index_account",
-                     "catalog.reader", "catalog.removals", "catalog.mcp_server"],
+    "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
+                     "catalog.search", "catalog.index_account", "catalog.reader",
+                     "catalog.removals", "catalog.mcp_server"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],
@@ -276,7 +280,7 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
         pytest.param("pipeline/ingest.py", "from pipeline import disk",
                      "floor 3 does not import floor 3", id="sideways"),
         pytest.param("catalog/contest.py", "from catalog import store",
-                     "floor 3 does not import floor 3", id="from a part to its whole"),
+                     "floor 4 does not import floor 4", id="from a part to its whole"),
         pytest.param("catalog/site/pages.py", "def page():\n    import pipeline.config",
                      "catalog.site.pages:2 imports pipeline.config: the catalog works without",
                      id="from the catalog to the pipeline, hidden in a function"),

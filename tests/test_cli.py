@@ -67,7 +67,8 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("index")
     assert code == 0
-    assert f"<location>{watched}/count-words/SKILL.md</location>" in out
+    assert (f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>"
+            in out)
     assert out == (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
@@ -97,7 +98,7 @@ def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
     assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
-    assert "以下技能只列名称：" in call("index", "--overflow", "fit", "--language", "zh",
+    assert "以下技能只列名称；" in call("index", "--overflow", "fit", "--language", "zh",
                                   "--format", "markdown", "--budget-chars", 210)[1]
     assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8").startswith(
         "<available_skills>\n<skill>\n<name>count-words")

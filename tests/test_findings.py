@@ -99,8 +99,9 @@ MADE: Mapping[str, Callable[[Path], None]] = {
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
 # No folder brings these: said of an archive that must not be read, where reading gave no reason,
-# of a bug of ours, and where there is nothing.
-FALLBACKS = {"archive-unreadable", "folder-unreadable", "internal-error", "skill-md-missing"}
+# of a bug of ours, where there is nothing, and where what is published is not the newest content.
+FALLBACKS = {"archive-unreadable", "folder-unreadable", "internal-error", "skill-md-missing",
+             "last-good-version-stands", "version-held"}
 
 
 def found_in(root: Path, *, limits: Limits, acceptance: Acceptance,

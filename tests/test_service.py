@@ -46,7 +46,7 @@ def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
 def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A scan that read a folder before it changed stores the old content last; it is mended."""
+    """A scan that read a folder before it changed cannot publish the old content any more."""
     it = serving()
     skill(it.root / "a", description="Old.")
 
@@ -65,7 +65,7 @@ def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
     it.settle()
     assert it.rows("SELECT description FROM skills WHERE path = 'a'") == [("New.",)]
     outcomes = it.rows("SELECT outcome FROM ingestions WHERE path = 'a' ORDER BY id")
-    assert outcomes == [("added",), ("updated",), ("updated",)]
+    assert outcomes == [("added",)]
 
 
 def test_a_renamed_parent_keeps_the_rows_of_its_skills(
@@ -161,7 +161,7 @@ def test_writes_that_fail_are_made_again(
     blocker.close()
     it.settle()
     assert it.statuses() == {"a": "active"}
-    assert "a/SKILL.md" in it.index()
+    assert "a/current/SKILL.md" in it.index()
 
 
 def test_what_happens_while_the_root_is_away_is_found_when_it_is_back(
@@ -218,7 +218,7 @@ def test_a_catalog_that_is_deleted_is_made_anew(
     skill(it.root / "b")
     it.settle()
     assert it.statuses() == {"a": "active", "b": "active"}
-    assert "b/SKILL.md" in it.index()
+    assert "b/current/SKILL.md" in it.index()
     assert "was deleted or exchanged" in caplog.text
 
 

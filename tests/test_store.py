@@ -11,6 +11,7 @@ import pytest
 from records import NOON, ODD, ROOT, WRONG, judged, refused, rooted, sha
 from sqlite_utils import Database
 
+from catalog import standing
 from catalog.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.prompt_index import Entry, IndexSpec, PromptIndex
 from catalog.record import Change, Gone, Judged, Place, RootSpec
@@ -118,7 +119,8 @@ def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) ->
     assert (skill["status"], skill["description"]) == ("active", "Counts words.")
     assert skill["newest_rejected_at"] == "2026-11-20T12:05:00.000+00:00"
     assert skill["seen_digest"] != skill["digest"]
-    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [WRONG.code]
+    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [
+        WRONG.code, standing.LAST_GOOD.code]
 
 
 def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:

@@ -12,13 +12,15 @@ from pipeline.findings import (
     reading,
     safety,
     spec,
+    standing,
 )
 from pipeline.findings.finding_type import FindingType
 
 REGISTRY: dict[str, FindingType] = {
     kind.code: kind
     for module in (
-        reading, archives, parsing, judging, spec, advice, safety, claude_code, apexbridge, outcome,
+        reading, archives, parsing, judging, standing, spec, advice, safety, claude_code,
+        apexbridge, outcome,
     )
     for kind in module.TYPES
 }

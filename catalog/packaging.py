@@ -1,0 +1,271 @@
+"""Makes what a batch accepts public: package, commit, flip, in this order."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+from sqlite_utils import Database
+
+from catalog import contest, intake, rows
+from catalog.errors import NotAsJudged
+from catalog.file_names import os_path
+from catalog.package_folder import PackageFolder, remove
+from catalog.record import Applied, Change, Gone, Judged, Trigger
+from catalog.staging import Content, Original, PackageFile, Stager
+
+Source: TypeAlias = Callable[[str, str], AbstractContextManager[Original]]
+"""Gives the files of a skill folder, by root and path. Raises NotAsJudged where there is none."""
+
+Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
+Key: TypeAlias = tuple[str, str]  # root and path of a skill folder
+
+STAGERS = 4
+"""Packages made at once: making files is the system's work, and it has several cores."""
+
+_ARCHIVED = re.compile(r"\.(zip|skill|tar\.gz|tgz)!(/|$)", re.IGNORECASE)
+_CHANGED = "its files changed before they could be published"
+
+
+@dataclass(frozen=True, slots=True)
+class Packaging:
+    """Where packages lie, where their files come from, and which skills have one."""
+
+    folder: PackageFolder
+    source: Source
+    in_place: bool = False  # only skills in archives have a package
+
+    def packages(self, path: str) -> bool:
+        """Tell whether a skill at a path of a root is published as a package."""
+        return not self.in_place or bool(_ARCHIVED.search(path))
+
+
+class Packager:
+    """The one way from verdicts to what agents are given."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog, and how to begin and end a transaction in it."""
+        self.packaging: Packaging | None = None  # nothing is published
+        self._db = db
+        self._transaction = transaction
+        self._stager = Stager()
+        self._flips: dict[str, str] = {}  # package_path by skill_id: committed, not yet public
+        db.conn.create_function(
+            "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path)))
+
+    def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
+              scan: int | None = None) -> list[Applied]:
+        """Take in a batch, publish what is active because of it, and tell what became of it.
+
+        What cannot be published as it was judged is not taken in: it is "unsettled". Raises
+        sqlite3.Error and OSError; the catalog is then as it was before.
+        """
+        waiting: set[Key] = set()
+        again: list[Key] = []
+        while True:
+            wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
+            try:
+                with self._staged() as staged:
+                    taken = intake.take_in(self._db, wanted, trigger=trigger, at=at, scan=scan)
+                    again = self._publish(taken.contested, _judged(wanted), at, staged)
+                break
+            except _ChangedMeanwhile as changed:
+                waiting.update(*(_keys(change) for change in wanted
+                                 if _keys(change)[0] in changed.places))
+        self.flip()
+        return [*taken.applied, *(_unsettled(key) for key in (*sorted(waiting), *again))]
+
+    def publish(self, skill_ids: Iterable[str], at: datetime) -> list[Key]:
+        """Decide anew who is active of each skill_id, and publish it.
+
+        Return the skills that have to be looked at again, because their folders have changed.
+        """
+        with self._staged() as staged:
+            again = self._publish(set(skill_ids), frozenset(), at, staged)
+        self.flip()
+        return again
+
+    def flip(self) -> None:
+        """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
+        for skill_id, package_path in list(self._flips.items()):
+            if self.packaging:
+                self.packaging.folder.flip(skill_id, package_path)
+            del self._flips[skill_id]
+
+    # One attempt
+
+    @contextmanager
+    def _staged(self) -> Iterator[list[str]]:
+        """Make a transaction of what follows, with the packages that were made for it."""
+        staged: list[str] = []
+        flips = dict(self._flips)
+        try:
+            with self._transaction():
+                yield staged
+                if staged and self.packaging:
+                    self.packaging.folder.sync()
+        except BaseException:
+            self._flips = flips
+            for package in staged:
+                with suppress(OSError):
+                    remove(package)
+            raise
+
+    def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
+                 staged: list[str]) -> list[Key]:
+        moment = at.isoformat(timespec="milliseconds")
+        again: list[Key] = []
+        while True:
+            contest.decide(self._db, contested, moment)
+            failed = self._stage_all(contested, staged)
+            if not failed:
+                break
+            if in_batch := failed.keys() & batch:
+                raise _ChangedMeanwhile(in_batch)
+            # It takes over from a winner that went, and changed without a word.
+            self._db.conn.executemany(_SET_WAITING, [
+                {"skill": skill, "why": _CHANGED, "at": moment} for skill in failed.values()])
+            again += failed
+        self._note_published(contested, moment)
+        return again
+
+    def _stage_all(self, contested: set[str], staged: list[str]) -> dict[Key, int]:
+        """Make the packages that are missing; return the skills whose files have changed."""
+        if not self.packaging:
+            return {}
+        jobs = [self._job(row) for row in self._db.query(
+            _WITHOUT_PACKAGE, [rows.to_json(sorted(contested))])]
+        staged += [job.package for job in jobs]
+        made: list[tuple[str, int]] = []
+        failed: dict[Key, int] = {}
+        for job, is_made in zip(jobs, self._made(jobs), strict=True):
+            if is_made:
+                made.append((job.package_path, job.version))
+            else:
+                failed[job.place] = job.skill
+        self._db.conn.executemany("UPDATE versions SET package_path = ? WHERE id = ?", made)
+        return failed
+
+    def _made(self, jobs: Sequence["_Job"]) -> list[bool]:
+        if len(jobs) < 2:
+            return list(map(self._make, jobs))
+        with ThreadPoolExecutor(STAGERS) as pool:
+            return list(pool.map(self._make, jobs))
+
+    def _make(self, job: "_Job") -> bool:
+        """Make one package; tell whether its files are still those that were judged."""
+        assert self.packaging
+        self.packaging.folder.make_room(job.package_path)
+        try:
+            with self.packaging.source(*job.place) as original:
+                self._stager.stage(job.package, job.files, original, job.twins)
+        except NotAsJudged:
+            remove(job.package)
+            return False
+        return True
+
+    def _job(self, row: rows.Row) -> "_Job":
+        assert self.packaging
+        package_path = f"{row['skill_id']}/{row['version']}"
+        twins = {}
+        if row["earlier"]:
+            top = f"{self.packaging.folder.path}/{row['earlier_path']}"
+            twins = {file.content: f"{top}/{os_path(file.path)}"
+                     for file in package_files(self._db, row["earlier"])}
+        return _Job(row["id"], (row["root"], row["path"]), row["version_id"], package_path,
+                    f"{self.packaging.folder.path}/{package_path}",
+                    package_files(self._db, row["version_id"]), twins)
+
+    def _note_published(self, contested: set[str], moment: str) -> None:
+        """Write down what is public once this is committed, and what is so no longer."""
+        wanted = {"wanted": rows.to_json(sorted(contested)), "at": moment}
+        for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
+            self._db.execute(statement, wanted)
+        self._flips |= dict(self._db.execute(_TO_FLIP, wanted).fetchall())
+
+
+def package_files(db: Database, version: int) -> list[PackageFile]:
+    """Return the files of a version, as they were hashed."""
+    return [PackageFile(path, size, sha256, int(mode, 8)) for path, size, sha256, mode in
+            db.execute("SELECT path, size, sha256, mode FROM files WHERE version = ?", [version])]
+
+
+class _Job(NamedTuple):
+    """A package to be made."""
+
+    skill: int
+    place: Key
+    version: int
+    package_path: str
+    package: str  # absolute
+    files: list[PackageFile]
+    twins: Mapping[Content, str]
+
+
+class _ChangedMeanwhile(Exception):
+    """Folders of the batch are no longer as they were judged."""
+
+    def __init__(self, places: set[Key]) -> None:
+        super().__init__()
+        self.places = places
+
+
+def _keys(change: Change) -> tuple[Key, ...]:
+    """Return where a change took place: of a rename, both its ends."""
+    if isinstance(change, Gone):
+        return ((change.root, change.path),)
+    place = change.verdict.place
+    return tuple(filter(None, ((place.root, place.path), change.moved_from)))
+
+
+def _judged(changes: Iterable[Change]) -> frozenset[Key]:
+    return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
+
+
+def _unsettled(key: Key) -> Applied:
+    return Applied(*key, key[1].rpartition("/")[2], "unsettled")
+
+
+_WITHOUT_PACKAGE = """
+    SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
+           e.id AS earlier, e.package_path AS earlier_path
+    FROM json_each(?) AS wanted
+    JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = wanted.value AND s.status = 'active'
+    JOIN versions AS v ON v.id = (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)
+    LEFT JOIN versions AS e ON e.id =
+        (SELECT max(n.id) FROM versions AS n
+         WHERE n.skill_id = v.skill_id AND n.package_path IS NOT NULL)
+    WHERE v.package_path IS NULL AND has_package(s.path)
+"""
+_SET_WAITING = """
+    UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
+        pending_reason = :why, fingerprint = '', last_changed = :at WHERE id = :skill
+"""
+_IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"
+_SET_PACKAGES = f"""
+    UPDATE skills SET package_path = new.package_path
+    FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
+                            THEN v.package_path END AS package_path
+          FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+          WHERE s.{_IN_QUESTION}) AS new
+    WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
+"""
+_SERVED = """
+    (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL AND skill_id IN
+        (SELECT value FROM json_each(:wanted)))
+"""
+_SET_RETIRED = f"""
+    UPDATE versions SET retired_at = :at WHERE {_IN_QUESTION}
+        AND package_path IS NOT NULL AND retired_at IS NULL AND id NOT IN {_SERVED}
+"""
+_SET_UNRETIRED = f"""
+    UPDATE versions SET retired_at = NULL WHERE {_IN_QUESTION}
+        AND retired_at IS NOT NULL AND id IN {_SERVED}
+"""
+_TO_FLIP = f"""
+    SELECT skill_id, package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
+"""

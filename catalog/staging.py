@@ -1,0 +1,164 @@
+"""Writes the files of one version into a directory of its own, and verifies every byte."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from fcntl import ioctl
+from stat import S_ISREG
+from typing import NamedTuple, Protocol, TypeAlias
+
+from catalog.errors import NotAsJudged
+from catalog.file_names import os_path
+
+CHUNK = 1024 * 1024
+"""Bytes copied at once."""
+WORTH_CLONING = 64 * 1024
+"""Bytes from which on sharing blocks is cheaper than writing them again."""
+_FICLONE = 0x40049409  # linux/fs.h
+_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class PackageFile(NamedTuple):
+    """One file of a version, as it was hashed when it was judged."""
+
+    path: str  # as text, see `file_names`
+    size: int  # bytes
+    sha256: str
+    mode: int  # 0o755 or 0o644, as in FileEntry
+
+    @property
+    def content(self) -> "Content":
+        """What files have in common that may be one file."""
+        return (self.sha256, self.mode)
+
+
+Content: TypeAlias = tuple[str, int]
+"""SHA-256 and mode."""
+
+
+class Readable(Protocol):
+    """An open file, of a disk or of an archive."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """Return the next bytes; none at the end."""
+
+    def fileno(self) -> int:
+        """Return a descriptor whose blocks may be shared. Raises OSError where there is none."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Original(Protocol):
+    """The files of a skill folder, from which a package is made."""
+
+    def open(self, path: str, /) -> Readable:
+        """Open a file by its path as text. Raises OSError where it is not as it was seen."""
+
+
+class Stager:
+    """Makes packages on one file system."""
+
+    def __init__(self) -> None:
+        """Begin with the hope that blocks can be shared."""
+        self._clones = True
+
+    def stage(self, package: str, files: Sequence[PackageFile], original: Original,
+              twins: Mapping[Content, str]) -> None:
+        """Make a directory that holds just these files, read-only.
+
+        twins are the absolute paths of published files by their content: what is equal to one
+        becomes a hard link to it. Raises NotAsJudged where a file is no longer as it was hashed,
+        and OSError where the package cannot be written; what was written then stays behind.
+        """
+        os.mkdir(package)
+        top = os.open(package, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            directories = _directories(files)
+            for directory in directories:
+                os.mkdir(directory, dir_fd=top)
+            for file in files:
+                twin = twins.get(file.content)
+                if not (twin and _linked(twin, file, top)):
+                    self._copy(original, file, top)
+            for directory in directories:
+                os.chmod(directory, 0o555, dir_fd=top)
+            os.fchmod(top, 0o555)
+        finally:
+            os.close(top)
+
+    def _copy(self, original: Original, file: PackageFile, top: int) -> None:
+        try:
+            source = original.open(file.path)
+        except OSError as error:
+            raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
+        try:
+            target = os.open(os_path(file.path), _NEW_FILE, dir_fd=top)
+            try:
+                os.fchmod(target, file.mode & 0o555)  # whatever the umask is
+                if self._hash_of_copy(source, target, file) != file.sha256:
+                    raise NotAsJudged(f"{file.path} changed after it was judged")
+            finally:
+                os.close(target)
+        finally:
+            source.close()
+
+    def _hash_of_copy(self, source: Readable, target: int, file: PackageFile) -> str:
+        if self._clones and file.size >= WORTH_CLONING and self._clone(source, target):
+            with open(target, "rb", closefd=False) as copy:
+                return hashlib.file_digest(copy, "sha256").hexdigest()
+        return _poured(source, target, file)
+
+    def _clone(self, source: Readable, target: int) -> bool:
+        """Share the blocks of a file; tell whether the file system can."""
+        try:
+            ioctl(target, _FICLONE, source.fileno())
+        except OSError:
+            self._clones = False
+        return self._clones
+
+
+def _directories(files: Iterable[PackageFile]) -> list[str]:
+    """Return the directories that files lie in, each after the one that holds it."""
+    found: dict[str, None] = {}
+    for file in files:
+        path = os_path(file.path)
+        at = path.find("/")
+        while at != -1:
+            found[path[:at]] = None
+            at = path.find("/", at + 1)
+    return list(found)
+
+
+def _linked(twin: str, file: PackageFile, top: int) -> bool:
+    """Make a file a hard link to its twin; tell whether that can be."""
+    try:
+        stat = os.lstat(twin)
+        if not S_ISREG(stat.st_mode) or stat.st_size != file.size:
+            return False
+        os.link(twin, os_path(file.path), dst_dir_fd=top)
+    except OSError:  # it is gone, has too many links, or lies on another file system
+        return False
+    return True
+
+
+def _poured(source: Readable, target: int, file: PackageFile) -> str:
+    """Copy a file and return its hash."""
+    sha256 = hashlib.sha256()
+    left = file.size
+    while left >= 0:
+        wanted = min(left + 1, CHUNK)
+        try:
+            chunk = source.read(wanted)
+        except OSError as error:
+            raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
+        if not chunk:
+            break
+        left -= len(chunk)
+        sha256.update(chunk)
+        written = os.write(target, chunk)
+        while written < len(chunk):
+            written += os.write(target, chunk[written:])
+        if not left and len(chunk) < wanted:
+            break  # a short read ends a regular file
+    return sha256.hexdigest()

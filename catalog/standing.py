@@ -1,0 +1,45 @@
+"""What the catalog adds to the findings of a skill whose newest content is not what is published.
+
+These are the only findings that depend on what was accepted before; all others are told by the
+pipeline from the folder alone.
+"""
+
+from typing import NamedTuple
+
+from catalog.record import Finding, Severity
+
+
+class Standing(NamedTuple):
+    """A kind of such findings; the pipeline's registry has them, too."""
+
+    code: str
+    severity: Severity
+    summary: str
+    fix: str
+
+    def finding(self, message: str) -> Finding:
+        """Return a finding of this kind."""
+        return Finding(self.code, self.severity, "reading", message, self.fix)
+
+
+LAST_GOOD = Standing(
+    "last-good-version-stands", "warning",
+    "The newest content is not accepted, so the last good version stays published.",
+    "Mend the errors that are said of this skill; its content is then published by itself.",
+)
+HELD = Standing(
+    "version-held", "info",
+    "The skill is held at an earlier version by `skilldrop rollback`.",
+    "Run `skilldrop unpin` with its name to publish what the folder holds.",
+)
+
+
+def last_good() -> Finding:
+    """Return what is said while rejected content waits behind a published version."""
+    return LAST_GOOD.finding(LAST_GOOD.summary)
+
+
+def held(version: str) -> Finding:
+    """Return what is said while a skill is held at a version, whatever its folder holds."""
+    return HELD.finding(f"The skill is held at version {version}; what its folder holds is "
+                        "recorded and not published.")
