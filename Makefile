@@ -27,10 +27,11 @@ lint: $(READY) ## ruff and mypy alone
 docs: $(READY) ## write the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
 
-bench: $(READY) ## measure ingestion, validation and rebuilds of an index
+bench: $(READY) ## measure ingestion, publication, validation and rebuilds of an index
 	@$(BIN)/python benchmarks/ingest.py
 	@$(BIN)/python benchmarks/validate.py
 	@$(BIN)/python benchmarks/index.py
+	@$(BIN)/python benchmarks/publish.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

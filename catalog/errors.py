@@ -33,6 +33,10 @@ class NotInCatalog(SkilldropError):
     """A name was asked for that the catalog does not have."""
 
 
+class RequestFailed(SkilldropError):
+    """What a command asked of the running service could not be done."""
+
+
 class SiteUnavailable(SkilldropError):
     """The site cannot listen where it was told to."""
 

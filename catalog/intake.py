@@ -121,10 +121,10 @@ class _Batch:
         """Accept content: a new version where it is new, and the row that speaks of it."""
         place = _place(judged)
         old = self.old.get(place)
-        if old and old["pinned_version_id"]:
+        if old and old["pinned_version_id"] and not _is_reranked(old, record.place):
             self._take_behind_held(record, judged, old)
             return
-        fields = rows.accepted(record) | _SETTLED
+        fields = rows.accepted(record) | _SETTLED | {"pinned_version_id": None}
         if old and self._says_the_same(old, fields, record.findings) and (
             apexbridge.holds(self.db.conn, old["id"], record.apexbridge)
         ):
@@ -158,8 +158,6 @@ class _Batch:
         held = self._version(old["pinned_version_id"])
         findings = (*record.findings, standing.held(held["version"]))
         fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
-        if (old["level"], old["plugin"]) != (record.place.level, record.place.plugin):
-            fields |= _moved_in_rank(old, record.place)
         is_new = self._newest_content(skill) != (record.digest, record.skill_id)
         if not is_new and self._says_the_same(old, fields, findings):
             self._touch(old, record.fingerprint)
@@ -174,8 +172,7 @@ class _Batch:
             self.texts.append(rows.restored_text(skill, held, paths))
         self._write_skill(old, fields | {"fingerprint": record.fingerprint})
         self._replace_findings(skill, place[0], place[1], findings, old)
-        self.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id",
-                                                                         old["skill_id"]))}
+        self.contested |= {record.skill_id, old["skill_id"]}
         self._note(skill, place, old["name"], "renamed" if judged.moved_from else
                    "updated" if present else "added", judged, version)
 
@@ -194,13 +191,16 @@ class _Batch:
         old = self.old.get(place)
         findings = rejection.findings
         if old and old["status"] in _PRESENT:
-            findings = (*findings, standing.last_good(), *self._said_of_held(old))
+            findings = (*findings, standing.last_good())
             fields = _SETTLED | {
                 "seen_digest": rejection.digest, "root": place[0], "path": place[1],
                 "newest_rejected_at": old["newest_rejected_at"] or self.at,
             }
-            if (old["level"], old["plugin"]) != (rejection.place.level, rejection.place.plugin):
-                fields |= _moved_in_rank(old, rejection.place)
+            if _is_reranked(old, rejection.place):
+                fields |= self._readdressed(old, _moved_in_rank(old, rejection.place))
+            elif old["pinned_version_id"]:
+                findings = (*findings, standing.held(
+                    self._version(old["pinned_version_id"])["version"]))
         else:
             fields = _SETTLED | rows.rejected(rejection) | {
                 "status": "rejected", "status_reason": _why(rejection.findings),
@@ -215,10 +215,6 @@ class _Batch:
         if old:
             self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
         self._note(skill, place, rejection.name, "rejected", judged, None)
-
-    def _said_of_held(self, old: rows.Row) -> list[Finding]:
-        pinned = old["pinned_version_id"]
-        return [standing.held(self._version(pinned)["version"])] if pinned else []
 
     # The rows of one change
 
@@ -254,6 +250,20 @@ class _Batch:
         if old and old["current_version_id"]:
             self.superseded.append((self.at, old["current_version_id"]))
         return version
+
+    def _readdressed(self, old: rows.Row, fields: rows.Row) -> rows.Row:
+        """Add the published content as a version under another skill_id, if that is another."""
+        fields |= {"pinned_version_id": None}
+        if fields["skill_id"] == old["skill_id"]:
+            return fields
+        version, self.next_version = self.next_version, self.next_version + 1
+        self.versions.append(self._version(old["current_version_id"]) | {
+            "id": version, "skill_id": fields["skill_id"], "ingested_at": self.at})
+        self.files += [(version, *file) for file in self.db.execute(
+            f"SELECT {columns(_FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
+            [old["current_version_id"]])]
+        self.superseded.append((self.at, old["current_version_id"]))
+        return fields | {"current_version_id": version}
 
     def _replace_findings(self, skill: int, root: str, path: str,
                           findings: Iterable[Finding], old: rows.Row | None) -> None:
@@ -303,7 +313,7 @@ class _Batch:
         execute(insert("files", _FILE_COLUMNS), self.files)
         execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
         apexbridge.write(self.db.conn, self.packages)
-        execute(upsert("skill_text", _TEXT_COLUMNS), self.texts)
+        execute(upsert("skill_text", rows.TEXT_COLUMNS), self.texts)
         execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
 
     def _name_versions(self) -> None:
@@ -318,6 +328,10 @@ class _Batch:
             taken = self.taken[row["skill_id"]]
             row["version"] = version_name(self.moment, taken)
             taken.add(row["version"])
+
+
+def _is_reranked(row: rows.Row, place: Place) -> bool:
+    return (row["level"], row["plugin"]) != (place.level, place.plugin)
 
 
 def _moved_in_rank(row: rows.Row, place: Place) -> rows.Row:
@@ -361,4 +375,3 @@ _VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest
 _FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
 _INGESTION_COLUMNS = ("skill", "root", "path", "scan", "trigger", "outcome", "detail", "version",
                       "started_at", "took_ms", "steps")
-_TEXT_COLUMNS = ("id", "name", "description", "tags", "headings", "file_names", "body", "grams")

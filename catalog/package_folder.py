@@ -46,21 +46,18 @@ class PackageFolder:
         except FileExistsError:
             remove(f"{self.path}/{package_path}")
 
-    def flip(self, skill_id: str, package_path: str) -> None:
+    def flip(self, package_path: str) -> None:
         """Let `current` lead to a package, in one step. Raises OSError."""
+        skill_id, _, version = package_path.partition("/")
         shelf = f"{self.path}/{skill_id}"
-        target = link_target(skill_id, package_path)
         try:
-            os.symlink(target, f"{shelf}/{CURRENT}")
-        except FileNotFoundError:  # its package lies under a skill_id that it had before
-            os.makedirs(shelf, exist_ok=True)
-            os.symlink(target, f"{shelf}/{CURRENT}")
+            os.symlink(version, f"{shelf}/{CURRENT}")
         except FileExistsError:
-            if _target(f"{shelf}/{CURRENT}") == target:
+            if _target(f"{shelf}/{CURRENT}") == version:
                 return
             with suppress(FileNotFoundError):  # left by a crash
                 os.unlink(f"{shelf}/{_BESIDE}")
-            os.symlink(target, f"{shelf}/{_BESIDE}")
+            os.symlink(version, f"{shelf}/{_BESIDE}")
             os.replace(f"{shelf}/{_BESIDE}", f"{shelf}/{CURRENT}")
 
     def drop(self, package_path: str) -> None:
@@ -126,12 +123,6 @@ class PackageFolder:
                 raise OSError(code, os.strerror(code), str(self.path))
         finally:
             os.close(handle)
-
-
-def link_target(skill_id: str, package_path: str) -> str:
-    """Return where `current` leads, relative to the folder of its skill_id."""
-    own, _, version = package_path.partition("/")
-    return version if own == skill_id else f"../{package_path}"
 
 
 def remove(path: str) -> None:

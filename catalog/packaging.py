@@ -52,7 +52,7 @@ class Packager:
         self._db = db
         self._transaction = transaction
         self._stager = Stager()
-        self._flips: dict[str, str] = {}  # package_path by skill_id: committed, not yet public
+        self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path)))
 
@@ -78,22 +78,24 @@ class Packager:
         self.flip()
         return [*taken.applied, *(_unsettled(key) for key in (*sorted(waiting), *again))]
 
-    def publish(self, skill_ids: Iterable[str], at: datetime) -> list[Key]:
-        """Decide anew who is active of each skill_id, and publish it.
+    def publish(self, touch: Callable[[], Iterable[str]], at: datetime, *,
+                anew: bool = False) -> list[Key]:
+        """Do something to the catalog, and publish what is then active of each skill_id it returns.
 
-        Return the skills that have to be looked at again, because their folders have changed.
+        With `anew` no file is shared with an earlier version, which may be damaged. Return the
+        skills that have to be looked at again, because their folders have changed.
         """
         with self._staged() as staged:
-            again = self._publish(set(skill_ids), frozenset(), at, staged)
+            again = self._publish(set(touch()), frozenset(), at, staged, anew=anew)
         self.flip()
         return again
 
     def flip(self) -> None:
         """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
-        for skill_id, package_path in list(self._flips.items()):
+        for package_path in list(self._flips):
             if self.packaging:
-                self.packaging.folder.flip(skill_id, package_path)
-            del self._flips[skill_id]
+                self.packaging.folder.flip(package_path)
+            del self._flips[package_path]
 
     # One attempt
 
@@ -115,12 +117,12 @@ class Packager:
             raise
 
     def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
-                 staged: list[str]) -> list[Key]:
+                 staged: list[str], *, anew: bool = False) -> list[Key]:
         moment = at.isoformat(timespec="milliseconds")
         again: list[Key] = []
         while True:
             contest.decide(self._db, contested, moment)
-            failed = self._stage_all(contested, staged)
+            failed = self._stage_all(contested, staged, anew=anew)
             if not failed:
                 break
             if in_batch := failed.keys() & batch:
@@ -132,11 +134,12 @@ class Packager:
         self._note_published(contested, moment)
         return again
 
-    def _stage_all(self, contested: set[str], staged: list[str]) -> dict[Key, int]:
+    def _stage_all(self, contested: set[str], staged: list[str], *,
+                   anew: bool) -> dict[Key, int]:
         """Make the packages that are missing; return the skills whose files have changed."""
         if not self.packaging:
             return {}
-        jobs = [self._job(row) for row in self._db.query(
+        jobs = [self._job(row, anew=anew) for row in self._db.query(
             _WITHOUT_PACKAGE, [rows.to_json(sorted(contested))])]
         staged += [job.package for job in jobs]
         made: list[tuple[str, int]] = []
@@ -167,11 +170,11 @@ class Packager:
             return False
         return True
 
-    def _job(self, row: rows.Row) -> "_Job":
+    def _job(self, row: rows.Row, *, anew: bool) -> "_Job":
         assert self.packaging
         package_path = f"{row['skill_id']}/{row['version']}"
         twins = {}
-        if row["earlier"]:
+        if row["earlier"] and not anew:
             top = f"{self.packaging.folder.path}/{row['earlier_path']}"
             twins = {file.content: f"{top}/{os_path(file.path)}"
                      for file in package_files(self._db, row["earlier"])}
@@ -184,7 +187,9 @@ class Packager:
         wanted = {"wanted": rows.to_json(sorted(contested)), "at": moment}
         for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
             self._db.execute(statement, wanted)
-        self._flips |= dict(self._db.execute(_TO_FLIP, wanted).fetchall())
+        found = self._db.execute(_TO_FLIP, wanted).fetchall()
+        self._flips = dict.fromkeys(
+            (*self._flips, *(package_path for package_path, in found)))
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:
@@ -237,8 +242,7 @@ _WITHOUT_PACKAGE = """
         ON s.skill_id = wanted.value AND s.status = 'active'
     JOIN versions AS v ON v.id = (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)
     LEFT JOIN versions AS e ON e.id =
-        (SELECT max(n.id) FROM versions AS n
-         WHERE n.skill_id = v.skill_id AND n.package_path IS NOT NULL)
+        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
     WHERE v.package_path IS NULL AND has_package(s.path)
 """
 _SET_WAITING = """
@@ -267,5 +271,5 @@ _SET_UNRETIRED = f"""
         AND retired_at IS NOT NULL AND id IN {_SERVED}
 """
 _TO_FLIP = f"""
-    SELECT skill_id, package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
+    SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
 """

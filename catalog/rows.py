@@ -2,10 +2,20 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from catalog import ngrams
-from catalog.record import FileEntry, Finding, Inventory, Json, Rejection, SkillRecord
+from catalog.record import (
+    AbpTool,
+    ApexBridge,
+    FileEntry,
+    Finding,
+    Inventory,
+    Json,
+    Rejection,
+    SkillRecord,
+)
 
 Row: TypeAlias = dict[str, Any]
 
@@ -72,7 +82,8 @@ def version(record: SkillRecord, skill: Row) -> Row:
         "skill_md_content": record.skill_md_content,
         "described": to_json({column: skill[column] for column in _DESCRIBED} | {
             "headings": record.headings, "body_chars": len(record.body),
-            "found_by": _findable(record)}),
+            "found_by": _findable(record),
+            "apexbridge": asdict(record.apexbridge) if record.apexbridge else None}),
     }
 
 
@@ -89,6 +100,17 @@ def restored(version: Row) -> Row:
     return {column: version[column] for column in shared} | {
         column: described[column] for column in _DESCRIBED} | {
         "current_version_id": version["id"]}
+
+
+def restored_apexbridge(version: Row) -> ApexBridge | None:
+    """Return what a version declared for ApexBridge."""
+    declared = json.loads(version["described"])["apexbridge"]
+    if declared is None:
+        return None
+    fields: Row = {key: tuple(value) if isinstance(value, list) else value
+                   for key, value in declared.items()}
+    fields["tools"] = tuple(AbpTool(**tool) for tool in declared["tools"])
+    return ApexBridge(**fields)
 
 
 def restored_text(skill: int, version: Row, paths: Iterable[str]) -> tuple[Any, ...]:
@@ -118,8 +140,11 @@ FINDING_COLUMNS = ("skill", "root", "folder", "code", "severity", "profile", "fi
                    "line", "column", "message", "fix", "before", "after")
 
 
+TEXT_COLUMNS = ("id", "name", "description", "tags", "headings", "file_names", "body", "grams")
+
+
 def searchable(skill: int, record: SkillRecord) -> tuple[Any, ...]:
-    """Return a row of `skill_text`: id, name, description, tags, headings, files, body, grams."""
+    """Return a row of `skill_text`, in the order of TEXT_COLUMNS."""
     return _searchable(skill, record.name, record.display_name, record.description,
                        _findable(record), record.headings,
                        [entry.path for entry in record.files], record.body)

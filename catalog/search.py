@@ -43,6 +43,15 @@ def open_catalog(path: Path) -> Database:
     return Database(connection)
 
 
+def service_runs(path: Path) -> bool:
+    """Tell whether a service says that it keeps this catalog. Raises what open_catalog raises."""
+    db = open_catalog(path)
+    try:
+        return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None
+    finally:
+        db.conn.close()
+
+
 # Full-text search
 
 _LOCATED = """
@@ -155,6 +164,10 @@ def status(db: Database) -> dict[str, Any]:
             "SELECT root, path, newest_rejected_at AS since FROM skills"
             " WHERE newest_rejected_at IS NOT NULL AND status IN ('active', 'shadowed')"
             " ORDER BY root, path")),
+        "version_held": list(db.query(
+            "SELECT s.root, s.path, v.version AS why FROM skills AS s"
+            " JOIN versions AS v ON v.id = s.pinned_version_id"
+            " WHERE s.status != 'removed' ORDER BY s.root, s.path")),
         "shadowed": list(db.query(
             "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
             " ORDER BY root, path")),

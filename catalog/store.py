@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, index_history, mending, rows, runs, schema
+from catalog import contest, garbage, index_history, mending, pins, rows, runs, schema
 from catalog.errors import CatalogUnusable, DiskFull
+from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file
 from catalog.outcome import BadOutcome, RunOutcome
-from catalog.packaging import Packager, Packaging
+from catalog.packaging import Key, Packager, Packaging
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
 from catalog.removals import HELD, Removals
@@ -183,6 +184,23 @@ class Store:
         self.packager.packaging = packaging
         self.set_health(packages_folder=str(packaging.folder.path))
         return mending.mend(self.db, self.packager, at)
+
+    def check_packages(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
+        """Look whether the packages are whole, and mend them; see `mending.check`."""
+        return mending.check(self.db, self.packager, at, deep=deep)
+
+    def collect(self, retention: Retention, at: datetime) -> int:
+        """Remove the packages that need not be kept; see `garbage.collect`."""
+        packaging = self.packager.packaging
+        return garbage.collect(self.db, packaging.folder, retention, at) if packaging else 0
+
+    def hold(self, skill: str, version: str, at: datetime) -> list[Key]:
+        """Publish a skill as it was in a version, until it is released; see `pins.hold`."""
+        return self.packager.publish(lambda: pins.hold(self.db, skill, version), at)
+
+    def release(self, skill: str, at: datetime) -> list[Key]:
+        """Publish what the folder of a skill that was held now holds; see `pins.release`."""
+        return self.packager.publish(lambda: pins.release(self.db, skill), at)
 
     # Scans and health
 

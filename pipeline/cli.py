@@ -10,7 +10,15 @@ import click
 
 from catalog.errors import SkilldropError
 from pipeline import config
-from pipeline.commands import asking, indexing, judging, reading, replicating, running
+from pipeline.commands import (
+    asking,
+    indexing,
+    judging,
+    keeping,
+    reading,
+    replicating,
+    running,
+)
 from pipeline.commands.invocation import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE
 
 
@@ -66,5 +74,6 @@ for command in (
     running.up, running.scan, running.serve, judging.validate, judging.outcome,
     indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
     reading.read, reading.mcp,
+    keeping.versions, keeping.rollback, keeping.unpin,
 ):
     cli.add_command(command)

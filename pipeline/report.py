@@ -60,6 +60,39 @@ def text(untrusted: str) -> str:
                      for line in untrusted.removesuffix("\n").split("\n"))
 
 
+def versions(found: dict[str, Any], *, diff: bool) -> str:
+    """Say what each version of a skill changed; with diff, how SKILL.md did, too."""
+    lines = [click.style(visible(found["skill"]), bold=True) + f" ({found['status']})"]
+    for each in found["versions"]:
+        notes = [*(["published"] if each["current"] and found["status"] == "active" else []),
+                 *(["held"] if each["version"] == found["held_at"] else []),
+                 *([] if each["has_files"] else ["files not kept"])]
+        lines.append(f"{each['version']}{_noted(notes)}")
+        for word in ("added", "removed", "changed"):
+            lines += [visible(f"    {word} {path}") for path in each[word]]
+        if diff and each["diff"]:
+            lines += [_diff_line(line) for line in each["diff"].splitlines()]
+    return "\n".join(lines)
+
+
+def _noted(notes: Sequence[str]) -> str:
+    return f"  ({', '.join(notes)})" if notes else ""
+
+
+def _diff_line(line: str) -> str:
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return click.style(visible(f"    {line}"), fg=colour)
+
+
+def published(found: dict[str, Any]) -> str:
+    """Say in one line which version of a skill agents are given from now on."""
+    now = next((each["version"] for each in found["versions"] if each["current"]), "none")
+    if found["held_at"]:
+        return (f"{visible(found['skill'])} is held at version {now}; `skilldrop unpin` lets it "
+                "follow its folder again.")
+    return f"{visible(found['skill'])} follows its folder; version {now} is published."
+
+
 def status(found: dict[str, Any]) -> str:
     """Say on one screen how the catalog is and what is wrong."""
     lines = [_health(found["health"])]
@@ -74,7 +107,7 @@ def status(found: dict[str, Any]) -> str:
         lines.append(f"index {index['name']}: {_count(index['inside'], 'skill')}{over}")
     lines.append(", ".join(_count(found["findings"].get(word, 0), word) for word in _SEVERITIES)
                  + " in all findings")
-    for word in ("pending", "rejected", "newest_rejected", "shadowed"):
+    for word in ("pending", "rejected", "newest_rejected", "version_held", "shadowed"):
         lines += _amiss(word, found[word])
     lines += _errors(found["errors"])
     return "\n".join(lines)
@@ -97,7 +130,8 @@ _SILENT = 30.0  # seconds without a sign of life, of which there is one every fe
 
 
 def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    said = {"newest_rejected": "newest content rejected, last good version stays"}.get(word, word)
+    said = {"newest_rejected": "newest content rejected, last good version stays",
+            "version_held": "held at an earlier version"}.get(word, word)
     for row in rows[:_SHOWN]:
         why = row.get("why") or row.get("pending_reason") or ""
         since = row.get("since") or row.get("pending_since")

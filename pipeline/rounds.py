@@ -182,6 +182,9 @@ class FullScan:
         self._accepts_removals = accepts_removals
         self._store = store
         self._roots = roots
+        self._deep = deep
+        # What happens to packages while we run nobody hears of; the next start or command sees it.
+        self._checks_packages = deep or trigger in ("start", "command")
         self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
         self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
                            engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of,
@@ -192,6 +195,10 @@ class FullScan:
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
+        if self._checks_packages:
+            for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
+                self.report.unsettled += [Unit(*place) for place in again]
+                yield
         yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])
         yield from self.round.run([Unit(root.path, "") for root in self._roots])
         self._took_ms = (time.perf_counter() - began) * 1000

@@ -32,6 +32,7 @@ from pipeline.passes import Passes
 from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
 from pipeline.supervision import Supervision, Turn
+from pipeline.wishes import Wishes
 
 log = logging.getLogger("skilldrop")
 
@@ -41,6 +42,8 @@ HEARTBEAT = 5.0
 """Seconds between two signs of life in the catalog."""
 PUBLISH_EVERY = 1.0
 """Seconds between two rebuilds of the indexes while a long scan goes on."""
+COLLECT_EVERY = 600.0
+"""Seconds between two collections of packages that need not be kept."""
 TROUBLE_PAUSE = 5.0
 """Seconds until work is tried again after it failed, on a full disk say."""
 
@@ -57,6 +60,10 @@ class ScanWish(NamedTuple):
     trigger: Trigger
 
 
+class CollectWish(NamedTuple):
+    """Packages that need not be kept are to be removed."""
+
+
 class Service:
     """The watcher, the timer and the site around one thread that does all the work.
 
@@ -70,7 +77,7 @@ class Service:
         self._site = site
         self._roots = settings.root_specs
         self._limits = Limits(**settings.limits.model_dump())
-        self._inbox: SimpleQueue[Hint | ScanWish] = SimpleQueue()
+        self._inbox: SimpleQueue[Hint | ScanWish | CollectWish] = SimpleQueue()
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
         self._outcomes = OutcomeInbox(settings.outcomes_folder, settings.settle_quiet,
                                       settings.settle_longest)
@@ -79,6 +86,7 @@ class Service:
             depth=self._limits.depth, poll_every=settings.poll_every,
             only_polls=settings.follow == "polling")
         self._passes = Passes(self._new_scan)
+        self._wishes = Wishes(settings)
         self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0
         self._publish_after: float | None = None
@@ -87,6 +95,7 @@ class Service:
         self._next_beat = 0.0
         self._last_event: datetime | None = None
         self._is_quiet = False
+        self._collects = False
         self._stopping = False
 
     def stop(self) -> None:
@@ -104,6 +113,10 @@ class Service:
             self._inbox.put, "interval", [ScanWish("re-scan")], id="re-scan",
             seconds=self._settings.rescan_every, coalesce=True, max_instances=1,
             misfire_grace_time=None, replace_existing=True,
+        )
+        scheduler.add_job(
+            self._inbox.put, "interval", [CollectWish()], id="collect", seconds=COLLECT_EVERY,
+            coalesce=True, max_instances=1, misfire_grace_time=None, replace_existing=True,
         )
         scheduler.start()
         try:
@@ -130,6 +143,7 @@ class Service:
         self._store.set_health(service_pid=os.getpid(), service_started=_now(),
                                service_seen=_now(), service_stopped=None, quiet_since=None)
         self._is_quiet = False
+        self._wishes.abandon(self._store)
         if self._site:
             self._site.start()
         self._settings.outcomes_folder.mkdir(parents=True, exist_ok=True)
@@ -153,6 +167,8 @@ class Service:
         for word in words:
             if isinstance(word, ScanWish):
                 self._passes.wish(word.trigger)
+            elif isinstance(word, CollectWish):
+                self._collects = True
             elif not self._stopping:
                 self._hint(word.path)
 
@@ -192,6 +208,7 @@ class Service:
         try:
             with explained(self._settings.data):
                 self._tick()
+                self._collect()
                 self._note_quiet()  # before anybody can see a part of what is to come
                 self._look_at_due()
                 self._tell_outcomes(self._outcomes.take_due(
@@ -219,6 +236,8 @@ class Service:
             self._take_turn(turn)
         if self._site:
             self._site.ensure_running(now)
+        if self._wishes.grant(self._store):
+            self._publish_after = now
         if now >= self._next_beat:
             self._next_beat = now + HEARTBEAT
             self._give_sign()
@@ -227,6 +246,12 @@ class Service:
         self._store.set_health(service_seen=_now(), last_event=self._last_event,
                                pending_count=len(self._settle),
                                held_removals=self._store.removals.held())
+
+    def _collect(self) -> None:
+        kept = self._settings.retention.of_packages
+        if self._collects and (gone := self._store.collect(kept, _now())):
+            log.info("removed %d packages of superseded versions", gone)
+        self._collects = False
 
     def _note_quiet(self) -> None:
         """Tell others when all that was heard of has been looked at and published."""

@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from catalog.formats import FORMATS
+from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
 from catalog.prompt_index import DEFAULT_BUDGET_CHARS, IndexSpec, Overflow
 from catalog.record import LEVELS, Acceptance, Level, RootSpec
@@ -138,6 +139,16 @@ class RetentionSettings(_Table):
         USUAL.builds, gt=0, description="a whole number of publications of each index above 0")
     index_days: int = Field(
         USUAL.days, gt=0, le=36_500, description="a whole number of days from 1 to 36500")
+
+    versions: int = Field(
+        10, gt=0, description="a whole number of published versions of each skill above 0")
+    version_days: FiniteFloat = Field(90.0, ge=0, description="a number of days, 0 or more")
+    grace: FiniteFloat = Field(600.0, ge=0, description="a number of seconds, 0 or more")
+
+    @property
+    def of_packages(self) -> Retention:
+        """What is kept of versions, in the catalog's own words."""
+        return Retention(self.versions, self.version_days, self.grace)
 
     @property
     def of_indexes(self) -> Kept:

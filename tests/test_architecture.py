@@ -25,7 +25,7 @@ FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
     6  pipeline.index_table
-    6  pipeline.service > pipeline.passes  pipeline.one_pass  pipeline.migrate
+    6  pipeline.service > pipeline.passes > pipeline.wishes  pipeline.one_pass  pipeline.migrate
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
     5  pipeline.validate
@@ -50,6 +50,7 @@ FLOORS = """
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
     3  catalog.index_account > catalog.index_query
+    3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
     2  catalog.package_folder > catalog.staging
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.removals
     2  catalog.apexbridge > catalog.rows
@@ -77,7 +78,8 @@ HOMES = {
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
                      "catalog.search", "catalog.index_account", "catalog.reader",
-                     "catalog.removals", "catalog.mcp_server"],
+                     "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",
+                     "catalog.requests"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse"],

@@ -1,0 +1,132 @@
+"""What publication costs beside `cp` of the same tree: one table from one run.
+
+Published is what was judged before: each file is read again, hashed and compared, and the batch
+is on the disk when it is over. `cp` does none of this, so `cp` and a sync stand beside it. Each
+work is timed into a new directory, in turns with its floor, so that both see the same disk.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from made_skills import make_skills
+
+from catalog.package_folder import PackageFolder
+from catalog.packaging import Packaging
+from catalog.record import RootSpec
+from catalog.store import Store
+from pipeline import originals
+from pipeline.disk import Limits
+from pipeline.engines import serial
+from pipeline.rounds import FullScan
+
+
+def main() -> None:
+    """Make the skills, time everything, print the table."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-", dir=arguments.dir,
+                                     ignore_cleanup_errors=True) as place:
+        bench = _Bench(Path(place))
+        print(f"Making {arguments.skills:,} skills of 5 files …", flush=True)
+        make_skills(bench.root, arguments.skills, arguments.seed)
+        bench.take_in()
+        times: dict[str, list[float]] = {}
+        for number in range(arguments.repeat):
+            for name, work in bench.works(number):
+                os.sync()  # what earlier work left to be written is not this one's
+                times.setdefault(name, []).append(_seconds(work))
+                print(f"  {name}: {times[name][-1]:.2f} s", flush=True)
+        counts = bench.counts()
+        subprocess.run(["chmod", "-R", "u+w", place], check=True)
+    seconds = {name: statistics.median(each) for name, each in times.items()}
+    print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+          f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
+          f"median of {arguments.repeat}\n")
+    print("| work | seconds | floor | floor seconds | ratio |")
+    print("|---|---|---|---|---|")
+    for work, floor in (("publish all", "cp -r"), ("publish all", "cp -r, sync"),
+                        ("publish one changed file each", "cp -al"),
+                        ("publish one changed file each", "cp -r")):
+        print(f"| {work} | {seconds[work]:.2f} | `{floor}` | {seconds[floor]:.2f} "
+              f"| {seconds[work] / seconds[floor]:.2f} |")
+    print(f"\nOf {counts[0]:,} files republished, {counts[1]:,} were written and the others are "
+          "hard links.")
+
+
+class _Bench:
+    """A root, its catalog, and one folder after the other to publish into."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.root = place, place / "root"
+        self.store = Store.open(place / "catalog.db")
+        self.folder = PackageFolder(place / "none")
+
+    def take_in(self) -> None:
+        """Judge all skills into the catalog without publishing any."""
+        self.store.set_roots([RootSpec(str(self.root))], "rules", datetime.now(UTC))
+        self._scan()
+
+    def works(self, number: int) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield what is timed, in turns; what has to be so before is done in between."""
+        yield "cp -r", lambda: self._cp("-r", f"cp-r-{number}")
+        self.folder = PackageFolder(self.place / f"packages-{number}")
+        yield "publish all", self._publish
+        yield "cp -r, sync", lambda: self._cp("-r", f"cp-rs-{number}", sync=True)
+        yield "cp -al", lambda: self._cp("-al", f"cp-al-{number}")
+        self._change(number)
+        yield "publish one changed file each", self._publish
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many files the last republication published, and how many it wrote."""
+        files = [file.stat().st_nlink for version in
+                 {(shelf / "current").resolve() for shelf in self.folder.path.iterdir()}
+                 for file in version.rglob("*") if file.is_file()]
+        return len(files), files.count(1)
+
+    def _scan(self) -> None:
+        list(FullScan(self.store, [RootSpec(str(self.root))], Limits(), quiet=0.0,
+                      trigger="re-scan", engine=serial).run())
+
+    def _cp(self, how: str, name: str, *, sync: bool = False) -> None:
+        subprocess.run(["cp", how, self.root, self.place / name], check=True)
+        if sync:
+            subprocess.run(["sync", "-f", self.place], check=True)
+
+    def _publish(self) -> None:
+        """Publish all that is in the catalog and not in the folder."""
+        packaging = Packaging(self.folder, originals.opened)
+        for _ in self.store.publish_into(packaging, datetime.now(UTC)):
+            pass
+
+    def _change(self, number: int) -> None:
+        """Change one file of each skill, and judge that without publishing it."""
+        for script in self.root.rglob("run.sh"):
+            script.write_text(f"#!/bin/sh\nexec python run.py {number}\n")
+        self.store.packager.packaging = None
+        self._scan()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--skills", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--repeat", type=int, default=3, help="times that each work is timed")
+    parser.add_argument("--dir", type=Path, help="where to work; on the disk that matters")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

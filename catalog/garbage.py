@@ -1,0 +1,63 @@
+"""Collects packages that nobody is given any more; the rows of their versions stay."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlite_utils import Database
+
+from catalog import rows
+from catalog.package_folder import PackageFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long the packages of superseded versions are kept, to be read and returned to."""
+
+    versions: int = 10  # of each skill, the published one included
+    days: float = 90.0  # since it was superseded
+    grace: float = 600.0  # seconds in which nothing goes, for those who are reading it
+
+
+def collect(db: Database, folder: PackageFolder, retention: Retention, at: datetime) -> int:
+    """Remove the packages that need not be kept, and return how many. Raises OSError.
+
+    What `current` or a pin refers to stays, and so does the newest version of a skill and what
+    an index still names. A version whose package is gone keeps its row, without package_path,
+    and its SKILL.md, so that history can be read; only its files cannot be returned to.
+    """
+    found = db.execute(_COLLECTABLE, {
+        "graced": _iso(at - timedelta(seconds=retention.grace)),
+        "too_old": _iso(at - timedelta(days=retention.days)),
+        "most": retention.versions,
+    }).fetchall()
+    db.execute("UPDATE versions SET package_path = NULL"
+               " WHERE id IN (SELECT value FROM json_each(?))",
+               [rows.to_json([version for version, _ in found])])
+    # After the rows: what a crash leaves lying is named by nobody, and swept at the next start.
+    for _, package_path in found:
+        folder.drop(package_path)
+    return len(found)
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")
+
+
+_COLLECTABLE = """
+    WITH kept AS (
+        SELECT v.id, v.package_path, v.retired_at,
+               s.status = 'active' AND s.package_path IS NOT NULL AS is_public,
+               v.id IS s.current_version_id AS is_current,
+               v.id IS s.pinned_version_id AS is_pinned,
+               v.id = (SELECT max(id) FROM versions WHERE skill = s.id) AS is_newest,
+               row_number() OVER (PARTITION BY v.skill ORDER BY v.id DESC) AS place,
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed
+        FROM versions AS v JOIN skills AS s ON s.id = v.skill
+        WHERE v.package_path IS NOT NULL
+    )
+    SELECT id, package_path FROM kept
+    WHERE retired_at < :graced AND NOT is_pinned
+        AND NOT (is_current AND is_listed)
+        AND (NOT is_public
+             OR NOT is_current AND NOT is_newest AND (place > :most OR retired_at < :too_old))
+"""

@@ -1,0 +1,85 @@
+"""What a command asks of the process that writes the catalog."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from records import rooted
+
+from catalog import requests
+from catalog.errors import CatalogUnusable, RequestFailed
+from catalog.store import Store
+
+
+def now() -> datetime:
+    """Return this moment."""
+    return datetime.now(UTC)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """Return the path of a catalog."""
+    rooted(Store.open(tmp_path / "catalog.db")).close()
+    return tmp_path / "catalog.db"
+
+
+@pytest.mark.parametrize(("answer", "said"), [
+    ({"done": {"a": [1]}}, None), ({"error": "There is no skill 'x'."}, "no skill 'x'")])
+def test_an_answer_reaches_who_asked(
+    catalog: Path, answer: dict[str, object], said: str | None
+) -> None:
+    """What was done comes back as it is, and what was not as its one sentence."""
+    got: list[object] = []
+
+    def serve() -> None:
+        store = Store.open(catalog)
+        while not (waiting := requests.waiting(store.db, now())):
+            pass
+        (request,) = waiting
+        got.append((request.what, request.arguments))
+        assert requests.begin(store.db, request, now())
+        requests.finish(store.db, request, now(), **answer)  # type: ignore[arg-type]
+        assert requests.waiting(store.db, now()) == []
+        store.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    if said:
+        with pytest.raises(RequestFailed, match=said):
+            requests.ask(catalog, "rollback", {"skill": "x"})
+    else:
+        assert requests.ask(catalog, "rollback", {"skill": "x"}) == answer["done"]
+    thread.join()
+    assert got == [("rollback", {"skill": "x"})]
+
+
+def test_what_nobody_takes_up_is_not_done_later(catalog: Path) -> None:
+    """Who has gone away does not want it any more."""
+    with pytest.raises(RequestFailed, match="nothing was changed"):
+        requests.ask(catalog, "rollback", {}, patience=0.1)
+    store = Store.open(catalog)
+    assert requests.waiting(store.db, now()) == []
+    store.close()
+
+
+def test_a_wish_of_somebody_who_was_killed_is_dropped(catalog: Path) -> None:
+    """It would come as a surprise after hours; and what a dead service began is answered."""
+    store = Store.open(catalog)
+    store.db.execute("INSERT INTO requests (what, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
+                     [(now() - timedelta(hours=1)).isoformat(timespec="milliseconds"),
+                      now().isoformat(timespec="milliseconds")])
+    (request,) = requests.waiting(store.db, now())
+    assert request.what == "unpin"
+    assert requests.begin(store.db, request, now())
+    assert not requests.begin(store.db, request, now())
+    requests.abandon(store.db, now())
+    assert "ended before" in store.db.execute("SELECT result FROM requests").fetchone()[0]
+    store.close()
+
+
+def test_a_catalog_that_is_none_is_said_so(tmp_path: Path) -> None:
+    """In one sentence."""
+    (tmp_path / "catalog.db").write_text("junk " * 1000)
+    with pytest.raises(CatalogUnusable, match="not a database"):
+        requests.ask(tmp_path / "catalog.db", "rollback", {})
