@@ -1,6 +1,5 @@
 """Makes what a batch accepts public: package, commit, flip, in this order."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -12,7 +11,7 @@ from sqlite_utils import Database
 
 from catalog import contest, intake, rows
 from catalog.errors import NotAsJudged
-from catalog.file_names import os_path
+from catalog.file_names import archive_of, os_path
 from catalog.package_folder import PackageFolder, remove
 from catalog.record import Applied, Change, Gone, Judged, Trigger
 from catalog.staging import Content, Original, PackageFile, Stager
@@ -26,7 +25,6 @@ Key: TypeAlias = tuple[str, str]  # root and path of a skill folder
 STAGERS = 4
 """Packages made at once: making files is the system's work, and it has several cores."""
 
-_ARCHIVED = re.compile(r"\.(zip|skill|tar\.gz|tgz)!(/|$)", re.IGNORECASE)
 _CHANGED = "its files changed before they could be published"
 
 
@@ -40,7 +38,7 @@ class Packaging:
 
     def packages(self, path: str) -> bool:
         """Tell whether a skill at a path of a root is published as a package."""
-        return not self.in_place or bool(_ARCHIVED.search(path))
+        return not self.in_place or archive_of(path) is not None
 
 
 class Packager:

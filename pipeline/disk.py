@@ -34,8 +34,8 @@ from pipeline.walk import (
 
 __all__ = [
     "DEFAULT_LIMITS", "Archive", "Folder", "Limits", "Stray", "can_list", "entries", "folders_in",
-    "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read", "refused_at",
-    "taken_apart", "text_path", "unit_of", "walk",
+    "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read", "readable",
+    "refused_at", "taken_apart", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once
@@ -76,7 +76,7 @@ def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapsho
     """
     try:
         top = os.path.abspath(root)
-        with _readable(top, folder, limits) as now:
+        with readable(top, folder, limits) as now:
             snapshot = _read(top, now, limits)
             return snapshot if _is_as_seen(top, now, limits) else None
     except (OSError, RootUnreadable):
@@ -99,7 +99,7 @@ def is_skill_folder(path: Path) -> bool:
 
 
 @contextmanager
-def _readable(root: str, folder: Folder, limits: Limits) -> Iterator[Folder]:
+def readable(root: str, folder: Folder, limits: Limits) -> Iterator[Folder]:
     """Yield a folder whose files can be read, opening its archive again if need be; OSError."""
     if folder.source is None or folder.source.is_open:
         yield folder

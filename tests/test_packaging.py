@@ -219,6 +219,26 @@ def test_a_removed_skill_keeps_its_package_for_readers_on_their_way(
     assert world.differences() == []
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+def test_skills_in_archives_are_always_published_as_packages(
+    tmp_path: Path, skill: SkillWriter, in_place: bool
+) -> None:
+    """There is no other way to their files; a skill in a folder beside it is as it is set."""
+    world = World(tmp_path, in_place=in_place)
+    skill(tmp_path / "b", files={"scripts/run.sh": "echo 1\n", "big.bin": bytes(3_000_000)})
+    shutil.make_archive(str(world.root / "pack"), "zip", tmp_path, "b")
+    skill(world.root / "a")
+    assert world.scan().outcomes == {"added": 2}
+    assert (world.current("b") / "scripts/run.sh").read_text() == "echo 1\n"
+    assert (world.packages / "a").exists() is not in_place
+    assert world.differences() == []
+    world.restart(in_place=in_place)
+    assert world.differences() == []
+    (world.root / "pack.zip").unlink()
+    assert world.scan().outcomes["removed"] == 1
+    world.store.close()
+
+
 def test_in_place_publishes_nothing_and_points_into_the_root(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
