@@ -59,3 +59,7 @@ class PathRefused(SkilldropError):
 
 class PackageDamaged(SkilldropError):
     """A published file is missing, or is not what the catalog says of it."""
+
+
+class MigrationFailed(SkilldropError):
+    """A folder could not be migrated to where it should go."""

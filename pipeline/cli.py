@@ -15,6 +15,7 @@ from pipeline.commands import (
     indexing,
     judging,
     keeping,
+    migrating,
     reading,
     replicating,
     running,
@@ -72,6 +73,7 @@ def cli(context: click.Context, config_file: Path | None, watched: Path | None,
 
 for command in (
     running.up, running.scan, running.serve, judging.validate, judging.outcome,
+    migrating.migrate,
     indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
     reading.read, reading.mcp,
     keeping.versions, keeping.rollback, keeping.unpin,

@@ -25,7 +25,8 @@ FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
     6  pipeline.index_table
-    6  pipeline.service > pipeline.passes > pipeline.wishes  pipeline.one_pass  pipeline.migrate
+    6  pipeline.service > pipeline.passes > pipeline.wishes  pipeline.one_pass
+    6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
     5  pipeline.validate
@@ -41,6 +42,7 @@ FLOORS = """
     1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
+    0  pipeline.replacing
     0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
@@ -82,7 +84,7 @@ HOMES = {
                      "catalog.requests"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
-    "yaml": ["pipeline.parse"],
+    "yaml": ["pipeline.parse", "pipeline.migrate"],
 }
 
 # Extras: their homes cannot be imported where they are not installed.

@@ -28,7 +28,7 @@ REQUIRED: Mapping[str, str] = {
     "security": "Say what it may do: timeout_ms, memory_mb, network and filesystem.",
     "resources": "Name the script to execute: entry: ./scripts/execute.ts, say.",
 }
-_MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema, which everything fits
+MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema, which everything fits
 _LISTS = (
     "capabilities", "tags", "keywords", "triggers.intents", "triggers.phrases",
     "triggers.event_types", "security.network_allowlist", "resources.helpers",
@@ -50,7 +50,7 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
         value = skill.frontmatter.get(field)
         if field == "security" and skill.declared.permissions:
             continue  # which is its old form, as another rule says
-        empty = value in ((), [], {}) and field not in _MAY_BE_EMPTY
+        empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
             yield skill.finding("required-field-missing", f"{field} is missing; ApexBridge "
                                 "requires it.", field=field, fix=fix)
