@@ -18,6 +18,7 @@ from catalog.site import server
 from catalog.store import Store
 from pipeline import config
 from pipeline.engines import serial
+from pipeline.migrate import How, migrate_paths
 from pipeline.one_pass import scan_once
 from pipeline.opening import open_store
 from pipeline.settings import Settings
@@ -84,8 +85,9 @@ def test_a_bad_package_has_all_its_findings_at_once(
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Return the settings of a lenient root that holds all samples."""
+    """Return the settings of a lenient root with all samples, the old ones migrated, too."""
     shutil.copytree(SAMPLES, tmp_path / "watched")
+    list(migrate_paths([SAMPLES / "old"], How(output=tmp_path / "watched" / "migrated")))
     (tmp_path / "skilldrop.toml").write_text(
         'settle_quiet = 0\n[[roots]]\npath = "watched"\nprofiles = ["spec", "apexbridge"]\n',
         "utf-8")
@@ -104,12 +106,13 @@ def scanned(settings: Settings) -> Iterator[Database]:
 
 
 def test_a_scan_takes_in_what_lenient_loads(scanned: Database) -> None:
-    """Only the old layouts, which have no description in SKILL.md, are rejected."""
+    """Only the old layouts, which have no description in SKILL.md, are rejected as they are."""
     statuses = dict(scanned.execute("SELECT path, status FROM skills").fetchall())
     rejected = {path for path, status in statuses.items() if status == "rejected"}
     assert rejected == {path for path in statuses if path.startswith("old/")}
     assert rejected
     assert set(statuses.values()) == {"active", "rejected"}
+    assert (statuses["migrated/dice"], statuses["migrated/greeting"]) == ("active", "active")
     assert {row[0] for row in scanned.execute(
         "SELECT DISTINCT profile FROM findings")} >= {"spec", "apexbridge"}
 
@@ -153,7 +156,7 @@ def test_the_index_lists_packages_by_their_priority(
 ) -> None:
     """The higher priority comes first; what declares none comes last, by name."""
     text = (settings.index_folder / "default.xml").read_text("utf-8")
-    names = ["weather-query", "unit-converter", "documented", "wrong-fields"]
+    names = ["weather-query", "unit-converter", "dice", "documented", "greeting", "wrong-fields"]
     assert sorted(names, key=lambda name: text.index(f"{name}</name>")) == names
 
 
@@ -188,6 +191,23 @@ def test_canned_queries_answer_the_questions_of_an_operator(
             ] == [("weather-query", "phrase")]
 
 
+def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
+    """The rows of a package, of its tools and of what it declares can be looked at."""
+    site: Datasette = server.application(settings.catalog_path)
+    pages = ["apexbridge_skills", "abp_tools"] + [
+        f"{table}/{row[0]}" for table, key in
+        (("skills", "id"), ("apexbridge_skills", "skill"), ("abp_tools", "id"))
+        for row in scanned.execute(f"SELECT {key} FROM {table}")]
+    with asyncio.Runner() as runner:
+        answers = {page: runner.run(site.client.get(f"/catalog/{page}")).status_code
+                   for page in pages}
+    site.executor.shutdown()
+    for database in site.databases.values():
+        database.close()
+    assert set(answers.values()) == {200}, answers
+    assert len(pages) > 20
+
+
 def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) -> None:
     """What is stored of a package is compared, not written again."""
     before = scanned.execute("SELECT count(*) FROM ingestions").fetchone()
@@ -209,7 +229,7 @@ def test_a_package_of_an_older_catalog_is_filled_in(
     scan_once(settings, store, engine=serial, deep=True)
     assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone()[0] >= 2
     assert [hit.name for hit in search.find(store.db, "will it rain")] == ["weather-query"]
-    assert store.db.execute("SELECT count(*) FROM versions").fetchone()[0] == 6
+    assert store.db.execute("SELECT count(*) FROM versions").fetchone()[0] == 8
     store.close()
 
 
