@@ -78,8 +78,13 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
         if isinstance(each, Stray):
             named = f"{root}/{each.path}"
             yield Migration(named, named, Plan(findings=(each.finding,), refused=True))
-        elif (root / disk.os_path(each.path)).is_dir():
+        elif isinstance(each, Folder):
             yield _migrated(root, each, how)
+        else:
+            archive = root / disk.os_path(each.path.removesuffix("!"))
+            yield _refused(archive, archive, finding(
+                "folder-unreadable", "An archive is not migrated.",
+                fix="Unpack it, and migrate its folder."))
     if not found:
         yield Migration(str(root), str(root),
                         Plan(findings=(finding("skill-md-missing"),), refused=True))

@@ -145,6 +145,15 @@ def test_a_tree_without_skills_is_said(tmp_path: Path) -> None:
     assert (only.plan.refused, only.plan.findings[0].code) == (True, "skill-md-missing")
 
 
+def test_an_archive_is_said_and_left(tmp_path: Path, skill: SkillWriter) -> None:
+    """It is to be unpacked first."""
+    skill(tmp_path / "skills" / "good")
+    shutil.make_archive(str(tmp_path / "skills" / "packed"), "zip", OLD)
+    refused = [each for each in migrated(tmp_path / "skills") if each.plan.refused]
+    assert [Path(each.path).name for each in refused] == ["packed.zip"]
+    assert os.listdir("new") == ["good"]
+
+
 def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
     """Exit 0 where all was migrated, 1 where the result is not right, 2 for wrong usage."""
     done = skilldrop(OLD, "--output", "out")
