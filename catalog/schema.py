@@ -571,6 +571,15 @@ def m006_packages(db: Database) -> None:
     """)
 
 
+@migrations()
+def m011_aliases(db: Database) -> None:
+    """Remember which skill folders are reached through a link."""
+    _run(db, """
+    ALTER TABLE skills ADD COLUMN is_alias INTEGER NOT NULL DEFAULT 0
+        CHECK (is_alias IN (0, 1));
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""
