@@ -1,5 +1,6 @@
 """Makes what a batch accepts public: package, commit, flip, in this order."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -22,7 +23,7 @@ Source: TypeAlias = Callable[[str, str], AbstractContextManager[Original]]
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 Key: TypeAlias = tuple[str, str]  # root and path of a skill folder
 
-STAGERS = 4
+STAGERS = min(8, len(os.sched_getaffinity(0)))
 """Packages made at once: making files is the system's work, and it has several cores."""
 
 _CHANGED = "its files changed before they could be published"

@@ -2,20 +2,23 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import SkillWriter
-from packages import World
+from packages import World, wrong_files
 from records import NOON
 
 from catalog import contest, intake, packaging, search, staging
 from catalog.package_folder import PackageFolder
 from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
+from catalog.record import RootSpec
 from pipeline import originals
 
 
@@ -330,10 +333,13 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.WEXITSTATUS(status) == 9 or nth > 1  # not each step happens five times
-    for name in "abcdef":
-        assert world.current(name).is_dir()
-        if world.current(name) == before[name]:
-            assert (world.current(name) / "x.txt").read_text() == "old"
+    with closing(sqlite3.connect(world.folder / "catalog.db")) as db:
+        for name in "abcdef":  # what agents meet before anybody mends anything
+            public = world.current(name)
+            ((version,),) = db.execute("SELECT id FROM versions WHERE package_path = ?",
+                                       [f"{name}/{public.name}"]).fetchall()
+            assert wrong_files(db, version, public) == []
+            assert public == before[name] or name in "abc"
     world.store = world.opened()
     assert world.differences() == []
     assert world.scan().unsettled == []
@@ -387,6 +393,59 @@ def test_a_lost_package_whose_folder_changed_is_not_made_up(
     world.scan()
     assert world.differences() == []
     assert "Two." in (world.current("a") / "SKILL.md").read_text()
+
+
+@pytest.mark.parametrize("harm", [b"", b"!"], ids=["the same", "other bytes"])
+def test_large_files_share_their_blocks_where_the_file_system_can(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, harm: bytes
+) -> None:
+    """What came of that is verified like a copy."""
+    cloned = []
+
+    def clone(target: int, request: int, source: int) -> None:
+        cloned.append(request)
+        os.pwrite(target, harm + os.pread(source, 1_000_000, 0)[len(harm):], 0)
+
+    monkeypatch.setattr(staging, "ioctl", clone)
+    skill(world.root / "a", files={"large.bin": bytes(200_000), "small.bin": b"s"})
+    report = world.scan()
+    assert cloned == [0x40049409]
+    assert (report.outcomes["added"], len(report.unsettled)) == ((0, 1) if harm else (1, 0))
+    assert world.differences() == []
+
+
+def test_where_no_blocks_can_be_shared_they_are_copied(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is tried once."""
+    tried = []
+
+    def refuse(*_: object) -> None:
+        tried.append(1)
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(staging, "ioctl", refuse)
+    skill(world.root / "a", files={f"{n}.bin": bytes([n]) * 200_000 for n in range(3)})
+    world.scan()
+    assert len(tried) == 1
+    assert world.differences() == []
+
+
+def test_a_last_good_version_moves_with_its_root_into_a_plugin(
+    world: World, skill: SkillWriter
+) -> None:
+    """Its content is rejected and its skill_id another: what is public is the same bytes."""
+    skill(world.root / "pack/a", files={"x.txt": "good"})
+    world.scan()
+    before = world.current("a")
+    (world.root / "pack/a/SKILL.md").write_text("---\nname: a\n---\n")
+    world.scan()
+    world.roots = [RootSpec(str(world.root), level="plugin")]
+    world.restart()
+    world.scan()
+    assert world.rows("SELECT skill_id, status FROM skills") == [("pack--a", "active")]
+    assert (world.current("pack--a") / "x.txt").samefile(before / "x.txt")
+    assert world.differences() == []
 
 
 def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:

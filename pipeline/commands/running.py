@@ -42,7 +42,8 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
     site = SiteProcess(settings.catalog_path, settings.host, settings.port,
                        settings.data / "site.log") if settings.site and not no_site else None
     write_log(log_format)
-    store = open_store(settings)
+    with report.progress("packages") as progress:
+        store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -83,7 +84,8 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: En
         if unit is None:
             raise click.UsageError(f"{path} lies in no root; skilldrop status names the roots.")
         units.append(unit)
-    store = open_store(settings)
+    with report.progress("packages") as published:
+        store = open_store(settings, published)
     try:
         with engine_named(engine, scheduler) as looking, report.progress("skills") as progress:
             result = scan_once(settings, store, units, engine=looking, deep=deep,
