@@ -183,8 +183,8 @@ class FullScan:
         self._store = store
         self._roots = roots
         self._deep = deep
-        # What happens to packages while we run nobody hears of; the next start or command sees it.
-        self._checks_packages = deep or trigger in ("start", "command")
+        # What is done to packages while we run nobody hears of; the next start sees it.
+        self._checks_packages = deep or trigger == "start"
         self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
         self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
                            engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of,
