@@ -7,10 +7,10 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench clean
+.PHONY: help up test check lint docs bench bench-large bench-parts clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
 up: $(READY) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
@@ -27,11 +27,14 @@ lint: $(READY) ## ruff and mypy alone
 docs: $(READY) ## write the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
 
-bench: $(READY) ## measure ingestion, publication, validation and rebuilds of an index
-	@$(BIN)/python benchmarks/ingest.py
-	@$(BIN)/python benchmarks/validate.py
-	@$(BIN)/python benchmarks/index.py
-	@$(BIN)/python benchmarks/publish.py
+bench: $(READY) ## measure everything at 1,000 and 10,000 skills beside floors and peers: one table
+	@$(BIN)/python benchmarks/overview.py --save
+
+bench-large: $(READY) ## the same at 100,000 skills, too; takes long and 5 GB of disk
+	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
+
+bench-parts: $(READY) ## measure validation, publication, indexes and the site by themselves, in more detail
+	@for part in ingest validate publish index; do $(BIN)/python benchmarks/$$part.py || exit; done
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

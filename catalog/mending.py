@@ -111,8 +111,9 @@ _PUBLIC = """
     WHERE s.status = 'active'
 """
 _HELD_AT_NOTHING = """
-    SELECT s.* FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id
-    WHERE v.package_path IS NULL OR NOT has_package(s.path)
+    SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
+    JOIN versions AS v ON v.id = s.pinned_version_id
+    WHERE s.pinned_version_id IS NOT NULL AND (v.package_path IS NULL OR NOT has_package(s.path))
 """
 _AMISS = """
     SELECT DISTINCT s.skill_id FROM skills AS s

@@ -154,8 +154,10 @@ def status(db: Database) -> dict[str, Any]:
             "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
             " ORDER BY root, path")),
         "errors": list(db.query(
-            "SELECT root, folder, path, line, code, message, fix FROM findings"
-            " WHERE severity = 'error' OR skill IS NULL ORDER BY root, folder, path, line, id")),
+            "SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN"
+            " (SELECT id FROM findings WHERE severity = 'error'"
+            "  UNION SELECT id FROM findings WHERE skill IS NULL)"
+            " ORDER BY root, folder, path, line, id")),
         "indexes": list(db.query(
             "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
             " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
@@ -165,9 +167,11 @@ def status(db: Database) -> dict[str, Any]:
             " WHERE newest_rejected_at IS NOT NULL AND status IN ('active', 'shadowed')"
             " ORDER BY root, path")),
         "version_held": list(db.query(
-            "SELECT s.root, s.path, v.version AS why FROM skills AS s"
+            "SELECT s.root, s.path, v.version AS why"
+            " FROM skills AS s INDEXED BY skills_by_pinned_version"
             " JOIN versions AS v ON v.id = s.pinned_version_id"
-            " WHERE s.status != 'removed' ORDER BY s.root, s.path")),
+            " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
+            " ORDER BY s.root, s.path")),
         "shadowed": list(db.query(
             "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
             " ORDER BY root, path")),

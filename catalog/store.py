@@ -99,7 +99,8 @@ class Store:
     def forsaken(self) -> list[tuple[str, str]]:
         """Return (root, path) of the skills whose root is no longer configured."""
         return [(row["root"], row["path"]) for row in self.db.query(
-            "SELECT s.root, s.path FROM roots AS r JOIN skills AS s ON s.root = r.path"
+            # Roots first: there are few of them, and each has an index of its skills.
+            "SELECT s.root, s.path FROM roots AS r CROSS JOIN skills AS s ON s.root = r.path"
             " WHERE r.configured = 0 AND s.status != 'removed'")]
 
     def set_root_trouble(self, root: str, trouble: str | None) -> None:

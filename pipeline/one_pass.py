@@ -96,7 +96,8 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
             _take_outcomes(settings, store)
         publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
                         settings.retention.of_indexes)
-        store.collect(settings.retention.of_packages, datetime.now(UTC))
+        if full:
+            store.collect(settings.retention.of_packages, datetime.now(UTC))
         counts, held = search.counts(store.db), store.removals.held()
     return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
                   counts["rejected"], held, time.monotonic() - began)

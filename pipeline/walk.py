@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
@@ -48,7 +48,6 @@ class Archive:
     stat: os.stat_result = field(compare=False)  # of a link, its target's
     limits: Limits
     fingerprint: str  # changes when the file does, or when other limits hold for what is in it
-    is_alias: bool  # reached through a link
 
     @property
     def changed_ns(self) -> int:
@@ -316,13 +315,11 @@ class _Descent:
             except OSError:
                 continue
             if isinstance(stat, os.stat_result) and S_ISREG(stat.st_mode):
-                yield self._archive(here, name, stat, is_link=name in others)
+                yield self._archive(here, name, stat)
 
-    def _archive(self, here: Directory, name: str, stat: os.stat_result, *,
-                 is_link: bool = False) -> Archive:
-        is_alias = is_link or here.links > 0
+    def _archive(self, here: Directory, name: str, stat: os.stat_result) -> Archive:
         return Archive(f"{here.child(name).text}!", f"{here.path}/{name}", stat, self._limits,
-                       fingerprint([(f"{self._limits} {is_alias}", stat)]), is_alias)
+                       fingerprint([(repr(self._limits), stat)]))
 
     def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
         """Return the skill folder that `top` is, and the skill folders that lie in it."""
@@ -345,10 +342,7 @@ class _Descent:
                 signature.report("link-behind-link", here.text)
             else:
                 nested.append(here)
-        folder = signature.folder()
-        if top.links:  # the files are those of the folder that it leads to, stats and all
-            folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
-        return folder, nested
+        return signature.folder(), nested
 
     def _take(self, signature: Signature, here: Directory, listed: Listing) -> Iterator[Directory]:
         """Note what lies directly in a directory of a skill; return the directories in it."""

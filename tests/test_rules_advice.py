@@ -219,18 +219,18 @@ def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
     """Every rule is linear in the body, so the largest SKILL.md there may be is judged at once."""
     body = unit * (2**20 // len(unit.encode()))
     of = skill(body)
-    began = time.perf_counter()
+    began = time.process_time()
     check(of, PROFILES)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_many_files_and_many_references_take_no_second() -> None:
     """What is missing is looked for among all files only where the finding is shown."""
     body = "".join(f"[a](a{at}/b{at}.md) [b](c{at}/SKILL.md)" for at in range(1_000))
     of = skill(body, *(f"references/{at}.md" for at in range(2_000)))
-    began = time.perf_counter()
+    began = time.process_time()
     check(of, PROFILES)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_hostile_fields_take_no_second() -> None:
@@ -238,9 +238,9 @@ def test_hostile_fields_take_no_second() -> None:
     for unit in ("<", "</", "<!--", "use ", "处理", "Bash(", "Bash(*) ", "Bash(sh", "ignore all "):
         text = unit * (16_384 // len(unit))
         of = skill(description=text, when_to_use=text, allowed_tools=text, name=text, paths=text)
-        began = time.perf_counter()
+        began = time.process_time()
         check(of, PROFILES)
-        assert time.perf_counter() - began < 1, unit
+        assert time.process_time() - began < 1, unit
 
 
 def test_real_skills_are_seldom_blamed(corpus: Path) -> None:

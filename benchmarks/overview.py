@@ -1,0 +1,337 @@
+"""All that skilldrop does on one tree of skills, beside floors and peers timed in the same run.
+
+Prints one table and, with --save, writes it to benchmarks/results.md with the machine named. The
+folders are in the page cache; what earlier work left to be written is on the disk before each.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import platform
+import shutil
+import signal
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from made_skills import make_skills
+
+from catalog import search
+from catalog.publisher import publish_indexes
+from catalog.site.process import SiteProcess
+from pipeline import config
+from pipeline.config import Settings
+from pipeline.engines import Engine, processes, serial
+from pipeline.one_pass import Result, scan_once, unit_at
+from pipeline.opening import open_store
+
+HERE = Path(__file__).parent
+WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
+
+
+class Row(NamedTuple):
+    """One line of the table: what took how long, beside what."""
+
+    work: str
+    skills: int
+    seconds: float
+    beside: str = ""
+    floor: float | None = None  # seconds
+
+    def cells(self) -> Sequence[str]:
+        """Return the line as it is printed."""
+        ratio = f"{self.seconds / self.floor:.2f}" if self.floor else ""
+        return (self.work, f"{self.skills:,}", _told(self.seconds), self.beside,
+                _told(self.floor) if self.floor else "", ratio)
+
+
+def main() -> None:
+    """Measure at every size, and print the table."""
+    arguments = _arguments()
+    peers = None if arguments.no_peers else _peers()
+    rows = [row for size in arguments.skills
+            for row in _measured(size, arguments.seed, arguments.repeat, peers)]
+    text = _table(rows)
+    print(text)
+    if arguments.save:
+        (HERE / "results.md").write_text(
+            f"# Measured\n\nMade by `make bench`; the newest run replaces it.\n\n{text}\n", "utf-8")
+
+
+def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
+        watched = Path(place, "watched")
+        _say(f"making {size:,} skills of 5 files")
+        make_skills(watched, size, seed)
+        tree = _Tree(watched, Path(place), size, repeat)
+        yield from tree.ingestion()
+        yield from tree.one_change()
+        yield from tree.questions()
+        yield from tree.memory()
+        if peers:
+            yield from tree.peers(peers)
+
+
+class _Tree:
+    """One tree of skills, its floors, and the catalogs made of it."""
+
+    def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
+        self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
+        self.base = config.load(None, watched, place / "data").model_copy(
+            update={"settle_quiet": 0.0})
+        self.in_place = self.base.model_copy(
+            update={"data": place / "in-place", "publish": "in-place"})
+        self.hash_all = f"find {watched} -type f -print0 | xargs -0 sha256sum > /dev/null"
+        self.stat_all = f"find {watched} -type f -printf '%p %s %T@\\n' > /dev/null"
+
+    def ingestion(self) -> Iterator[Row]:
+        """Time full passes beside reading, listing and copying the tree."""
+        _say(f"{self.size:,}: full passes")
+        hashing, listing = self._floor(self.hash_all), self._floor(self.stat_all)
+        cold = self._cold(self.in_place, processes)
+        yield Row("cold scan, publish in-place", self.size, cold, "find | sha256sum", hashing)
+        yield Row("cold scan, publish in-place, one process", self.size,
+                  self._cold(self.in_place, serial), "find | sha256sum", hashing)
+        yield Row("unchanged re-scan", self.size, self._median(lambda: _scan(self.in_place)),
+                  "find -printf", listing)
+        yield Row("deep re-scan", self.size, _seconds(lambda: _scan(self.in_place, deep=True)),
+                  "find | sha256sum", hashing)
+        copying = self._copying()
+        yield Row("cold scan, publish copy", self.size, self._cold(self.base, processes),
+                  "cold scan in-place + cp -r", cold + copying)
+        self.hashing = hashing
+
+    def one_change(self) -> Iterator[Row]:
+        """Time one edited skill up to the written index file."""
+        _say(f"{self.size:,}: one change")
+        changed = next(self.watched.rglob("SKILL.md"))
+        hashing = self._floor(self.hash_all.replace(str(self.watched), str(changed.parent)))
+        store = open_store(self.base)
+        unit = unit_at(self.base, changed.parent)
+        assert unit
+        times, cpu = [], []
+        for number in range(5):
+            text = changed.read_text("utf-8")
+            text = text.replace("description: ", f"description: Now {number}. ")
+            changed.write_text(text, "utf-8")
+            before = time.process_time()
+            times.append(_seconds(lambda: scan_once(self.base, store, [unit])))
+            cpu.append(time.process_time() - before)
+        yield Row("one change → package and index", self.size, statistics.median(times),
+                  "sha256sum of its folder", hashing)
+        yield Row("one change, CPU", self.size, statistics.median(cpu))
+        yield Row("index rebuild, nothing new", self.size, self._median(
+            lambda: publish_indexes(store, self.base.index_specs, self.base.index_folder,
+                                    datetime.now(UTC))))
+        store.close()
+
+    def questions(self) -> Iterator[Row]:
+        """Time search as a function, and pages of the site over HTTP."""
+        _say(f"{self.size:,}: search and site")
+        db = search.open_catalog(self.base.catalog_path)
+        times = [_seconds(lambda word=word: search.find(db, word)) for word in WORDS * 20]
+        yield Row("search", self.size, statistics.median(times))
+        skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
+        with _site(self.base) as asked:
+            for name, path in {"home": "/", "table of skills": "/catalog/skills",
+                               "skill": f"/skills/{skill}", "search JSON": "/search.json?q=invoice",
+                               "index": "/index/default"}.items():
+                yield Row(f"site: {name}", self.size, asked(path, {}))
+            tag = asked.tag("/index/default")
+            yield Row("site: index, 304", self.size, asked("/index/default",
+                                                           {"If-None-Match": tag}))
+
+    def memory(self) -> Iterator[Row]:
+        """Read the peak memory of a service that starts on this tree and takes it all in."""
+        _say(f"{self.size:,}: memory")
+        yield Row("memory of the service, most, MB", self.size, _peak_memory(self.in_place))
+
+    def peers(self, python: Path) -> Iterator[Row]:
+        """Time others on the same tree, beside our cold scan of it."""
+        _say(f"{self.size:,}: peers")
+        told = subprocess.run([python, HERE / "peers.py", self.watched], capture_output=True,
+                              check=True, text=True).stdout
+        for name, seconds in json.loads(told).items():
+            yield Row(name, self.size, seconds, "find | sha256sum", self.hashing)
+
+    def _floor(self, command: str) -> float:
+        return self._median(lambda: subprocess.run(command, shell=True, check=True))
+
+    def _median(self, work: Callable[[], object]) -> float:
+        return statistics.median(_seconds(work) for _ in range(self.repeat))
+
+    def _cold(self, settings: Settings, engine: Engine) -> float:
+        def once() -> float:
+            _remove(settings.data)
+            os.sync()
+            return _seconds(lambda: _scan(settings, engine))
+        return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
+
+    def _copying(self) -> float:
+        def once() -> float:
+            _remove(self.place / "copy")
+            os.sync()
+            return _seconds(lambda: subprocess.run(
+                ["cp", "-r", self.watched, self.place / "copy"], check=True))
+        taken = statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
+        _remove(self.place / "copy")
+        return taken
+
+
+def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False) -> Result:
+    store = open_store(settings)
+    try:
+        return scan_once(settings, store, engine=engine, deep=deep)
+    finally:
+        store.close()
+
+
+class _Asked:
+    """Asks one site over one connection, and times it."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
+        """Return the median seconds of an answer."""
+        return statistics.median([_seconds(lambda: self._get(path, headers))
+                                  for _ in range(count + 5)][5:])
+
+    def tag(self, path: str) -> str:
+        """Return the ETag of an answer."""
+        return self._get(path, {}).headers["ETag"] or ""
+
+    def _get(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+        self.connection.request("GET", path, headers=headers)
+        answer = self.connection.getresponse()
+        answer.read()
+        assert answer.status in (200, 304), f"{path} answers {answer.status}"
+        return answer
+
+
+@contextmanager
+def _site(settings: Settings) -> Iterator[_Asked]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    site = SiteProcess(settings.catalog_path, "127.0.0.1", port, settings.data / "site.log")
+    site.start()
+    asked = _Asked(port)
+    try:
+        _wait_for(lambda: _answers(asked))
+        yield asked
+    finally:
+        site.stop()
+
+
+def _answers(asked: _Asked) -> bool:
+    try:
+        return bool(asked.tag("/index/default"))
+    except OSError:
+        asked.connection.close()
+        return False
+
+
+def _peak_memory(settings: Settings) -> float:
+    _remove(settings.data)
+    up = subprocess.Popen(
+        [Path(sys.executable).with_name("skilldrop"), "--watched", settings.root_specs[0].path,
+         "--data", settings.data, "up", "--no-site"], stderr=subprocess.DEVNULL,
+        env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"})
+    try:
+        _wait_for(lambda: up.poll() is not None or _is_quiet(settings.catalog_path), 1800)
+        status = Path(f"/proc/{up.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    finally:
+        up.send_signal(signal.SIGTERM)
+        up.wait()
+
+
+def _is_quiet(catalog: Path) -> bool:
+    try:
+        with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
+            return bool(db.execute(
+                "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
+            ).fetchone()[0])
+    except sqlite3.OperationalError:
+        return False
+
+
+def _wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            raise SystemExit("What was waited for did not come.")
+        time.sleep(0.1)
+
+
+def _peers() -> Path:
+    """Return the Python of an environment with the peers in it, made once."""
+    folder = HERE / ".peers"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        _say("installing the peers")
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"],
+                       check=True)
+    return python
+
+
+def _remove(folder: Path) -> None:
+    if folder.exists():
+        subprocess.run(["chmod", "-R", "u+w", folder], check=True)  # packages are read-only
+        shutil.rmtree(folder)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _table(rows: Sequence[Row]) -> str:
+    machine = (f"{platform.machine()}, {os.cpu_count()} cores ({_processor()}), "
+               f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+               f"SQLite {sqlite3.sqlite_version}, {datetime.now(UTC):%Y-%m-%d}.")
+    head = ["| work | skills | seconds | beside | seconds | ratio |", "|---|---|---|---|---|---|"]
+    return "\n".join([machine, "", *head, *(f"| {' | '.join(row.cells())} |" for row in rows)])
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _told(number: float) -> str:
+    return f"{number:.4f}" if number < 0.1 else f"{number:.2f}"
+
+
+def _say(what: str) -> None:
+    print(f"{what} …", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--skills", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--repeat", type=int, default=3, help="times that short work is timed")
+    parser.add_argument("--no-peers", action="store_true", help="only skilldrop and the floors")
+    parser.add_argument("--save", action="store_true", help="write benchmarks/results.md")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
