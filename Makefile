@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench bench-large bench-parts clean
+.PHONY: help up test check lint docs bench bench-large bench-parts soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -34,7 +34,14 @@ bench-large: $(READY) ## the same at 100,000 skills, too; takes long and 5 GB of
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
 
 bench-parts: $(READY) ## measure validation, publication, indexes and the site by themselves, in more detail
-	@for part in ingest validate publish index; do $(BIN)/python benchmarks/$$part.py || exit; done
+	@for part in ingest validate publish index latency; do $(BIN)/python benchmarks/$$part.py || exit; done
+
+MINUTES ?= 10
+soak: $(READY) ## live random lives of a root for MINUTES=n, and check the promise after each
+	@$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
+
+crashes: $(READY) ## kill the program a hundred times in a busy ingest; unpack 5,000 folders at once
+	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/test_crash.py tests/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

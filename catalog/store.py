@@ -120,10 +120,17 @@ class Store:
         return {path: Known(fingerprint, digest, bool(pending), bool(held))
                 for path, fingerprint, digest, pending, held in found}
 
-    def places_of(self, digest: str) -> list[tuple[str, str]]:
-        """Return (root, path) of the skills that have this accepted content."""
-        return self.db.execute("SELECT root, path FROM skills WHERE digest = ?"
-                               " AND status != 'removed' ORDER BY id", [digest]).fetchall()
+    def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
+        """Return root, path and whether it is held of the skills with this accepted content."""
+        return self.db.execute(
+            "SELECT root, path, pending_reason IS ? FROM skills WHERE digest = ?"
+            " AND status != 'removed' ORDER BY id", [HELD, digest]).fetchall()
+
+    def forget(self, places: Sequence[tuple[str, str]]) -> None:
+        """Believe nothing that is stored of some skills, so that they are taken in anew."""
+        with self._transaction():
+            self.db.conn.executemany("UPDATE skills SET fingerprint = '', digest = NULL"
+                                     " WHERE root = ? AND path = ?", places)
 
     def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
               scan: int | None = None) -> list[Applied]:

@@ -17,6 +17,7 @@ from pipeline.commands import (
     keeping,
     migrating,
     reading,
+    reconciling,
     replicating,
     running,
 )
@@ -72,7 +73,8 @@ def cli(context: click.Context, config_file: Path | None, watched: Path | None,
 
 
 for command in (
-    running.up, running.scan, running.serve, judging.validate, judging.outcome,
+    running.up, running.scan, running.serve, reconciling.reconcile,
+    judging.validate, judging.outcome,
     migrating.migrate,
     indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
     reading.read, reading.mcp,

@@ -73,7 +73,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 
 def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
-    paths = engines.apart(part)
+    paths = engines.apart(part, how)
     if not engines.is_worth_sharing(part, how, paths):
         yield from engines.processes(part, how)
         return

@@ -50,7 +50,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     Where little is to be read this process does it alone, and so it does the rest of the work
     should all the others die. What is seen comes in no particular order.
     """
-    paths = apart(part)
+    paths = apart(part, how)
     if not is_worth_sharing(part, how, paths):
         yield from _compared(part, how, paths)
         return
@@ -184,9 +184,9 @@ def _sorted_out(how: How, piece: Part) -> tuple[list[str], list[Seen]]:
     return unchanged, others
 
 
-def apart(part: Part) -> list[str]:
+def apart(part: Part, how: How) -> list[str]:
     """Return paths that together are the part, enough of them to share out where there are."""
-    return disk.taken_apart(Path(part.root.path), part.paths, WORTH_IT)
+    return disk.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
 
 
 def is_worth_sharing(part: Part, how: How, paths: Sequence[str]) -> bool:

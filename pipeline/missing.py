@@ -45,6 +45,7 @@ class Missing:
         self._accepts_removals = accepts_removals
         self._rows: dict[Unit, Known] = {}
         self._by_digest: dict[str, list[Unit]] = defaultdict(list)
+        self._places: dict[str, list[Unit]] = {}
         self._lost: set[str] = set()  # roots that cannot be listed
         self.looked_at: Sequence[Unit] = ()
 
@@ -83,13 +84,20 @@ class Missing:
     def _elsewhere(self, digest: str | None) -> list[Unit]:
         """Return where the catalog has this content, outside of what is looked at.
 
-        A folder may be seen at its new place before anybody looks at the old one, or long after
-        its removal from there was held back.
+        A folder may be seen at its new place before anybody looks at the old one, of which
+        something was heard, too, or long after its removal from there was held back.
         """
         if not digest or all(not unit.path for unit in self.looked_at):
             return []
-        return [place for place in (Unit(*found) for found in self._store.places_of(digest))
+        if digest not in self._places:  # asked once, for a thousand folders may be alike
+            self._places[digest] = [Unit(root, path) for root, path, is_held
+                                    in self._store.places_of(digest)
+                                    if is_held or self._is_going(Unit(root, path))]
+        return [place for place in self._places[digest]
                 if not any(place.lies_in(unit) for unit in self.looked_at)]
+
+    def _is_going(self, place: Unit) -> bool:
+        return place in self._going or any(unit in self._going for unit in place.wholes())
 
     def _is_there(self, place: Unit) -> bool:
         """Tell whether a folder is a skill's at this moment; of a root that went, all are."""

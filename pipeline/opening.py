@@ -16,17 +16,19 @@ from pipeline.disk import Limits
 from pipeline.findings.registry import REGISTRY
 
 
-def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: None) -> Store:
+def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: None, *,
+               needs_root: bool = True) -> Store:
     """Return the catalog, told which roots and indexes are configured, its packages as it says.
 
     progress is told how many skills had to be published for that.
 
     Raises CatalogBusy, CatalogUnusable, DiskFull, and RootUnreadable where no root can be read;
-    one of several that cannot is noted in the catalog and looked for again.
+    one of several that cannot is noted in the catalog and looked for again. needs_root says
+    whether one must be readable at all.
     """
     roots = settings.root_specs
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
-    if len(troubles) == len(roots):
+    if needs_root and len(troubles) == len(roots):
         raise RootUnreadable(" ".join(troubles))
     store = Store.open(settings.catalog_path)
     try:

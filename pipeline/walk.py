@@ -118,12 +118,17 @@ def entries(root: Path, path: str) -> list[str] | None:
             for name in names for end in (("", "!") if is_archive(name) else ("",))]
 
 
-def taken_apart(root: Path, paths: Iterable[str], enough: int) -> list[str]:
-    """Return paths that together are these, going down until there are enough of them."""
+def taken_apart(root: Path, paths: Iterable[str], enough: int,
+                depth: int = DEFAULT_LIMITS.depth) -> list[str]:
+    """Return paths that together are these, going down until there are enough of them.
+
+    A directory below the depth that is walked is not taken apart: a walk has a word on it alone.
+    """
     some = [(path, False) for path in paths]
     while len(some) < enough and not all(is_whole for _, is_whole in some):
         below: list[tuple[str, bool]] = []
         for path, is_whole in some:
+            is_whole = is_whole or path.count("/") >= depth
             children = None if is_whole else entries(root, path)
             below += [(path, True)] if children is None else [(name, False) for name in children]
         some = below

@@ -1,6 +1,10 @@
 """A real service on a real directory, in a thread of its own, and how tests wait for it."""
 
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +14,7 @@ from typing import Any
 from conftest import write_skill
 
 from pipeline.opening import open_store
-from pipeline.service import Service
+from pipeline.service import ScanWish, Service
 from pipeline.settings import Settings
 
 PATIENCE = 60.0
@@ -46,6 +50,23 @@ class Serving:
             self._thread.join(PATIENCE)
             assert not self._thread.is_alive()
             self._thread = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and not stopped."""
+        return self._thread is not None
+
+    def rescan(self) -> None:
+        """Let the timer of the re-scan strike, and wait for the end."""
+        assert self.service
+        before = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
+        self.service._inbox.put(ScanWish("re-scan"))
+        self._await_scan_after(before)
+
+    def _await_scan_after(self, scan: int) -> None:
+        self.wait_for(lambda: self.rows(
+            "SELECT 1 FROM scans WHERE id > ? AND took_ms IS NOT NULL", scan))
+        self.wait_for(self.is_quiet)
 
     def _run(self, begun: threading.Event) -> None:
         try:  # here, as a connection belongs to its thread
@@ -107,3 +128,71 @@ class Serving:
         """Return the index file as it is; nothing while there is none."""
         path = self.settings.index_folder / "default.xml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+class ServingProcess(Serving):
+    """The same, with `skilldrop up` in a process of its own, which re-scans every second."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        super().__init__(folder, **{"rescan_every": 1.0, **settings})
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log = folder / "up.log"
+        self.prefix: tuple[str, ...] = ()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and not stopped."""
+        return self.process is not None
+
+    def start(self) -> "ServingProcess":
+        """Start the program, and return once everything is listened to."""
+        env = {f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name)) for name in
+               ("settle_quiet", "rescan_every", "poll_every", "follow")}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self.prefix, Path(sys.executable).with_name("skilldrop"), "--watched", self.root,
+                 "--data", self.settings.data, "up", "--no-site"],
+                env=os.environ | env, stdout=log, stderr=log)
+        pid = self.process.pid
+        self.wait_for(lambda: self.health().get("service_pid") == pid
+                      and self.health()["watcher_mode"] != "stopped")
+        return self
+
+    def stop(self) -> None:
+        """Stop in order and wait for the end."""
+        if self.process:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            assert self.process.wait(PATIENCE) == 0, self.log.read_text()
+            self.process = None
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def suspend(self) -> None:
+        """Let it do nothing for a while."""
+        assert self.process
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        assert self.process
+        self.process.send_signal(signal.SIGCONT)
+
+    def rescan(self) -> None:
+        """Wait for a full scan that has begun from now on."""
+        now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
+        self._await_scan_after(now)
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it; a program that ends fails at once."""
+        def checked() -> Any:
+            if self.process and self.process.poll() is not None:
+                raise AssertionError(f"it ended: {self.log.read_text()}")
+            return what()
+
+        return super().wait_for(checked)

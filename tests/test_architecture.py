@@ -24,11 +24,11 @@ PACKAGES = ("pipeline", "catalog")
 FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
-    6  pipeline.index_table
-    6  pipeline.service > pipeline.passes > pipeline.wishes  pipeline.one_pass
+    6  pipeline.index_table  pipeline.reconcile > pipeline.one_pass
+    6  pipeline.service > pipeline.passes > pipeline.wishes
     6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
-    5  pipeline.supervision  pipeline.reconcile  pipeline.outcomes
+    5  pipeline.supervision  pipeline.outcomes
     5  pipeline.validate
     4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals
     3  pipeline.ingest
@@ -47,7 +47,7 @@ FLOORS = """
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
     6  catalog.site  catalog.mcp_server
-    5  catalog.publisher  catalog.replication
+    5  catalog.publisher  catalog.replication  catalog.audit
     5  catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
@@ -81,7 +81,7 @@ HOMES = {
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
                      "catalog.search", "catalog.index_account", "catalog.reader",
                      "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",
-                     "catalog.requests"],
+                     "catalog.requests", "catalog.audit"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse", "pipeline.migrate"],

@@ -828,3 +828,12 @@ def test_every_error_met_while_reading_rejects() -> None:
     errors = {t.code for t in REGISTRY.values() if t.profile == "reading" and t.severity == "error"}
     assert {code for code in errors if REGISTRY[code].rejects != ALWAYS} == set()
     assert {"skill-md-twice", "file-unreadable", "too-many-files"} <= errors
+
+
+def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> None:
+    """What is shared out to many processes ends where a walk would end."""
+    root = deep_tree.parent
+    paths = disk.taken_apart(root, ["deep"], 512)
+    found = [one.finding.code for path in paths for one in disk.walk(root, path)
+             if isinstance(one, disk.Stray)]
+    assert found == ["folder-too-deep"]

@@ -1,0 +1,163 @@
+"""Compares the roots with the catalog, and the catalog with what is published from it."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from catalog import audit, search
+from catalog.audit import Difference
+from catalog.errors import RootUnreadable
+from catalog.record import Finding, Judged, Rejection, RootSpec
+from catalog.store import explained
+from pipeline import disk
+from pipeline.config import Settings
+from pipeline.disk import Limits, Stray
+from pipeline.engines import Engine, processes
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+from pipeline.scan import Hidden, How, Part, Unsettled
+from pipeline.settle import Unit
+
+AGAIN_AFTER = 0.5
+"""Seconds, beside the quiet time, after which differences are looked at again: a service that
+runs may have been about to mend them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What does not agree, and what does not but says so itself."""
+
+    differences: tuple[Difference, ...]
+    held: int  # removals that wait to be accepted
+    last_good: int  # folders whose newest content is rejected, so that an older one stands in
+    seen: int  # skill folders
+
+
+def compare(settings: Settings, *, engine: Engine = processes,
+            progress: Callable[[int], None] = lambda _: None) -> Comparison:
+    """Look at every folder, read and judge it anew, and tell where the catalog differs.
+
+    What differs is looked at once more after a while, as a service may be at work. Nothing is
+    written. Raises NotInCatalog and CatalogUnusable.
+    """
+    look = _Look(settings, engine, progress)
+    found = look.differences()
+    if found:
+        time.sleep(settings.settle_quiet + AGAIN_AFTER)
+        look = _Look(settings, engine, progress)
+        still = set(look.differences())
+        found = [difference for difference in found if difference in still]
+    return Comparison(tuple(found), look.held, look.last_good, look.seen)
+
+
+def mend(settings: Settings, *, accepts_removals: bool = False, engine: Engine = processes,
+         progress: Callable[[int], None] = lambda _: None,
+         ) -> tuple[Comparison, tuple[Difference, ...]]:
+    """Make a full pass that believes nothing; return what differed before, and what still does.
+
+    Raises CatalogBusy where a service runs, NotInCatalog, CatalogUnusable and DiskFull.
+    """
+    before = compare(settings, engine=engine, progress=progress)  # opening mends a little already
+    store = open_store(settings, needs_root=not accepts_removals)
+    try:
+        with explained(settings.catalog_path):
+            store.forget(places(before.differences, settings))
+            scan_once(settings, store, engine=engine, deep=True, accepts_removals=accepts_removals,
+                      progress=lambda so_far: progress(so_far.seen))
+            after = compare(settings, engine=engine, progress=progress)
+    finally:
+        store.close()
+    return replace(before, held=after.held), after.differences
+
+
+def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
+    """Return the folders that differences of the catalog speak of."""
+    return [Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
+            for difference in differences if difference.kind == "catalog"
+            for root in settings.root_specs if difference.where.startswith(f"{root.path}/")]
+
+
+class _Look:
+    """One comparison of everything with everything."""
+
+    def __init__(self, settings: Settings, engine: Engine,
+                 progress: Callable[[int], None]) -> None:
+        self._settings = settings
+        self._db = search.open_catalog(settings.catalog_path)
+        self._engine = engine
+        self._progress = progress
+        self.seen = self.held = self.last_good = 0
+
+    def differences(self) -> list[Difference]:
+        """Return all that differs. Asked once."""
+        with explained(self._settings.catalog_path), closing(self._db.conn):
+            return [*self._folders(), *audit.of_catalog(self._db),
+                    *audit.of_indexes(self._db, self._settings.index_folder)]
+
+    def _folders(self) -> Iterator[Difference]:
+        for root in self._settings.root_specs:
+            yield from self._root(root)
+        for root_path, path in audit.unconfigured(self._db):
+            yield Difference("catalog", f"{root_path}/{path}",
+                             "its root is no longer configured")
+
+    def _root(self, root: RootSpec) -> Iterator[Difference]:
+        limits = Limits(**self._settings.limits.model_dump())
+        missing = audit.present(self._db, root.path)
+        strays: list[tuple[str, Finding]] = []
+        hidden: list[Unit] = []
+        try:
+            how = How(limits, self._settings.settle_quiet, deep=True)
+            for seen in self._engine(Part(root, ("",), {}), how):
+                if isinstance(seen, Stray):
+                    strays.append((seen.path, seen.finding))
+                elif isinstance(seen, Hidden):
+                    hidden.append(Unit(root.path, seen.path))
+                elif seen:
+                    yield from self._folder(root, seen, missing)
+        except RootUnreadable as error:
+            yield from self._lost(root, missing, str(error))
+            return
+        if not audit.stray_findings(self._db, root.path, strays):
+            yield Difference("catalog", root.path, "the catalog has other findings of no skill")
+        for path, row in missing.items():
+            if not any(Unit(root.path, path).lies_in(directory) for directory in hidden):
+                yield from self._gone(root, path, row)
+
+    def _folder(self, root: RootSpec, seen: object,
+                missing: dict[str, audit.Present]) -> Iterator[Difference]:
+        self.seen += 1
+        self._progress(self.seen)
+        if isinstance(seen, Unsettled):
+            missing.pop(seen.path, None)
+            yield Difference("catalog", f"{root.path}/{seen.path}", "it is still changing")
+            return
+        assert isinstance(seen, Judged)
+        verdict = seen.verdict
+        row = missing.pop(verdict.place.path, None)
+        where = f"{root.path}/{verdict.place.path}"
+        for what in audit.contradictions(self._db, verdict):
+            yield Difference("catalog", where, what)
+        if row and row.is_pending:
+            yield Difference("catalog", where, "it is at rest, and shown as pending")
+        if row and row.fingerprint != verdict.fingerprint:
+            yield Difference("catalog", where, "it was touched, and not looked at since")
+        self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
+
+    def _lost(self, root: RootSpec, missing: dict[str, audit.Present],
+              trouble: str) -> Iterator[Difference]:
+        """Compare with a root that cannot be read: what it held is gone, or cannot be known."""
+        if disk.can_list(Path(root.path)):
+            yield Difference("folder", root.path, trouble)
+        for path, row in missing.items():
+            yield from self._gone(root, path, row)
+
+    def _gone(self, root: RootSpec, path: str, row: audit.Present) -> Iterator[Difference]:
+        if row.is_held:
+            self.held += 1
+        else:
+            yield Difference("catalog", f"{root.path}/{path}",
+                             f"it is gone, and its status is {row.status}")
+

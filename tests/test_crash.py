@@ -1,0 +1,79 @@
+"""Killed at any moment of a busy ingest, the program starts again and the promise holds."""
+
+import os
+import random
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from serving import ServingProcess
+
+from pipeline import reconcile
+from pipeline.engines import serial
+
+CRASHES = int(os.environ.get("CRASHES", "2"))
+"""How often it is killed; `make crashes` says a hundred."""
+
+
+@pytest.mark.parametrize("number", range(CRASHES))
+def test_a_killed_program_loses_nothing(tmp_path: Path, skill: SkillWriter, number: int) -> None:
+    """At a moment drawn by chance, while many folders arrive, change, move and go."""
+    chance = random.Random(number)
+    it = ServingProcess(tmp_path, rescan_every=3600.0)
+    arrivals = tmp_path / "arrivals"
+    for at in range(150):
+        skill(arrivals / f"s{at:03}", description=f"Does thing number {at}.",
+              files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000})
+    if number % 2:  # the first ingest, or one into a catalog that there is
+        shutil.copytree(arrivals, it.root / "before")
+        it.start()
+        it.settle()
+    else:
+        it.start()
+    shutil.copytree(arrivals, it.root / "now")
+    change(it, chance)
+    time.sleep(chance.uniform(0.0, 0.5))  # the moment is the point
+    it.kill()
+    assert_published_whole(it)
+    it.start()
+    it.settle()
+    assert it.rows("PRAGMA integrity_check") == [("ok",)]
+    assert it.rows("PRAGMA foreign_key_check") == []
+    assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
+    assert_published_whole(it)
+    it.stop()
+
+
+def change(it: ServingProcess, chance: random.Random) -> None:
+    """Edit, move and delete some of what was there before."""
+    for folder in sorted(it.root.glob("before/*"))[:30]:
+        what = chance.randrange(3)
+        if what == 0:
+            (folder / "SKILL.md").write_text("---\nname: x\ndescription: Changed.\n---\n")
+        elif what == 1:
+            folder.rename(folder.with_name(f"{folder.name}-moved"))
+        else:
+            shutil.rmtree(folder)
+
+
+def assert_published_whole(it: ServingProcess) -> None:
+    """Assert that what stands under a published name is not half written."""
+    index = it.index()
+    assert not index or index.endswith("</available_skills>\n")
+    for package in it.settings.packages_folder.glob("*/*/SKILL.md"):
+        assert package.read_text("utf-8").startswith("---\n")
+
+
+def test_the_catalog_file_itself_is_never_torn(tmp_path: Path, skill: SkillWriter) -> None:
+    """It can be read at every moment between a kill and the next start."""
+    it = ServingProcess(tmp_path)
+    it.start()
+    skill(it.root / "a")
+    it.settle()
+    it.kill()
+    db = sqlite3.connect(f"file:{it.settings.catalog_path}?mode=ro", uri=True)
+    assert db.execute("SELECT count(*) FROM skills WHERE status = 'active'").fetchone() == (2,)
+    db.close()

@@ -1,0 +1,180 @@
+"""Folder against catalog against what is published: every difference is told, and mended."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from serving import Serving
+
+from catalog.errors import CatalogBusy
+from pipeline import reconcile
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+from pipeline.reconcile import Comparison, compare, mend
+from pipeline.settings import Settings
+
+
+class Kept:
+    """A root and its catalog, at rest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.root.mkdir()
+        self.settings = Settings(watched=self.root, data=folder / "data", settle_quiet=0,
+                                 site=False)
+
+    def scan(self) -> None:
+        """Bring the catalog up to the root."""
+        store = open_store(self.settings)
+        scan_once(self.settings, store)
+        store.close()
+
+    def compare(self) -> Comparison:
+        """Compare everything."""
+        return compare(self.settings)
+
+    def write(self, sql: str, *values: object) -> None:
+        """Damage the catalog."""
+        with sqlite3.connect(self.settings.catalog_path) as db:
+            db.execute(sql, values)
+        db.close()
+
+
+@pytest.fixture
+def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+    """Return a catalog of four folders, one of them rejected."""
+    monkeypatch.setattr(reconcile, "AGAIN_AFTER", 0.0)
+    made = Kept(tmp_path)
+    skill(made.root / "a", files={"scripts/run.sh": "#!/bin/sh\n"})
+    skill(made.root / "b")
+    skill(made.root / "deep/b", name="b")
+    (made.root / "bad").mkdir()
+    (made.root / "bad/SKILL.md").write_text("---\nname: bad\n---\n")
+    made.scan()
+    return made
+
+
+def damage_folder(kept: Kept) -> None:
+    """Change a script of a skill."""
+    (kept.root / "a/scripts/run.sh").write_text("#!/bin/bash\n")
+
+
+def damage_index(kept: Kept) -> None:
+    """Cut an index file short."""
+    (kept.settings.index_folder / "default.xml").write_text("<available_skills>")
+
+
+DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
+    "edited": (damage_folder, "the catalog has another file_inventory, digest, seen_digest"),
+    "added": (lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
+              "the catalog does not have it"),
+    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, and its status is"),
+    "touched": (lambda kept: (kept.root / "a/SKILL.md").touch(),
+                "it was touched, and not looked at since"),
+    "stray": (lambda kept: (kept.root / "SKILL.md").write_text("x"),
+              "the catalog has other findings of no skill"),
+    "rejection mended": (
+        lambda kept: (kept.root / "bad/SKILL.md").write_text("---\nname: bad\ndescription: d\n---"),
+        "its content is accepted, and its status is rejected"),
+    "content rejected": (
+        lambda kept: (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n"),
+        "its content is rejected, and the catalog does not say so"),
+    "index cut": (damage_index, "the file is not what the catalog says"),
+    "index lost": (lambda kept: shutil.rmtree(kept.settings.index_folder),
+                   "the file is not what the catalog says"),
+    "report damaged": (
+        lambda kept: (kept.settings.index_folder / "default.meta.json").write_text("{}"),
+        "the report is not what the catalog says"),
+    "two winners": (lambda kept: kept.write(
+        "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"),
+        "of b b should be the active skill"),
+    "column changed": (lambda kept: kept.write(
+        "UPDATE skills SET description = 'x' WHERE path = 'a'"),
+        "the catalog has another description"),
+    "version changed": (lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
+                        "its version does not hold the content that was accepted"),
+    "file row lost": (lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
+                      "its version does not hold the content that was accepted"),
+    "findings lost": (lambda kept: kept.write("DELETE FROM findings"),
+                      "the catalog has other findings"),
+    "search lost": (lambda kept: kept.write("DELETE FROM skill_text"),
+                    "the search does not have what it should"),
+    "shown as pending": (lambda kept: kept.write(
+        "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"),
+        "it is at rest, and shown as pending"),
+    "removed by mistake": (lambda kept: kept.write(
+        "UPDATE skills SET status = 'removed' WHERE path = 'a'"),
+        "the catalog does not have it"),
+}
+
+
+def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
+    """Not even with a rejected and a shadowed skill."""
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=4)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
+    """First it is said what is wrong; after mending nothing is."""
+    do, expected = DAMAGES[damage]
+    do(kept)
+    assert any(expected in d.what for d in kept.compare().differences), kept.compare()
+    before, after = mend(kept.settings)
+    assert any(expected in d.what for d in before.differences)
+    assert after == ()
+    assert kept.compare().differences == ()
+
+
+def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
+    """It is what the catalog promises, and it says so."""
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
+
+
+def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
+    """Even those of a root that is not there at all."""
+    kept.root.rename(kept.root.with_name("away"))
+    store = open_store(kept.settings, needs_root=False)
+    scan_once(kept.settings, store)
+    store.close()
+    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+    comparison, left = mend(kept.settings, accepts_removals=True)
+    assert (comparison.held, left) == (0, ())
+    with sqlite3.connect(kept.settings.catalog_path) as db:
+        assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
+    db.close()
+
+
+def test_beside_a_service_it_compares_and_leaves_mending_to_it(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Reading disturbs nobody; writing is refused with the number of the process."""
+    it = Serving(tmp_path).start()
+    skill(it.root / "a")
+    it.settle()
+    assert compare(it.settings).differences == ()
+    with pytest.raises(CatalogBusy, match="process"):
+        mend(it.settings)
+    it.stop()
+
+
+def test_the_command_prints_and_tells_by_its_exit_code(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For people and for programs."""
+    from pipeline.cli import cli
+
+    common = ["--watched", str(kept.root), "--data", str(kept.settings.data), "reconcile"]
+    damage_index(kept)
+    assert cli.main([*common, "--check"], standalone_mode=False) == 1
+    assert "index: " in capsys.readouterr().out
+    assert cli.main([*common, "--json"], standalone_mode=False) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["differences"], len(said["mended"]), said["held"]) == ([], 1, 0)
+    assert cli.main([*common, "--check"], standalone_mode=False) == 0
+    assert "no differences" in capsys.readouterr().out

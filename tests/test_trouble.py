@@ -1,0 +1,136 @@
+"""What goes wrong between the system and the watcher, forced on the program itself."""
+
+import os
+import re
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from serving import ServingProcess
+
+from pipeline import reconcile
+from pipeline.engines import serial
+
+FOLDERS = int(os.environ.get("FOLDERS", "500"))
+"""How many are unpacked at once; `make crashes` says 5,000."""
+MEMORY = 400 * 1024
+"""KiB that the program may take while they arrive."""
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, not started yet; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0)
+    yield made
+    made.kill()
+
+
+def assert_promise(up: ServingProcess) -> None:
+    """Assert that folder, catalog and index agree."""
+    assert reconcile.compare(up.settings, engine=serial).differences == ()
+
+
+def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> None:
+    """Stopped, the program reads no events until the queue is full; what was lost is found."""
+    up.start()
+    skill(up.root / "a")
+    up.settle()
+    up.suspend()
+    (up.root / "x").mkdir()
+    for old, new in ["xy", "yx"] * 5_000:
+        os.rename(up.root / old, up.root / new)
+    skill(up.root / "lost", description="Arrived when nobody could hear.")
+    skill(up.root / "a", description="Changed when nobody could hear.")
+    up.resume()
+    up.wait_for(lambda: up.health()["overflows"] == 1)
+    up.settle()
+    assert up.statuses() == {"a": "active", "lost": "active"}
+    assert up.health()["watcher_mode"] == "native"
+    assert up.health()["watcher_reason"] == "the event queue overflowed"
+    assert up.health()["missed_by_events"] >= 1
+    assert_promise(up)
+
+
+def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
+    """A limit of the system's itself, in a user namespace of its own; polling does without."""
+    limit = "echo 40 > /proc/sys/user/max_inotify_watches"
+    if subprocess.run(["unshare", "-Ur", "sh", "-c", limit], check=False,
+                      capture_output=True).returncode:
+        pytest.skip("this system lets nobody lower the limit of watches")
+    for number in range(60):
+        skill(up.root / f"s{number}")
+    up.prefix = ("unshare", "-Ur", "sh", "-c", f'{limit}; exec "$0" "$@"')
+    up.start()
+    up.wait_for(lambda: up.health()["watcher_mode"] == "polling")
+    assert re.search("limit|more directories", up.health()["watcher_reason"])
+    skill(up.root / "s59", description="Changed beyond the limit.")
+    up.settle()
+    assert len(up.statuses()) == 60
+    assert_promise(up)
+    assert up.health()["missed_by_events"] == 0
+
+
+def test_a_very_deep_tree_stops_nothing(
+    up: ServingProcess, skill: SkillWriter, deep_tree: Path
+) -> None:
+    """1,100 directories inside one another end a thread of watchdog's, but not the service."""
+    up.start()
+    deep_tree.rename(up.root / "deep")
+    skill(up.root / "a")
+    up.settle()
+    assert up.statuses() == {"a": "active"}
+    skill(up.root / "a", description="Still followed.")
+    up.settle()
+    assert_promise(up)
+    assert "Traceback" not in up.log.read_text()
+
+
+def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWriter) -> None:
+    """As when a share is unmounted and mounted again: held meanwhile, and then as before."""
+    up.start()
+    for number in range(5):
+        skill(up.root / f"s{number}")
+    up.settle()
+    away = up.root.rename(up.root.with_name("away"))
+    up.wait_for(lambda: up.health()["held_removals"] == 6)
+    assert up.health()["watcher_reason"] == f"the root {up.root} is gone"
+    assert set(up.statuses().values()) == {"active"}
+    skill(away / "s0", description="Changed while away.")
+    away.rename(up.root)
+    up.wait_for(lambda: up.health()["held_removals"] == 0)
+    up.settle()
+    assert_promise(up)
+
+
+def test_thousands_of_folders_unpacked_at_once(
+    up: ServingProcess, skill: SkillWriter, tmp_path: Path
+) -> None:
+    """None is missed, it comes to rest, and it keeps within its memory."""
+    up.start()
+    packed = tmp_path / "skills.tar"
+    one = skill(tmp_path / "one", files={"scripts/run.py": "print(1)\n", "notes.md": "# A\n"})
+    with tarfile.open(packed, "w") as tar:
+        for number in range(FOLDERS):
+            tar.add(one, f"group-{number // 100}/s{number:05}")
+    subprocess.run(["tar", "xf", packed, "-C", up.root], check=True)
+    up.settle()
+    assert up.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
+        (FOLDERS + 1,)]
+    assert_promise(up)
+    assert up.health()["missed_by_events"] == 0
+    assert up.process
+    status = Path(f"/proc/{up.process.pid}/status").read_text()
+    assert int(status.split("VmHWM:")[1].split()[0]) < MEMORY
+    before = cpu_seconds(up.process.pid)
+    time.sleep(1)  # a second of rest, in which a livelock would burn one of the processor's
+    assert cpu_seconds(up.process.pid) - before < 0.5
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return how long a process has worked."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
