@@ -1,13 +1,11 @@
 """A real catalog with published packages, for tests of those who read them."""
 
 import os
-import shutil
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from catalog import search
-from catalog.store import Store
 from pipeline import config
 from pipeline.engines import serial
 from pipeline.one_pass import scan_once
@@ -17,11 +15,11 @@ from pipeline.opening import open_store
 class Shelf:
     """A root, its catalog and its packages, below one folder."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, *, publish: str = "copy") -> None:
         self.root = top / "watched"
         self.root.mkdir(parents=True, exist_ok=True)
         self.settings = config.load(None, self.root, top / "var").model_copy(
-            update={"settle_quiet": 0})
+            update={"settle_quiet": 0, "publish": publish})
         self.packages = self.settings.packages_folder
         self._db: Database | None = None
 
@@ -37,21 +35,13 @@ class Shelf:
         store = open_store(self.settings)
         try:
             scan_once(self.settings, store, engine=serial)
-            self._publish(store)
         finally:
             store.close()
 
-    def _publish(self, store: Store) -> None:
-        for row in list(store.db.query(
-            "SELECT s.id, s.skill_id, v.version, s.root, s.path FROM skills AS s"
-            " JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'"
-        )):
-            package_path = f"{row['skill_id']}/{row['version']}"
-            if not (self.packages / package_path).exists():
-                shutil.copytree(f"{row['root']}/{row['path']}", self.packages / package_path)
-            store.db.execute("UPDATE skills SET package_path = ? WHERE id = ?",
-                             [package_path, row["id"]])
-            self.flip(row["skill_id"], row["version"])
+    def loosen(self) -> None:
+        """Let published packages be tampered with."""
+        for folder, _, _ in os.walk(self.packages):
+            os.chmod(folder, 0o755)
 
     def flip(self, skill_id: str, version: str) -> None:
         """Let `current` name a version, in one step."""

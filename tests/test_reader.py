@@ -47,6 +47,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     made.scan()
     shutil.rmtree(made.root / "removed")
     made.scan()
+    made.loosen()
     (top / "secret").write_text(SECRET)
     (made.packages / "secret").write_text(SECRET)
     (made.packages / "word-count" / "secret").write_text(SECRET)
@@ -275,6 +276,7 @@ def own(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf = Shelf(tmp_path)
     skill(shelf.root / "word-count", files={"scripts/count.py": "print('words')\n"})
     shelf.scan()
+    shelf.loosen()
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/count.py").write_text(SECRET)
     yield shelf
@@ -439,17 +441,49 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
     assert seen == {(versions[0], False, "print('words')\n"), (versions[1], True, "print(2)\n")}
 
 
+def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: SkillWriter) -> None:
+    """While edits are published one after the other, what is read together belongs together."""
+    def edit() -> None:
+        for number in range(10):
+            skill(own.root / "word-count", body=f"# Number {number}\n",
+                  files={"scripts/count.py": f"# Number {number}\n"})
+            own.scan()
+
+    editing = threading.Thread(target=edit)
+    editing.start()
+    seen = set()
+    while editing.is_alive():
+        found = package_of(own.db, own.packages, "word-count")
+        body = reader.read(found).text.partition("\n# ")[2]
+        assert reader.read(found, "scripts/count.py").text in (f"# {body}", "print('words')\n")
+        seen.add((found.version, body))
+    editing.join()
+    assert "# Number 9" in read(own).text
+    assert len(seen) > 2
+    assert len({version for version, _ in seen}) == len(seen)
+
+
+def test_a_renamed_skill_is_read_by_its_new_name(own: Shelf, skill: SkillWriter) -> None:
+    """Its old name leads nowhere, and is answered with the new one."""
+    skill(own.root / "word-count", name="word-counter",
+          files={"scripts/count.py": "print('words')\n"})
+    own.scan()
+    assert read(own, "scripts/count.py", "word-counter").skill_id == "word-counter"
+    assert "The closest are: word-counter" in refused(own, "SKILL.md", "word-count")
+
+
 # In place
 
 @pytest.fixture
-def placed(own: Shelf) -> Shelf:
+def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     """Return a shelf whose skill has no package: its files are read where they lie."""
-    db = Database(own.settings.catalog_path)
-    db.execute("UPDATE skills SET package_path = NULL")
-    db.conn.commit()
-    db.close()
-    shutil.rmtree(own.packages)
-    return own
+    shelf = Shelf(tmp_path, publish="in-place")
+    skill(shelf.root / "word-count", files={"scripts/count.py": "print('words')\n"})
+    shelf.scan()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/count.py").write_text(SECRET)
+    yield shelf
+    shelf.close()
 
 
 def test_files_in_place_are_read_from_the_root(placed: Shelf) -> None:
