@@ -24,6 +24,9 @@ lint: $(READY) ## ruff and mypy alone
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/mypy
 
+bench-site: $(READY) ## measure how fast the site answers, at rest and while a scan stores
+	@$(BIN)/python benchmarks/site.py
+
 docs: $(READY) ## write the pages of docs/ that are made from the code
 	@$(BIN)/python docs/generate.py
 

@@ -577,6 +577,25 @@ def m012_errors_first(db: Database) -> None:
     _run(db, "CREATE INDEX findings_by_severity ON findings (severity);")
 
 
+@migrations()
+def m011_facets(db: Database) -> None:
+    """Say of each skill whether it has scripts, and count by the columns that people narrow by.
+
+    Without these indexes each facet reads all skills, and together they take twice as long as
+    the rest of the page.
+    """
+    _run(db, """
+    ALTER TABLE skills ADD COLUMN has_scripts INTEGER
+        GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL;
+    CREATE INDEX skills_by_level ON skills (level);
+    CREATE INDEX skills_by_spec_valid ON skills (spec_valid);
+    CREATE INDEX skills_by_has_scripts ON skills (has_scripts) WHERE has_scripts IS NOT NULL;
+    CREATE INDEX skills_by_plugin ON skills (plugin) WHERE plugin IS NOT NULL;
+    CREATE INDEX skills_by_license ON skills (license) WHERE license IS NOT NULL;
+    CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
+    """)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog import ngrams, rows, schema
+from catalog import excerpts, ngrams, rows, schema
 from catalog.errors import CatalogUnusable, NotInCatalog
 from catalog.record import Status
 
@@ -22,7 +22,7 @@ class Hit:
     description: str
     status: str
     level: str
-    snippet: str  # the words around the match, which stand in square brackets
+    snippet: str  # the words around the match, which stand between marks
     location: str
 
 
@@ -58,36 +58,60 @@ _LOCATED = """
     s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
     (SELECT packages_folder FROM health) AS packages_folder
 """
-_HITS = f"""
-    SELECT s.name, s.description, s.status, s.level, {_LOCATED},
-           snippet(skills_fts, 1, '[', ']', '…', 24) AS in_description,
-           snippet(skills_fts, 5, '[', ']', '…', 24) AS in_body
-    FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
+_TIERS = ("{name} : ({})", "{name description tags grams} : ({})", "{}")
+"""Where words are looked for: each place only if those before it did not give enough."""
+
+_RANKED = """
+    SELECT skills_fts.rowid AS id FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
     WHERE skills_fts MATCH :match AND s.status = 'active'
         AND (s.model_invocable OR NOT :for_models)
-    ORDER BY s.name = :words DESC, bm25(skills_fts, 20, 8, 8, 3, 1, 1, 8), s.name, s.id
+    ORDER BY s.name = :words DESC, instr(s.name, :words) > 0 DESC,
+             bm25(skills_fts, 20, 8, 8, 3, 1, 1, 8), s.name, s.id
     LIMIT :limit
+"""
+_HITS = f"""
+    SELECT s.id, s.name, s.description, s.status, s.level, {_LOCATED},
+           CASE WHEN :with_body THEN (SELECT body FROM skill_text WHERE id = s.id) END AS body
+    FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
+    ORDER BY wanted.key
 """
 
 
-def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False) -> list[Hit]:
-    """Return the active skills that match all words, the name counting most and the body least.
+def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False,
+         marks: tuple[str, str] = ("[", "]")) -> list[Hit]:
+    """Return the active skills that match all words: by name, then by description, then by text.
 
     Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
     stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
-    descriptions and tags. With for_models, skills that only people may start are left out.
+    descriptions and tags. The marks stand around what was found in a snippet. With for_models,
+    skills that only people may start are left out.
     """
     words = words.encode(errors="ignore").decode()  # what a shell passes on may not be UTF-8
     match = match_expression(words)
     if not match:
         return []
-    found = db.query(_HITS, {
-        "match": match, "words": words.strip(), "limit": limit, "for_models": for_models})
-    return [
-        Hit(row["skill_id"], row["name"], row["description"], row["status"], row["level"],
-            _snippet(row), location(row))
-        for row in found
-    ]
+    near, far = _ranked(db, {"match": match, "words": words.strip(), "limit": limit,
+                             "for_models": for_models})
+    return [Hit(row["skill_id"], row["name"], row["description"], row["status"], row["level"],
+                _snippet(row, words, marks), location(row))
+            for ids, with_body in ((near, False), (far, True)) if ids
+            for row in db.query(_HITS, {"ids": rows.to_json(ids), "with_body": with_body})]
+
+
+def _ranked(db: Database, asked: rows.Row) -> tuple[list[int], list[int]]:
+    """Return the best rows: those that are about the words, then those that but contain them.
+
+    Ranking all texts takes long, and is done only where the former are too few.
+    """
+    found: dict[int, int] = {}  # a dict keeps the order
+    for number, tier in enumerate(_TIERS):
+        if len(found) < asked["limit"]:
+            match = tier.replace("{}", asked["match"])
+            for row in db.execute(_RANKED, asked | {"match": match}):
+                found.setdefault(row[0], number)
+    best = list(found)[: asked["limit"]]
+    last = len(_TIERS) - 1
+    return [one for one in best if found[one] < last], [one for one in best if found[one] == last]
 
 
 def match_expression(words: str) -> str:
@@ -100,11 +124,10 @@ def match_expression(words: str) -> str:
     return " AND ".join(terms)
 
 
-def _snippet(row: rows.Row) -> str:
-    for part in (row["in_description"], row["in_body"]):
-        if "[" in part and "]" in part:
-            return " ".join(part.split())
-    return " ".join(row["description"][:160].split())
+def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
+    return (excerpts.excerpt(row["description"], words, marks)
+            or excerpts.excerpt(row["body"] or "", words, marks)
+            or " ".join(row["description"][:160].split()))
 
 
 def location(row: rows.Row) -> str:

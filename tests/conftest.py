@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import pytest
 
+pytest_plugins = ["sites", "browsers"]  # the site in this process, and a browser before it
+
 REPOSITORY = Path(__file__).parents[1]
 CORPUS = Path(os.environ.get("SKILLDROP_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
 DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."

@@ -47,12 +47,14 @@ FLOORS = """
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
     6  catalog.site  catalog.mcp_server
+    5  catalog.browse
     5  catalog.publisher  catalog.replication  catalog.audit
     5  catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
     3  catalog.index_account > catalog.index_query
     3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
+    2  catalog.excerpts
     2  catalog.package_folder > catalog.staging
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.removals
     2  catalog.apexbridge > catalog.rows
@@ -72,14 +74,19 @@ HOMES = {
     "datasette": ["catalog.site"],
     "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
+    "jinja2": ["catalog.site"],
     "jsonschema": ["pipeline.rules"],
+    "markdown_it": ["catalog.site"],
+    "markupsafe": ["catalog.site"],
     "mcp": ["catalog.mcp_server"],
+    "nh3": ["catalog.site"],
+    "pluggy": ["catalog.site"],
     "pydantic": ["pipeline.frontmatter", "pipeline.config", "pipeline.outcome_form",
                  "pipeline.outcome_reading", "catalog.mcp_server"],
     "pydantic_core": ["pipeline.frontmatter"],
     "pydantic_settings": ["pipeline.config"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
-                     "catalog.search", "catalog.index_account", "catalog.reader",
+                     "catalog.browse", "catalog.search", "catalog.index_account", "catalog.reader",
                      "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",
                      "catalog.requests", "catalog.audit"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],

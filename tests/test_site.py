@@ -1,6 +1,5 @@
 """The catalog as a web site: real Datasette, in this process for pages and as the real child."""
 
-import asyncio
 import os
 import re
 import select
@@ -13,21 +12,17 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 import httpx
 import pytest
-from datasette.app import Datasette
 from datasette.utils import parse_metadata
-from records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
+from records import NOON, ROOT, judged
+from sites import Site, fill
 
-from catalog import index_query
 from catalog.errors import CatalogUnusable, NotInCatalog, SiteUnavailable, SkilldropError
-from catalog.prompt_index import IndexSpec
-from catalog.record import Gone, Place, RootSpec
 from catalog.site import address, process, server
 from catalog.site.process import SiteProcess
 from catalog.store import Store
@@ -35,92 +30,7 @@ from catalog.store import Store
 REPOSITORY = Path(__file__).parents[1]
 HIDDEN_BY_FTS = re.compile(r"skills_fts(_\w+)?")
 
-DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
-COMPANY = IndexSpec("company", levels=("enterprise",))
 LONG_AGO = "2020-01-01T00:00:00+00:00"
-
-
-def fill(store: Store) -> Store:
-    """Put one skill of each kind of fate into a catalog."""
-    rooted(store, RootSpec(ROOT), RootSpec("/company", "enterprise"))
-    store.apply([
-        judged("word-count", "Counts words. Use when asked how long a text is.",
-               allowed_tools="Read Bash(wc:*)", tags=("text", "writing"), license="MIT",
-               findings=[ODD]),
-        judged("会议纪要", "把会议录音整理成纪要。"),
-        judged("secret", "For people only.", model_invocable=False, allowed_tools="Bash"),
-        judged("zz-large", "x" * 900, allowed_tools="Bashful"),
-        judged("mine/dup", name="dup"),
-        judged("dup", name="dup", root="/company", level="enterprise"),
-        refused("broken"),
-        judged("gone"),
-        judged("worse"),
-    ], trigger="start", at=NOON)
-    store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
-    store.set_pending(Place(ROOT, "copying", "project"), "copying", "copying", NOON,
-                      "still changing")
-    store.set_strays(ROOT, "", [("loose", replace(WRONG, message="No skill.", fix="Move it."))])
-    store.set_indexes([DEFAULT, COMPANY])
-    for spec in (DEFAULT, COMPANY):
-        store.record_build(spec, index_query.build_index(store.db, spec), NOON)
-    scan = store.begin_scan("start", NOON)
-    store.finish_scan(scan, NOON, 1234.5, 10, {"added": 9}, 0)
-    return store
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Path:
-    """Return the file of a filled catalog that nobody writes."""
-    path = tmp_path / "var" / "catalog.db"
-    fill(Store.open(path)).close()
-    return path
-
-
-@dataclass(frozen=True)
-class Site:
-    """Datasette in this process."""
-
-    datasette: Datasette
-    runner: asyncio.Runner
-
-    def get(self, path: str, **params: Any) -> httpx.Response:
-        """Ask for a page."""
-        response: httpx.Response = self.runner.run(
-            self.datasette.client.get(path, params=params or None, follow_redirects=True))
-        return response
-
-    def rows(self, path: str, **params: Any) -> list[dict[str, Any]]:
-        """Ask for rows as JSON."""
-        response = self.get(f"/catalog/{path}.json", _shape="array", **params)
-        assert response.status_code == 200, response.text
-        rows: list[dict[str, Any]] = response.json()
-        return rows
-
-    def close(self) -> None:
-        """Close what Datasette leaves open."""
-        self.datasette.executor.shutdown()
-        for database in self.datasette.databases.values():
-            database.close()
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Path], Site]]:
-    """Return the function that serves a catalog file in this process."""
-    sites = []
-    with asyncio.Runner() as runner:
-        def serving(catalog: Path) -> Site:
-            sites.append(Site(server.application(catalog), runner))
-            return sites[-1]
-
-        yield serving
-        for site in sites:
-            site.close()
-
-
-@pytest.fixture
-def site(catalog: Path, serve: Callable[[Path], Site]) -> Site:
-    """Return the filled catalog, served in this process."""
-    return serve(catalog)
 
 
 # What is said of the tables

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import uvicorn
-from datasette.app import Datasette
+from datasette.app import Datasette, DatasetteClient
 from datasette.database import Database
+from datasette.plugins import pm
 from datasette.utils import parse_metadata
 
 from catalog import search
-from catalog.site import address
+from catalog.site import address, place, plugin
 
 SETTINGS: Mapping[str, int | bool] = {
     # Suggesting facets scans the table once a column: 246 ms a page against 11 at 10,000 skills.
@@ -55,14 +56,13 @@ def application(catalog: Path) -> Datasette:
     It opens the file read-only but never as immutable: an immutable file in WAL mode shows
     nothing of what is still in the log.
     """
-    metadata = parse_metadata(metadata_path().read_text("utf-8"))
-    datasette = Datasette(
-        [], settings=dict(SETTINGS),
-        metadata=metadata | {"extra_css_urls": ["/static-catalog/site.css"]},
-        static_mounts=[("static-catalog", str(Path(__file__).parent / "static"))],
-    )
+    if not pm.has_plugin(place.PLUGIN):  # where we run without being installed
+        pm.register(plugin, place.PLUGIN)
+    datasette = Datasette([], settings=dict(SETTINGS),
+                          metadata=parse_metadata(metadata_path().read_text("utf-8")))
     datasette.remove_database("_memory")
     datasette.add_database(Database(datasette, str(catalog), is_mutable=True), name="catalog")
+    datasette.client = DatasetteClient(datasette)  # the first one was made before our routes
     return datasette
 
 

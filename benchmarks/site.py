@@ -1,0 +1,159 @@
+"""How long the site takes to answer, at rest and while a scan stores: the median of many requests.
+
+The catalog is served by a process of its own, as always, and asked over one connection. For the
+second column as many skills as the catalog has are edited, and a scan takes them in meanwhile.
+"""
+
+import argparse
+import http.client
+import platform
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from made_skills import make_skills
+
+from catalog.site.process import SiteProcess
+from pipeline import config
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+
+PLACE = "127.0.0.1"
+TARGETS = {"search JSON": 8.0, "index, 304": 3.0, "table": 15.0}
+"""Milliseconds at rest; twice that while a scan stores."""
+
+
+def main() -> None:
+    """Make the skills, scan them, serve them, ask, print the table."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
+        watched = Path(place, "watched")
+        print(f"Making and scanning {arguments.skills:,} skills …", flush=True)
+        make_skills(watched, arguments.skills, arguments.seed)
+        settings = config.load(None, watched, Path(place, "data")).model_copy(
+            update={"settle_quiet": 0})
+        store = open_store(settings)
+        scan_once(settings, store)
+        names = [row[0] for row in store.db.execute("SELECT skill_id FROM skills")]
+        store.close()
+        with socket.create_server((PLACE, 0)) as listener:
+            port = listener.getsockname()[1]
+        site = SiteProcess(settings.catalog_path, PLACE, port, Path(place, "site.log"))
+        site.start()
+        try:
+            rest = _measure(port, names, arguments.requests)
+            _edit(watched, arguments.skills)
+            busy, still = _while_scanning(settings, port, names, arguments.requests)
+        finally:
+            site.stop()
+    print(f"\n{platform.machine()}, Python {platform.python_version()}, {arguments.skills:,} "
+          f"skills, {arguments.requests} requests each; milliseconds, median (95 of 100)\n")
+    print("| asked for | at rest | target | while a scan stores | target | ratio |")
+    print("|---|---|---|---|---|---|")
+    for name, times in rest.items():
+        target = TARGETS.get(name)
+        at_rest, meanwhile = statistics.median(times), statistics.median(busy[name])
+        print(f"| {name} | {_told(times)} | {target or ''} | {_told(busy[name])} "
+              f"| {2 * target if target else ''} | {meanwhile / at_rest:.1f} |")
+    if not still:
+        print("\nThe scan ended before the last request: the second column is partly at rest.")
+
+
+def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float]]:
+    connection = http.client.HTTPConnection(PLACE, port, timeout=60)
+    _wait(connection)
+    etag = {"If-None-Match": _ask(connection, "/index/default")[1]}
+    rng = random.Random(7)
+    skills = [quote(rng.choice(names)) for _ in range(requests + 5)]
+    words = ["invoice", "deploy cache", "rep", "报告", "query index"]
+    asked = {
+        "home": [("/", {})],
+        "search JSON": [(f"/search.json?q={quote(word)}", {}) for word in words],
+        "search page": [(f"/skills?q={quote(word)}", {}) for word in words],
+        "table": [("/catalog/skills", {})],
+        "table, searched, JSON": [(f"/catalog/skills.json?_search={quote(word)}&_shape=array", {})
+                                  for word in words],
+        "list of skills": [("/skills", {})],
+        "skill page": [(f"/skills/{skill}", {}) for skill in skills],
+        "skill preview": [(f"/skills/{skill}/preview", {}) for skill in skills],
+        "raw file": [(f"/skills/{skill}/files/scripts/run.py", {}) for skill in skills],
+        "index": [("/index/default", {})],
+        "index, 304": [("/index/default", etag)],
+        "healthz": [("/-/healthz", {})],
+    }
+    return {name: _times(connection, ways, requests) for name, ways in asked.items()}
+
+
+def _times(connection: http.client.HTTPConnection, ways: list[tuple[str, Mapping[str, str]]],
+           requests: int) -> list[float]:
+    times = []
+    for number in range(-5, requests):  # the first ones fill the caches
+        path, headers = ways[number % len(ways)]
+        began = time.perf_counter()
+        status, _ = _ask(connection, path, headers)
+        if number >= 0:
+            times.append(1000 * (time.perf_counter() - began))
+        assert status in (200, 304), f"{path} answers {status}"
+    return times
+
+
+def _ask(connection: http.client.HTTPConnection, path: str,
+         headers: Mapping[str, str] | None = None) -> tuple[int, str]:
+    connection.request("GET", path, headers=dict(headers or {}))
+    response = connection.getresponse()
+    response.read()
+    return response.status, response.headers.get("ETag", "")
+
+
+def _wait(connection: http.client.HTTPConnection) -> None:
+    for _ in range(200):
+        try:
+            _ask(connection, "/-/healthz")
+            return
+        except OSError:
+            connection.close()
+            time.sleep(0.1)
+    raise SystemExit("The site does not answer.")
+
+
+def _edit(watched: Path, count: int) -> None:
+    for skill_md in sorted(watched.rglob("SKILL.md"))[:count]:
+        with skill_md.open("a", encoding="utf-8") as file:
+            file.write("\nOne line more.\n")
+
+
+def _while_scanning(settings: config.Settings, port: int, names: list[str],
+                    requests: int) -> tuple[dict[str, list[float]], bool]:
+    scan = subprocess.Popen(
+        [sys.executable, "-c", "from pipeline.program import main; main()", "--watched",
+         settings.root_specs[0].path, "--data", str(settings.data), "scan"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(1.5)  # it starts and looks around first
+        return _measure(port, names, requests), scan.poll() is None
+    finally:
+        scan.kill()
+        scan.wait()
+
+
+def _told(times: list[float]) -> str:
+    return f"{statistics.median(times):.1f} ({sorted(times)[int(0.95 * len(times))]:.1f})"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--skills", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=100, help="of each kind")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

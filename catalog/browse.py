@@ -1,0 +1,240 @@
+"""What the pages show of the catalog: questions that people ask, all of them only read."""
+
+import sqlite3
+from typing import Any, TypeAlias
+
+from sqlite_utils import Database
+
+from catalog import search
+from catalog.rows import Row
+
+Catalog: TypeAlias = Database
+"""An open catalog, for those who only hand it on."""
+
+PAGE = 50
+"""Rows of a list that one page shows."""
+
+
+def over(connection: sqlite3.Connection) -> Catalog:
+    """Return the catalog on a connection that somebody else opened, and closes."""
+    return Database(connection, execute_plugins=False)
+
+
+# Skills
+
+def skills(db: Catalog, *, status: str = "active", level: str = "", plugin: str = "",
+           tag: str = "", page: int = 1) -> tuple[list[Row], int]:
+    """Return a page of skills by name, and how many there are on all pages."""
+    asked = {"status": status, "level": level, "plugin": plugin, "tag": tag,
+             "limit": PAGE, "offset": (page - 1) * PAGE}
+    total = db.execute(f"SELECT count(*) FROM skills AS s WHERE {_LISTED}", asked).fetchone()[0]
+    return list(db.query(
+        f"SELECT {_CARD} FROM skills AS s WHERE {_LISTED} ORDER BY s.name, s.id"
+        " LIMIT :limit OFFSET :offset", asked)), int(total)
+
+
+def groups(db: Catalog) -> dict[str, list[Row]]:
+    """Return the levels, plugins and tags of the active skills, with how many each has."""
+    return {
+        "status": list(db.query(
+            "SELECT status AS value, count(*) AS n FROM skills GROUP BY status ORDER BY n DESC")),
+        "level": list(db.query(
+            "SELECT level AS value, count(*) AS n FROM skills WHERE status = 'active'"
+            " GROUP BY level_rank, level ORDER BY level_rank")),
+        "plugin": list(db.query(
+            "SELECT plugin AS value, count(*) AS n FROM skills"
+            " WHERE status = 'active' AND plugin IS NOT NULL"
+            " GROUP BY plugin ORDER BY n DESC, plugin LIMIT 12")),
+        "tag": list(db.query(
+            "SELECT t.value AS value, count(*) AS n FROM skills AS s, json_each(s.tags) AS t"
+            " WHERE s.status = 'active' AND s.tags != '[]'"
+            " GROUP BY t.value ORDER BY n DESC, t.value LIMIT 20")),
+    }
+
+
+def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
+    """Return the skill that goes by a skill_id: the active one where there is one, or that row.
+
+    None where no folder was ever known by it.
+    """
+    chosen = "s.id = :row" if row else "TRUE"
+    found = db.query(
+        "SELECT s.*, v.version, v.skill_md_content, v.ingested_at, t.body"
+        " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
+        " LEFT JOIN skill_text AS t ON t.id = s.id"
+        f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
+        " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
+        " s.last_changed DESC, s.id LIMIT 1", {"skill_id": skill_id, "row": row})
+    return next(found, None)
+
+
+def rivals(db: Catalog, skill: Row) -> list[Row]:
+    """Return the other folders that go by a skill's skill_id."""
+    return list(db.query(
+        "SELECT id, skill_id, name, status, status_reason, level, root, path FROM skills"
+        " WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
+        [skill["skill_id"], skill["id"]]))
+
+
+def findings(db: Catalog, skill: int) -> list[Row]:
+    """Return what there is to say of a skill, worst first, then by place."""
+    return list(db.query(
+        f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
+        [skill]))
+
+
+def files(db: Catalog, version: int) -> list[Row]:
+    """Return the files of a version, without their text."""
+    return list(db.query(
+        "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ?"
+        " ORDER BY path", [version]))
+
+
+def file(db: Catalog, version: int, path: str) -> Row | None:
+    """Return one file of a version with its text, where the catalog has it."""
+    found = db.query(
+        "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
+        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
+        " JOIN versions AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
+        [version, path])
+    return next(found, None)
+
+
+def versions(db: Catalog, skill: int) -> list[Row]:
+    """Return the versions of a skill, newest first."""
+    return list(db.query(
+        "SELECT id, version, ingested_at, superseded_at, digest, file_inventory FROM versions"
+        " WHERE skill = ? ORDER BY ingested_at DESC, id DESC", [skill]))
+
+
+def version(db: Catalog, skill_id: str, name: str) -> Row | None:
+    """Return a version by its name, which is unique among those of a skill_id."""
+    return next(db.query(
+        "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
+        " WHERE skill_id = ? AND version = ?", [skill_id, name]), None)
+
+
+def texts(db: Catalog, version: int) -> dict[str, Row]:
+    """Return all files of a version by path, each with its text where the catalog has it."""
+    return {row["path"]: row for row in db.query(
+        "SELECT f.path, f.size, f.sha256, f.mode, CASE f.kind"
+        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
+        " JOIN versions AS v ON v.id = f.version WHERE f.version = ? ORDER BY f.path", [version])}
+
+
+def index_states(db: Catalog, skill: int) -> list[Row]:
+    """Return what each index makes of an active skill: its state and rank, or why it is not in."""
+    return list(db.query(
+        "SELECT i.name, i.budget_chars, i.filter, e.rank, e.state, e.chars, e.reason,"
+        " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
+        "  AND o.index_name = i.name) AS left_out"
+        " FROM indexes AS i LEFT JOIN index_entries AS e"
+        " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position", {"skill": skill}))
+
+
+# The whole catalog
+
+def overview(db: Catalog) -> dict[str, Any]:
+    """Return what the front page tells: counts, the latest changes, the indexes and health."""
+    return {
+        "counts": search.counts(db),
+        "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
+        "severities": dict(db.execute(
+            "SELECT severity, count(*) FROM findings GROUP BY severity")),
+        "recent": recent(db, 8),
+        "indexes": indexes(db),
+        **health(db),
+    }
+
+
+def health(db: Catalog) -> dict[str, Any]:
+    """Return the health row, and each root that cannot be read at present."""
+    return {
+        "health": next(iter(db.query("SELECT * FROM health"))),
+        "troubles": list(db.query(
+            "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
+            " ORDER BY position")),
+    }
+
+
+def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
+    """Return the latest changes, newest first; `before` is the id of the last one shown."""
+    return list(db.query(
+        "SELECT i.id, i.outcome, i.detail, i.started_at, i.took_ms, i.steps, i.root, i.path,"
+        ' i."trigger" AS noticed_by, i.skill, s.skill_id, coalesce(s.name, i.path) AS name,'
+        " s.status, v.version FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
+        " LEFT JOIN versions AS v ON v.id = i.version"
+        " WHERE i.id < coalesce(:before, i.id + 1) ORDER BY i.id DESC LIMIT :limit",
+        {"limit": limit, "before": before}))
+
+
+def scans(db: Catalog, limit: int) -> list[Row]:
+    """Return the latest full passes, newest first."""
+    return list(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT ?", [limit]))
+
+
+def finding_codes(db: Catalog) -> list[Row]:
+    """Return each kind of finding there is at present, worst and most frequent first."""
+    return list(db.query(
+        "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills,"
+        f" min(message) AS message, min(fix) AS fix FROM findings GROUP BY code, severity, profile"
+        f" ORDER BY {_WORST_FIRST}, n DESC, code"))
+
+
+def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
+    """Return a page of the findings of one kind, with the skill that each speaks of."""
+    return list(db.query(
+        "SELECT f.*, s.skill_id, s.name, s.status FROM findings AS f"
+        " LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
+        " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
+        {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE}))
+
+
+# Indexes
+
+def indexes(db: Catalog) -> list[Row]:
+    """Return the configured indexes, each with what it says now."""
+    return list(db.query(_INDEXES + " ORDER BY i.position"))
+
+
+def index(db: Catalog, name: str) -> Row | None:
+    """Return one index with the text that it has now; None where none has that name."""
+    return next(db.query(_INDEXES.replace("SELECT", "SELECT t.text,", 1) + " WHERE i.name = ?",
+                         [name]), None)
+
+
+def index_entries(db: Catalog, name: str) -> list[Row]:
+    """Return the skills that are in an index, in their order."""
+    return list(db.query(
+        "SELECT e.rank, e.state, e.chars, e.reason, s.skill_id, s.name, s.description, s.level"
+        " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill"
+        " WHERE e.index_name = ? ORDER BY e.rank", [name]))
+
+
+def index_left_out(db: Catalog, name: str, limit: int) -> tuple[list[Row], dict[str, int]]:
+    """Return active skills that are not in an index, and how many there are for each reason."""
+    listed = list(db.query(
+        "SELECT o.skill_id, o.name, o.reason, s.description, s.level FROM index_left_out AS o"
+        " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = ?"
+        " ORDER BY o.reason, s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id LIMIT ?",
+        [name, limit]))
+    counts = db.execute("SELECT reason, count(*) FROM index_left_out WHERE index_name = ?"
+                        " GROUP BY reason ORDER BY reason", [name])
+    return listed, dict(counts.fetchall())
+
+
+_CARD = ("s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
+         " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed")
+_LISTED = """
+    (:status = 'all' OR s.status = :status)
+    AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
+    AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag))
+"""
+_WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
+_INDEXES = """
+    SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,
+           i.location_base, b.sha256, b.published_at, b."full", b.shortened, b.name_only,
+           b.left_out, t.chars, t.estimated_tokens
+    FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
+    LEFT JOIN index_texts AS t ON t.sha256 = b.sha256
+"""

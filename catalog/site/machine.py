@@ -1,0 +1,139 @@
+"""What programs ask of the site: search, preview, indexes, discovery and whether all is well."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from datasette.utils.asgi import Response
+
+from catalog import browse, index_query, locations, search
+from catalog.formats import DISCOVERY_SCHEMA, FORMATS
+from catalog.prompt_index import IndexSpec
+from catalog.site import answers, assets, wording
+from catalog.site.pages import skill as skill_page
+from catalog.site.visit import Visit
+
+SEARCH = r"^/search\.json$"
+PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
+INDEX = r"^/index/(?P<name>[^/]+)$"
+DISCOVERY = r"^/\.well-known/agent-skills/index\.json$"
+HEALTH = r"^/-/healthz$"
+
+MOST_HITS = 100
+NO_END = 10**9
+"""Characters that no index reaches."""
+_REPORT = ".meta.json"
+_TYPES = {".xml": "application/xml; charset=utf-8", ".json": answers.JSON,
+          ".md": "text/markdown; charset=utf-8"}
+
+
+async def asset(visit: Visit) -> Response:
+    """Give a style sheet, the script or the sign."""
+    name = visit.part("name")
+    if name not in assets.names():
+        return answers.of_text(visit.request, "There is no such file.\n", answers.TEXT, status=404)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return answers.of_bytes(
+        visit.request, assets.read(name), assets.content_type(name), etag=assets.integrity(name),
+        headers=headers if visit.request.query_string else None)
+
+
+async def hits(visit: Visit) -> Response:
+    """Give what a search finds, best first, as the command line does."""
+    found = await visit.ask(search.find, visit.asked("q"),
+                            min(visit.number("limit") or 20, MOST_HITS))
+    return answers.of_json(visit.request, [
+        asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found])
+
+
+async def preview(visit: Visit) -> Response:
+    """Give a skill as JSON: its content, what it consists of and what was found."""
+    skill_id = visit.part("skill_id")
+    sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"))
+    if not sheet:
+        return _nothing(visit, f"No skill goes by {skill_id}.")
+    skill = sheet.skill
+    plain = ("skill_id", "name", "display_name", "description", "status", "status_reason",
+             "level", "plugin", "root", "path", "author", "license", "compatibility",
+             "allowed_tools", "version", "digest", "skill_md_hash", "package_path",
+             "first_seen", "last_changed")
+    files = visit.skill_path(skill["skill_id"], "/files/")
+    return answers.of_json(visit.request, {
+        **{name: skill[name] for name in plain},
+        "spec_valid": bool(skill["spec_valid"]),
+        "tags": json.loads(skill["tags"]),
+        "frontmatter": json.loads(skill["frontmatter"]),
+        "fileInventory": json.loads(skill["file_inventory"]),
+        "skill_md_content": skill["skill_md_content"],
+        "files": [file | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}"}
+                  for file in sheet.files],
+        "findings": [
+            {name: found[name] for name in ("code", "severity", "profile", "field", "path",
+                                            "line", "message", "fix")}
+            for found in sheet.findings],
+        "versions": [row["version"] for row in sheet.versions],
+        "indexes": [{"name": row["name"], "rank": row["rank"],
+                     "state": row["state"] or row["left_out"]} for row in sheet.indexes],
+    })
+
+
+async def index(visit: Visit) -> Response:
+    """Give a prompt index, or the report on it, as it was published."""
+    name = visit.part("name")
+    file = _published(visit.place.indexes, name)
+    if not file:
+        return _nothing(visit, f"There is no index {name}.")
+    try:
+        status = file.stat()
+        body = file.read_bytes()
+    except OSError:
+        return _nothing(visit, f"There is no index {name} at present.")
+    return answers.of_bytes(
+        visit.request, body, _TYPES.get(file.suffix, answers.TEXT),
+        etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
+        modified=datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+async def discovery(visit: Visit) -> Response:
+    """Give all skills that agents may start, as the Agent Skills discovery index 0.2.0.
+
+    Each names the SKILL.md to fetch from here, and its digest.
+    """
+    prefix = visit.path("/skills")
+    base = None if prefix == locations.SITE else str(
+        visit.datasette.absolute_url(visit.request, prefix))
+    spec = IndexSpec("agent-skills", format="discovery", budget_chars=NO_END, location_base=base)
+    index = await visit.ask(index_query.build_index, spec)
+    text = index.text or json.dumps({"$schema": DISCOVERY_SCHEMA, "skills": []}) + "\n"
+    return answers.of_text(visit.request, text, answers.JSON)
+
+
+async def healthz(visit: Visit) -> Response:
+    """Say whether all is well: 200 or 503, with the health row for whom may see it."""
+    found = await visit.ask(browse.health)
+    health = wording.health(found["health"], found["troubles"], datetime.now(UTC))
+    told = {"status": "ok" if health.is_well else "failing"}
+    may_see, _ = await visit.datasette.check_visibility(
+        visit.request.actor, permissions=[("view-database", visit.place.database.name),
+                                          "view-instance"])
+    if may_see:
+        told |= {"message": health.sentence, "health": found["health"],
+                 "troubles": found["troubles"]}
+    return answers.of_json(visit.request, told, status=200 if health.is_well else 503,
+                           headers={"Cache-Control": "no-store"})
+
+
+def _published(folder: Path, name: str) -> Path | None:
+    """Return the published file that a name means; nothing outside the folder is one."""
+    if "/" in name or "\\" in name or "\0" in name or name.startswith("."):
+        return None
+    endings = {form.ending for form in FORMATS.values()}
+    if name.endswith((_REPORT, *endings)) and (folder / name).is_file():
+        return folder / name
+    return next((file for ending in sorted(endings)
+                 if (file := folder / f"{name}{ending}").is_file()), None)
+
+
+def _nothing(visit: Visit, why: str) -> Response:
+    return answers.of_json(visit.request, {"error": why}, status=404)

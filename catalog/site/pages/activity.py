@@ -1,0 +1,40 @@
+"""What happened: each change of a folder with its steps, and each full pass."""
+
+import json
+from typing import Any
+
+from datasette.utils.asgi import Response
+
+from catalog import browse
+from catalog.browse import Catalog
+from catalog.rows import Row
+from catalog.site.visit import Visit
+
+ROUTE = r"^/activity$"
+
+SCANS = 6
+"""Full passes that the page names."""
+
+
+async def page(visit: Visit) -> Response:
+    """Show the latest changes, and further ones below."""
+    before = visit.number("before")
+    changes, scans = await visit.ask(_look_up, before)
+    return visit.page("activity.html", changes=[row | {"trace": trace(row)} for row in changes],
+                      scans=scans, before=before, has_more=len(changes) == browse.PAGE)
+
+
+def trace(change: Row) -> list[dict[str, Any]]:
+    """Return the steps of a change with their place on a bar, in thousandths of its time."""
+    steps: list[dict[str, Any]] = json.loads(change["steps"])
+    total = sum(step.get("duration") or 0 for step in steps) or 1
+    at = 0.0
+    for step in steps:
+        width = 1000 * (step.get("duration") or 0) / total
+        step |= {"x": round(at, 1), "width": round(width, 1)}
+        at += width
+    return steps
+
+
+def _look_up(db: Catalog, before: int | None) -> tuple[list[Row], list[Row]]:
+    return browse.recent(db, browse.PAGE, before), browse.scans(db, SCANS)

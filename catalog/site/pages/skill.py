@@ -1,0 +1,113 @@
+"""The page of one skill: what it says, what it consists of, and what became of it."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from datasette.utils.asgi import Response
+
+from catalog import browse
+from catalog.browse import Catalog
+from catalog.rows import Row
+from catalog.site import markdown, trees, wording
+from catalog.site.visit import Visit
+
+ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
+
+SHOWN_VERSIONS = 12
+"""Versions that the page names; the rest are a link away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All that the catalog knows of one skill."""
+
+    skill: Row
+    rivals: list[Row]
+    findings: list[Row]
+    files: list[Row]
+    versions: list[Row]
+    indexes: list[Row]
+
+
+async def page(visit: Visit) -> Response:
+    """Show a skill, or that there is none."""
+    skill_id = visit.part("skill_id")
+    sheet = await visit.ask(look_up, skill_id, visit.number("row"))
+    if not sheet:
+        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+    skill = sheet.skill
+    front, rendered = _text(visit, skill)
+    beside, elsewhere = _beside(sheet.findings, front, rendered)
+    return visit.page(
+        "skill.html", sheet=sheet, skill=skill, front=front, rendered=rendered, beside=beside,
+        elsewhere=elsewhere, tree=trees.grow(sheet.files), tags=json.loads(skill["tags"]),
+        inventory=json.loads(skill["file_inventory"]), why_not=wording.why_not,
+        folder=f"{skill['root']}/{skill['path']}", most_versions=SHOWN_VERSIONS,
+        counts=_counts(sheet.findings))
+
+
+def look_up(db: Catalog, skill_id: str, row: int | None) -> Sheet | None:
+    """Ask for a skill and everything that hangs on it."""
+    skill = browse.skill(db, skill_id, row)
+    if not skill:
+        return None
+    version = skill["current_version_id"]
+    return Sheet(
+        skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
+        browse.files(db, version) if version else [], browse.versions(db, skill["id"]),
+        browse.index_states(db, skill["id"]) if skill["status"] == "active" else [])
+
+
+def front_lines(content: str, body: str | None) -> int:
+    """Return how many lines of a SKILL.md stand before its body."""
+    content, body = content.replace("\r\n", "\n"), (body or "").replace("\r\n", "\n")
+    if body and content.endswith(body):
+        return content[: -len(body)].count("\n")
+    lines = content.split("\n")
+    fences = [number for number, line in enumerate(lines, 1) if line.startswith("---")]
+    return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
+
+
+def _text(visit: Visit, skill: Row) -> tuple[list[str], markdown.Rendered | None]:
+    """Return the lines of the frontmatter, and what stands below it as HTML."""
+    content = skill["skill_md_content"]
+    if content is None:
+        return [], None
+    content = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    skip = front_lines(content, skill["body"])
+    rendered = markdown.render(
+        content, "", visit.skill_path(skill["skill_id"], "/view/"),
+        visit.skill_path(skill["skill_id"], "/files/"), skip)
+    return content.split("\n")[:skip], rendered
+
+
+def _beside(findings: list[Row], front: list[str],
+            rendered: markdown.Rendered | None) -> tuple[dict[int, list[Row]], list[Row]]:
+    """Sort the findings of SKILL.md to the lines they speak of, and keep the others apart.
+
+    Those of the frontmatter go by their line; those of the body by the first line of the block.
+    """
+    beside: dict[int, list[Row]] = {}
+    elsewhere = []
+    for found in findings:
+        line = found["line"]
+        if not line or not rendered or (found["path"] or "SKILL.md").lower() != "skill.md":
+            elsewhere.append(found)
+        elif line <= len(front):
+            beside.setdefault(line, []).append(found)
+        else:
+            block = next((b for b in rendered.blocks if b.first <= line <= b.last),
+                         next((b for b in rendered.blocks if b.first > line), None))
+            if block:
+                beside.setdefault(block.first, []).append(found)
+            else:
+                elsewhere.append(found)
+    return beside, elsewhere
+
+
+def _counts(findings: list[Row]) -> dict[str, int]:
+    counts: dict[str, Any] = {}
+    for found in findings:
+        counts[found["severity"]] = counts.get(found["severity"], 0) + 1
+    return counts

@@ -1,0 +1,33 @@
+"""The list of skills: all of them by name, or those that a search finds, best first."""
+
+from datasette.utils.asgi import Response
+
+from catalog import browse, search
+from catalog.browse import Catalog
+from catalog.rows import Row
+from catalog.site.templates import MARKS
+from catalog.site.visit import Visit
+
+ROUTE = r"^/skills/?$"
+
+FOUND = 50
+"""Skills that a search shows at most."""
+
+
+async def page(visit: Visit) -> Response:
+    """Show what was asked for, with the ways to ask for less."""
+    words = visit.asked("q").strip()
+    if words:
+        hits = await visit.ask(search.find, words, FOUND, marks=MARKS)
+        return visit.page("found.html", words=words, hits=hits, most=FOUND)
+    filters = {name: visit.asked(name) for name in ("level", "plugin", "tag")}
+    filters["status"] = visit.asked("status") or "active"
+    number = visit.number("page") or 1
+    (rows, total), groups = await visit.ask(_listed, filters, number)
+    return visit.page("skills.html", rows=rows, total=total, groups=groups, filters=filters,
+                      number=number, pages=-(-total // browse.PAGE))
+
+
+def _listed(db: Catalog, filters: dict[str, str],
+            number: int) -> tuple[tuple[list[Row], int], dict[str, list[Row]]]:
+    return browse.skills(db, **filters, page=number), browse.groups(db)

@@ -1,0 +1,57 @@
+"""Where the site finds its catalog, the packages and the published indexes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from datasette.database import Database
+
+from catalog import schema
+
+PLUGIN = "skilldrop"
+"""Our name in Datasette's plugin configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One catalog as Datasette serves it, with the folders that belong to it."""
+
+    database: Database
+    packages: Path
+    indexes: Path
+
+
+def find(datasette: Any) -> Place | None:
+    """Return the catalog among the databases that are served; None where there is none.
+
+    The plugin configuration may name the `database`, and the folders `packages` and `indexes`;
+    without it they are looked for beside the database's file, where the service keeps them.
+    """
+    if datasette not in _FOUND and (found := _look(datasette)):
+        _FOUND[datasette] = found
+    return _FOUND.get(datasette)
+
+
+_FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()
+
+
+def _look(datasette: Any) -> Place | None:
+    said = datasette.plugin_config(PLUGIN) or {}
+    for name, database in datasette.databases.items():
+        if name == said.get("database", name) and _is_catalog(database):
+            beside = Path(database.path).absolute().parent
+            return Place(database, Path(said.get("packages", beside / "packages")),
+                         Path(said.get("indexes", beside / "index")))
+    return None
+
+
+def _is_catalog(database: Database) -> bool:
+    """Tell by the application id in the header of an SQLite file, without opening it as one."""
+    if database.is_memory or not database.path:
+        return False
+    try:
+        with open(database.path, "rb") as file:
+            return file.read(72)[68:] == schema.APPLICATION_ID.to_bytes(4)
+    except OSError:
+        return False

@@ -1,0 +1,160 @@
+"""The published files of skills over HTTP, hostile ones among them."""
+
+import hashlib
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote, urljoin
+
+import httpx
+import pytest
+from conftest import SkillWriter, write_skill
+from shelf import Shelf
+from sites import Site
+
+from catalog.site import headers
+from catalog.site.process import SiteProcess
+from pipeline import config
+from pipeline.engines import serial
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+
+HTML = "<!doctype html><script>document.title = 'run'</script>"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return a published skill with files of many kinds."""
+    shelf = Shelf(tmp_path)
+    skill(shelf.root / "kinds", files={
+        "assets/page.html": HTML, "assets/drawing.svg": SVG, "assets/data.xml": "<a/>",
+        "assets/page.xhtml": HTML, "scripts/run.js": "alert(1)", "scripts/run.py": "print(1)\n",
+        "assets/a.png": PNG, "assets/a.bin": bytes(range(256)), "references/a.md": "# A\n",
+        "assets/data.json": "{}", "assets/名 字.txt": "字\n", "assets/style.css": "*{}",
+        "assets/no-ending": HTML, "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
+        "assets/page.html.gz": b"\x1f\x8b\x00\xff", "assets/long.txt": "a line\n" * 20_000,
+    })
+    shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture
+def raw(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
+    """Return the site of the shelf."""
+    return serve(shelf.settings.catalog_path)
+
+
+@pytest.mark.parametrize(("path", "kind", "how"), [
+    ("assets/page.html", "text/plain; charset=utf-8", "inline"),
+    ("assets/page.xhtml", "text/plain; charset=utf-8", "inline"),
+    ("assets/drawing.svg", "text/plain; charset=utf-8", "inline"),
+    ("assets/data.xml", "text/plain; charset=utf-8", "inline"),
+    ("assets/no-ending", "text/plain; charset=utf-8", "inline"),
+    ("assets/style.css", "text/plain; charset=utf-8", "inline"),
+    ("scripts/run.js", "text/plain; charset=utf-8", "inline"),
+    ("scripts/run.py", "text/plain; charset=utf-8", "inline"),
+    ("references/a.md", "text/markdown; charset=utf-8", "inline"),
+    ("assets/data.json", "application/json; charset=utf-8", "inline"),
+    ("assets/名 字.txt", "text/plain; charset=utf-8", "inline"),
+    ("assets/a.png", "image/png", "inline"),
+    ("assets/a.bin", "application/octet-stream", "attachment"),
+    ("assets/a.pdf", "application/pdf", "attachment"),
+    ("assets/page.html.gz", "application/octet-stream", "attachment"),
+])
+def test_a_file_is_given_whole_and_inert(
+    raw: Site, shelf: Shelf, path: str, kind: str, how: str
+) -> None:
+    """Byte for byte, in a type that no browser runs, under a policy that lets nothing run."""
+    found = raw.ask("get", f"/skills/kinds/files/{quote(path)}")
+    assert found.status_code == 200
+    assert found.content == (shelf.root / "kinds" / path).read_bytes()
+    assert found.headers["content-type"] == kind
+    assert found.headers["content-disposition"].startswith(f"{how}; filename*=UTF-8''")
+    assert found.headers["content-security-policy"] == headers.INERT
+    assert found.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_of_a_file_shows_also_what_the_catalog_does_not_keep(raw: Site) -> None:
+    """Long texts are read from the package, up to a limit, and the rest is a link away."""
+    page = raw.get("/skills/kinds/view/assets/long.txt").text
+    assert 'id="L5000"' in page
+    assert "15,000 lines more" in page
+
+
+def test_a_file_that_is_known_is_not_sent_again(raw: Site) -> None:
+    """Its validator is its hash."""
+    first = raw.ask("get", "/skills/kinds/files/SKILL.md")
+    known = {"If-None-Match": first.headers["etag"]}
+    again = raw.ask("get", "/skills/kinds/files/SKILL.md", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", [
+    "..%2f..%2f..%2fcatalog.db", "%2e%2e/%2e%2e/catalog.db",
+    "assets/../../../x", "%2fetc%2fpasswd", "/etc/passwd", "a%00b", "assets", "none.txt",
+    "%ff", "assets//page.html",
+])
+def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
+    """What is no file of the skill is said not to be there, whatever lies on the disk."""
+    found = raw.ask("get", f"/skills/kinds/files/{path}")
+    assert found.status_code == 404
+    assert "root:" not in found.text
+
+
+def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) -> None:
+    """An agent never gets what was not validated."""
+    (shelf.version_folder("kinds") / "scripts" / "run.py").chmod(0o644)
+    (shelf.version_folder("kinds") / "scripts" / "run.py").write_text("print(2)\n")
+    found = raw.ask("get", "/skills/kinds/files/scripts/run.py")
+    assert found.status_code == 503
+    assert "print" not in found.text
+
+
+def test_the_discovery_index_leads_to_what_it_says(raw: Site) -> None:
+    """Each skill's SKILL.md can be fetched where the index says, and has the digest it says."""
+    found = raw.get("/.well-known/agent-skills/index.json")
+    assert found.headers["content-type"] == "application/json; charset=utf-8"
+    told = found.json()
+    assert told["$schema"].endswith("/discovery/0.2.0/schema.json")
+    assert [skill["name"] for skill in told["skills"]] == ["kinds"]
+    for skill in told["skills"]:
+        content = raw.ask("get", skill["url"]).content
+        assert skill["digest"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    known = {"If-None-Match": found.headers["etag"]}
+    again = raw.ask("get", "/.well-known/agent-skills/index.json", headers=known)
+    assert again.status_code == 304
+
+
+def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
+    """With a URL as location_base the index leads over HTTP to SKILL.md, and on to a script."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    origin = f"http://127.0.0.1:{port}"
+    write_skill(tmp_path / "watched" / "count", body="Run [it](scripts/run.py).\n",
+                files={"scripts/run.py": "print(1)\n"})
+    settings = config.load(None, tmp_path / "watched", tmp_path / "var")
+    index = settings.indexes[0].model_copy(
+        update={"location_base": f"{origin}/skills", "format": "json"})
+    settings = settings.model_copy(update={"settle_quiet": 0, "indexes": (index,)})
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    store.close()
+    child = SiteProcess(settings.catalog_path, "127.0.0.1", port, tmp_path / "site.log")
+    child.start()
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8), trust_env=False) as agent:
+            listed = agent.get(f"{origin}/index/default").raise_for_status().json()
+            location = next(value for value in listed.values() if isinstance(value, list))[0][
+                "location"]
+            assert location == f"{origin}/skills/count/files/SKILL.md"
+            skill_md = agent.get(location).raise_for_status().text
+            found = re.search(r"\]\((.+?)\)", skill_md)
+            assert found
+            script = agent.get(urljoin(location, found[1])).raise_for_status()
+    finally:
+        child.stop()
+    assert script.text == "print(1)\n"

@@ -1,0 +1,94 @@
+"""Datasette's own pages of the catalog, as people read them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from records import NOON, ROOT, judged
+from sites import Site
+
+from catalog.site import headers
+from catalog.store import Store
+
+
+def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
+    """All of them are a link away, and JSON has them anyhow."""
+    def columns(asked: str) -> list[str]:
+        return re.findall(r'<th [^>]*data-column="(\w+)"', site.get(f"/catalog/skills{asked}").text)
+
+    assert columns("") == ["id", "skill_id", "name", "description", "status", "level",
+                           "spec_valid", "has_scripts", "license", "tags", "last_changed"]
+    assert columns("?status=active") == columns("")
+    assert columns("?_col=name") == ["id", "name"]
+    assert len(columns("?_nocol=level_rank")) > 30
+    assert "frontmatter" in site.rows("skills")[0]
+
+
+@pytest.mark.parametrize(("page", "shown"), [
+    ("/catalog/skills?_col=tags&name=word-count", '<span class="chip">writing</span>'),
+    ("/catalog/skills?_col=file_inventory&name=word-count", "2 files · "),
+    ("/catalog/skills?name=word-count", '<a href="/skills/word-count">word-count</a>'),
+    ("/catalog/findings?code=field-unknown", '<a href="/findings/field-unknown">'),
+    ("/catalog/ingestions", "read 0.5 ms"),
+    ("/catalog/roots", '<span class="chip">spec</span>'),
+])
+def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str) -> None:
+    """JSON as words, and names as the way to their page."""
+    assert shown in site.get(page).text
+
+
+def test_a_cell_that_is_no_json_is_left_alone(site: Site, catalog: Path) -> None:
+    """A skill may call itself what it likes, and its cells stay text."""
+    store = Store.open(catalog)
+    store.apply([judged("odd", '["<b>', license='{"<i>'),
+                 judged("deep", tags=("<u>a</u>",))], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/catalog/skills", _nocol="level_rank").text
+    for markup in ("<b>\"", "<i>", "<u>a"):
+        assert markup not in page
+    assert "&lt;u&gt;a" in page
+
+
+def test_datasettes_scripts_run_and_no_others(site: Site) -> None:
+    """Its pages keep a policy that names each script of theirs by its hash."""
+    found = site.get("/catalog/skills")
+    policy = found.headers["content-security-policy"]
+    assert policy == headers.DATASETTE
+    for script in re.findall(r"<script>(.*?)</script>", found.text, re.DOTALL):
+        assert headers._hash(script.encode()) in policy
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+
+
+@pytest.mark.parametrize(("query", "names"), [
+    ("newest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+    ("largest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+    ("with_scripts", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+])
+def test_queries_list_skills(site: Site, query: str, names: set[str]) -> None:
+    """Each names the skills that can be had now."""
+    assert {row["name"] for row in site.rows(query)} == names
+
+
+def test_the_same_content_is_found(site: Site, catalog: Path) -> None:
+    """An auditor sees which folders are copies."""
+    store = Store.open(catalog)
+    store.apply([judged("copies/word", name="same"), judged("other/word", name="same")],
+                trigger="event", at=NOON)
+    store.close()
+    row, = [row for row in site.rows("same_content") if row["names"] == "same"]
+    assert row["same"] == "all files"
+    assert set(row["places"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
+
+
+def test_what_indexes_lack_is_counted(site: Site) -> None:
+    """For each index, with the reason."""
+    rows = {row["index"]: row for row in site.rows("cut_from_indexes")}
+    assert rows["default"]["hidden"] == 1
+    assert rows["company"]["filtered"] == 4
+    assert rows["default"]["spent"] <= 500
+
+
+@pytest.mark.parametrize(("whose", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
+def test_an_author_sees_the_findings(site: Site, whose: str, codes: list[str]) -> None:
+    """Those of the skills whose name, folder or author has what was typed."""
+    assert [row["code"] for row in site.rows("my_findings", whose=whose)] == codes
