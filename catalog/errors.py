@@ -63,3 +63,7 @@ class PackageDamaged(SkilldropError):
 
 class MigrationFailed(SkilldropError):
     """A folder could not be migrated to where it should go."""
+
+
+class NotAdded(SkilldropError):
+    """What was to be added to a root will not do, or its place there is taken."""

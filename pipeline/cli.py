@@ -78,6 +78,6 @@ for command in (
     migrating.migrate,
     indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
     reading.read, reading.mcp,
-    keeping.versions, keeping.rollback, keeping.unpin,
+    keeping.add, keeping.versions, keeping.rollback, keeping.unpin,
 ):
     cli.add_command(command)

@@ -12,8 +12,10 @@ import click
 from catalog.outcome import JudgedOutcome, RunOutcome
 from catalog.record import Severity
 from catalog.search import Hit
+from pipeline.adding import Addition
 from pipeline.config import Settings
 from pipeline.excerpt import visible
+from pipeline.names import text_path
 from pipeline.one_pass import Result
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -110,6 +112,17 @@ def status(found: dict[str, Any]) -> str:
     for word in ("pending", "rejected", "newest_rejected", "version_held", "shadowed"):
         lines += _amiss(word, found[word])
     lines += _errors(found["errors"])
+    return "\n".join(lines)
+
+
+def addition(done: Addition) -> str:
+    """Say whether a source was added, and what there is to say of its skills."""
+    lines = [f"{visible(one.file(found))}{f':{found.line}' if found.line else ''}: "
+             f"{found.severity} {found.code} {visible(found.message)}"
+             for one in done.judgements for found in one.findings]
+    place = visible(text_path(str(done.place)))
+    lines.append(f"Added {place}." if done.is_added else
+                 f"Not added to {place}: mend what is an error above, then add it again.")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ PACKAGES = ("pipeline", "catalog")
 FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
-    6  pipeline.index_table  pipeline.reconcile > pipeline.one_pass
+    6  pipeline.index_table  pipeline.reconcile > pipeline.one_pass  pipeline.adding
     6  pipeline.service > pipeline.passes > pipeline.wishes
     6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
