@@ -214,6 +214,8 @@ class _Batch:
         self._replace_findings(skill, place[0], place[1], findings, old)
         if old:
             self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
+            if fields.get("status") == "rejected":  # accepted once, its package lost
+                self.texts_gone.append((skill,))
         self._note(skill, place, rejection.name, "rejected", judged, None)
 
     # The rows of one change

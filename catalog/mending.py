@@ -78,9 +78,9 @@ def _sweep(db: Database, folder: PackageFolder, shelves: dict[str, Shelf]) -> No
     for shelf in shelves.values():
         unnamed = [version for version in shelf.versions
                    if f"{shelf.skill_id}/{version}" not in named]
-        for version in unnamed:
+        for version in (*unnamed, *shelf.half_made):
             remove(f"{folder.path}/{shelf.skill_id}/{version}")
-        if shelf.current and f"{shelf.skill_id}/{shelf.current}" not in named:
+        if shelf.current is not None and f"{shelf.skill_id}/{shelf.current}" not in named:
             folder.drop_current(shelf.skill_id)
 
 

@@ -24,7 +24,8 @@ class Shelf(NamedTuple):
 
     skill_id: str
     versions: frozenset[str]
-    current: str | None  # where the link leads
+    current: str | None  # where the link leads; empty where it is no link
+    half_made: frozenset[str] = frozenset()  # what a crash left beside them
 
 
 class PackageFolder:
@@ -53,8 +54,11 @@ class PackageFolder:
         try:
             os.symlink(version, f"{shelf}/{CURRENT}")
         except FileExistsError:
-            if _target(f"{shelf}/{CURRENT}") == version:
+            target = _target(f"{shelf}/{CURRENT}")
+            if target == version:
                 return
+            if target is None:  # no link, so nothing of ours; a directory cannot be replaced
+                remove(f"{shelf}/{CURRENT}")
             with suppress(FileNotFoundError):  # left by a crash
                 os.unlink(f"{shelf}/{_BESIDE}")
             os.symlink(version, f"{shelf}/{_BESIDE}")
@@ -75,13 +79,12 @@ class PackageFolder:
 
     def drop_current(self, skill_id: str) -> None:
         """Remove a link that leads to no version any more."""
-        with suppress(FileNotFoundError):
-            os.unlink(f"{self.path}/{skill_id}/{CURRENT}")
+        remove(f"{self.path}/{skill_id}/{CURRENT}")
         with suppress(OSError):
             os.rmdir(f"{self.path}/{skill_id}")
 
     def shelves(self) -> Iterator[Shelf]:
-        """Yield what there is, having swept away what a crash left half made beside it."""
+        """Yield what there is."""
         try:
             found = sorted(os.listdir(self.path))
         except FileNotFoundError:
@@ -89,27 +92,36 @@ class PackageFolder:
         for skill_id in found:
             shelf = f"{self.path}/{skill_id}"
             try:
-                names = set(os.listdir(shelf))
+                names = frozenset(os.listdir(shelf))
             except OSError:  # no folder, and none of ours
                 continue
-            for name in [name for name in names if name.startswith(".")]:
-                remove(f"{shelf}/{name}")
-                names.discard(name)
-            current = _target(f"{shelf}/{CURRENT}") if CURRENT in names else None
-            yield Shelf(skill_id, frozenset(names - {CURRENT}), current)
+            half_made = frozenset(name for name in names if name.startswith("."))
+            current = None
+            if CURRENT in names:
+                current = _target(f"{shelf}/{CURRENT}") or ""
+            yield Shelf(skill_id, names - half_made - {CURRENT}, current, half_made)
 
     def is_whole(self, package_path: str, files: Sequence[PackageFile], *,
                  deep: bool = False) -> bool:
-        """Tell whether a package holds just these files, by their sizes; if deep, their hashes."""
+        """Tell whether a package holds just these files; see `damages`."""
+        return next(self.damages(package_path, files, deep=deep), None) is None
+
+    def damages(self, package_path: str, files: Sequence[PackageFile], *,
+                deep: bool = False) -> Iterator[str]:
+        """Yield in words where a package does not hold just these files.
+
+        They are told by their sizes; if deep, by their hashes.
+        """
         top = f"{self.path}/{package_path}"
         expected = {file.path: file for file in files}
         for path, stat in _files(top):
             file = expected.pop(path, None)
-            if file is None or not S_ISREG(stat.st_mode) or stat.st_size != file.size:
-                return False
-            if deep and _sha256(f"{top}/{os_path(path)}") != file.sha256:
-                return False
-        return not expected
+            if file is None:
+                yield f"{path} is no file of this version"
+            elif (not S_ISREG(stat.st_mode) or stat.st_size != file.size
+                  or (deep and _sha256(f"{top}/{os_path(path)}") != file.sha256)):
+                yield f"{path} is not as it was accepted"
+        yield from (f"{path} is missing" for path in expected)
 
     def sync(self) -> None:
         """Wait until all that was written is on the disk: one call, however many files.

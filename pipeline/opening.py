@@ -35,7 +35,7 @@ def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: N
         with explained(settings.catalog_path):
             store.set_roots(roots, rules_in_force(), datetime.now(UTC))
             store.set_indexes(settings.index_specs)
-            for published in store.publish_into(_packaging(settings), datetime.now(UTC)):
+            for published in store.publish_into(packaging_of(settings), datetime.now(UTC)):
                 progress(published)
     except BaseException:
         store.close()
@@ -43,7 +43,8 @@ def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: N
     return store
 
 
-def _packaging(settings: Settings) -> Packaging:
+def packaging_of(settings: Settings) -> Packaging:
+    """Return where packages lie, what they are made of, and which skills have one."""
     limits = Limits(**settings.limits.model_dump())
     return Packaging(PackageFolder(settings.packages_folder),
                       lambda root, path: originals.opened(root, path, limits),

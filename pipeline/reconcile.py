@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from catalog import audit, search
+from catalog import audit, package_audit, search
 from catalog.audit import Difference
 from catalog.errors import RootUnreadable
 from catalog.record import Finding, Judged, Rejection, RootSpec
@@ -16,7 +16,7 @@ from pipeline.config import Settings
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, processes
 from pipeline.one_pass import scan_once
-from pipeline.opening import open_store
+from pipeline.opening import open_store, packaging_of
 from pipeline.scan import Hidden, How, Part, Unsettled
 from pipeline.settle import Unit
 
@@ -93,7 +93,9 @@ class _Look:
     def differences(self) -> list[Difference]:
         """Return all that differs. Asked once."""
         with explained(self._settings.catalog_path), closing(self._db.conn):
+            packaging = packaging_of(self._settings)
             return [*self._folders(), *audit.of_catalog(self._db),
+                    *package_audit.of_packages(self._db, packaging.folder, packaging.packages),
                     *audit.of_indexes(self._db, self._settings.index_folder)]
 
     def _folders(self) -> Iterator[Difference]:

@@ -48,7 +48,7 @@ FLOORS = """
 
     6  catalog.site  catalog.mcp_server
     5  catalog.browse
-    5  catalog.publisher  catalog.replication  catalog.audit
+    5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
@@ -88,7 +88,7 @@ HOMES = {
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
                      "catalog.browse", "catalog.search", "catalog.index_account", "catalog.reader",
                      "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",
-                     "catalog.requests", "catalog.audit"],
+                     "catalog.requests", "catalog.audit", "catalog.package_audit"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse", "pipeline.migrate"],

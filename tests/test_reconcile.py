@@ -37,6 +37,13 @@ class Kept:
         """Compare everything."""
         return compare(self.settings)
 
+    def package(self, skill_id: str = "a") -> Path:
+        """Return the published package of a skill, made writable, as damage would need it."""
+        package = (self.settings.packages_folder / skill_id / "current").resolve()
+        for path in (package, *package.rglob("*")):
+            path.chmod(path.stat().st_mode | 0o200)
+        return package
+
     def write(self, sql: str, *values: object) -> None:
         """Damage the catalog."""
         with sqlite3.connect(self.settings.catalog_path) as db:
@@ -66,6 +73,38 @@ def damage_folder(kept: Kept) -> None:
 def damage_index(kept: Kept) -> None:
     """Cut an index file short."""
     (kept.settings.index_folder / "default.xml").write_text("<available_skills>")
+
+
+def leave_half_made(kept: Kept) -> None:
+    """Leave what a kill in the middle of a publication leaves."""
+    shutil.copytree(kept.package(), kept.settings.packages_folder / "a/20200101-000000")
+
+
+def turn_link(kept: Kept, target: str) -> None:
+    """Let `current` lead elsewhere."""
+    link = kept.settings.packages_folder / "a/current"
+    link.unlink()
+    link.symlink_to(target)
+
+
+def copy_in_place_of_link(kept: Kept) -> None:
+    """Do to `current` what a copy that follows links does."""
+    package, link = kept.package(), kept.settings.packages_folder / "a/current"
+    link.unlink()
+    shutil.copytree(package, link)
+
+
+def edit_last_good(kept: Kept) -> None:
+    """Damage a package that cannot be made again, as its folder holds rejected content."""
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    kept.scan()
+    flip_byte(kept.package() / "SKILL.md")
+
+
+def flip_byte(file: Path) -> None:
+    """Change one byte, so that the size stays."""
+    data = file.read_bytes()
+    file.write_bytes(data[:-2] + bytes([data[-2] ^ 1]) + data[-1:])
 
 
 DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
@@ -109,6 +148,38 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     "removed by mistake": (lambda kept: kept.write(
         "UPDATE skills SET status = 'removed' WHERE path = 'a'"),
         "the catalog does not have it"),
+    "package edited": (lambda kept: flip_byte(kept.package() / "SKILL.md"),
+                       "SKILL.md is not as it was accepted"),
+    "package file lost": (lambda kept: (kept.package() / "scripts/run.sh").unlink(),
+                          "scripts/run.sh is missing"),
+    "package file added": (lambda kept: (kept.package() / "more.md").write_text("more"),
+                           "more.md is no file of this version"),
+    "package lost": (lambda kept: shutil.rmtree(kept.package()), "SKILL.md is missing"),
+    "shelf lost": (lambda kept: (kept.package(),
+                                 shutil.rmtree(kept.settings.packages_folder / "a")),
+                   "it does not lead to"),
+    "packages lost": (lambda kept: [shutil.rmtree(kept.package(skill_id).parent)
+                                    for skill_id in ("a", "b")],
+                      "a/current/SKILL.md is not there"),
+    "package half made": (leave_half_made, "no version of the catalog names it"),
+    "package of nobody": (
+        lambda kept: shutil.copytree(kept.package(), kept.settings.packages_folder / "z/1"),
+        "no version of the catalog names it"),
+    "link beside current": (
+        lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
+        "no version of the catalog names it"),
+    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not lead to"),
+    "current to nothing": (lambda kept: turn_link(kept, "19990101-000000"),
+                           "it leads to no version of the catalog"),
+    "current lost": (lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
+                     "it does not lead to"),
+    "current copied": (copy_in_place_of_link, "it does not lead to"),
+    "package not noted": (lambda kept: kept.write(
+        "UPDATE skills SET package_path = NULL WHERE path = 'a'"),
+        "and the catalog says otherwise"),
+    "version without package": (lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
+                                "it is active, and has no package"),
+    "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
 }
 
 
@@ -134,6 +205,40 @@ def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
+
+
+def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
+    """It can be returned to, so it must be what was accepted; no folder holds it any more."""
+    older = kept.package()
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
+    kept.scan()
+    assert kept.compare().differences == ()
+    flip_byte(older / "SKILL.md")
+    before, after = mend(kept.settings)
+    assert [d.where for d in before.differences] == [str(older)]
+    assert after == ()
+    assert not older.exists()
+    assert "Newer." in (kept.package() / "SKILL.md").read_text()
+
+
+def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference(
+    kept: Kept,
+) -> None:
+    """Who reads it reads on."""
+    package = kept.package()
+    shutil.rmtree(kept.root / "a")
+    kept.scan()
+    assert package.is_dir()
+    assert kept.compare().differences == ()
+
+
+def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None:
+    """What was published before goes."""
+    kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
+    kinds = {d.kind for d in kept.compare().differences}
+    assert "package" in kinds
+    assert mend(kept.settings)[1] == ()
+    assert kept.compare().differences == ()
 
 
 def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:

@@ -21,10 +21,10 @@ from pipeline.reconcile import Comparison
 @as_json_option
 @click.pass_context
 def reconcile(context: click.Context, check: bool, accept_removals: bool, as_json: bool) -> int:
-    """Compare every folder with the catalog and the indexes, and mend what differs.
+    """Compare every folder with the catalog, packages and indexes, and mend what differs.
 
-    Every file is read and hashed anew. The exit code is 1 where something differs, or where it
-    still does after mending.
+    Every file is read and hashed anew, those of the packages, too. The exit code is 1 where
+    something differs, or where it still does after mending.
 
     \b
     Examples:
