@@ -360,11 +360,12 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
 
 _SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}
 _NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
+                      "is_alias": 0,
                       "status_reason": None}
 
 _SKILL_COLUMNS = (
     "id", "skill_id", "name", "display_name", "description", "status", "status_reason",
-    "shadowed_by", "spec_valid", "level", "plugin", "root", "path", "author", "license",
+    "shadowed_by", "spec_valid", "level", "plugin", "root", "path", "is_alias", "author", "license",
     "compatibility", "allowed_tools", "category", "tags", "priority", "model_invocable",
     "user_invocable", "body_lines", "estimated_tokens", "file_inventory", "frontmatter",
     "skill_md_name", "skill_md_hash", "digest", "seen_digest", "fingerprint",

@@ -10,10 +10,13 @@ class Standing(NamedTuple):
 
     level_rank: int
     root_position: int
+    is_alias: bool  # reached through a link: after the folder that it leads to
     depth: int
     path: str  # compared by code point
 
 
-def standing(level: Level, root_position: int, path: str) -> Standing:
-    """Return where a skill folder stands: higher level, order of roots, depth, path."""
-    return Standing(LEVELS.index(level), root_position, path.count("/"), path)
+def standing(
+    level: Level, root_position: int, path: str, *, is_alias: bool = False
+) -> Standing:
+    """Return where a skill folder stands: higher level, order of roots, no link, depth, path."""
+    return Standing(LEVELS.index(level), root_position, is_alias, path.count("/"), path)

@@ -109,6 +109,7 @@ class Place:
     path: str  # of the skill folder, relative to the root
     level: Level
     plugin: str | None = None
+    is_alias: bool = False  # reached through a link; what it leads to is the skill itself
 
 
 @dataclass(frozen=True, slots=True)

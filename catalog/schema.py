@@ -572,6 +572,15 @@ def m006_packages(db: Database) -> None:
 
 
 @migrations()
+def m011_aliases(db: Database) -> None:
+    """Remember which skill folders are reached through a link."""
+    _run(db, """
+    ALTER TABLE skills ADD COLUMN is_alias INTEGER NOT NULL DEFAULT 0
+        CHECK (is_alias IN (0, 1));
+    """)
+
+
+@migrations()
 def m012_errors_first(db: Database) -> None:
     """Find the errors among many findings, which the status asks for, without reading them all."""
     _run(db, "CREATE INDEX findings_by_severity ON findings (severity);")

@@ -44,8 +44,8 @@ def folders(archive: Archive) -> Iterator[list[Folder]]:
                 "archive-unreadable", f"The archive cannot be read: {error.strerror}."))]
         # How many there are stands in the fingerprint: who knows fewer has not seen all.
         seal = f"{archive.fingerprint}.{len(found)}"
-        yield [replace(folder, fingerprint=seal, changed_ns=archive.changed_ns)
-               for folder in found]
+        yield [replace(folder, fingerprint=seal, changed_ns=archive.changed_ns,
+                       is_alias=archive.is_alias) for folder in found]
 
 
 def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members]:
@@ -166,4 +166,4 @@ class _Refusal:
 
 
 def _refused(archive: Archive, problem: Finding) -> Folder:
-    return Folder(archive.path, (), (), (problem,), "", 0, _Refusal(archive))
+    return Folder(archive.path, (), (), (problem,), "", 0, source=_Refusal(archive))

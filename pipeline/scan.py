@@ -163,7 +163,7 @@ def judge_folder(root: RootSpec, folder: Folder, limits: Limits) -> Judged | Non
         return _judge(root, folder, limits)
     except Exception as error:  # a bug of ours must not stop the other folders
         log.debug("%s/%s", root.path, folder.path, exc_info=True)
-        place = place_of(root, folder.path)
+        place = place_of(root, folder.path, is_alias=folder.is_alias)
         name = folder.path.rpartition("/")[2]
         return Judged(
             Rejection(
@@ -185,20 +185,20 @@ def _judge(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
     if snapshot.skill_md_name:
         parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
         steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
-    verdict = judge(snapshot, parsed, place_of(root, folder.path),
+    verdict = judge(snapshot, parsed, place_of(root, folder.path, is_alias=folder.is_alias),
                     acceptance=root.acceptance, profiles=root.profiles)
     steps.add("validate", root.profiles, {"accepted": isinstance(verdict, SkillRecord),
                                           "findings": len(verdict.findings)})
     return Judged(verdict, tuple(steps.traces), steps.started_at, steps.total_ms)
 
 
-def place_of(root: RootSpec, path: str) -> Place:
+def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
     """Return where a skill folder lies; in a plugin root the first folder is its plugin.
 
     So is an archive there, and has its name without the ending.
     """
     plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
-    return Place(root.path, path, root.level, plugin)
+    return Place(root.path, path, root.level, plugin, is_alias)
 
 
 class _Steps:

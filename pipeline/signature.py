@@ -69,6 +69,7 @@ class Folder:
     problems: tuple[Finding, ...]
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
+    is_alias: bool = False  # reached through a link to a directory, or to an archive
     source: Source | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
@@ -48,6 +48,7 @@ class Archive:
     stat: os.stat_result = field(compare=False)  # of a link, its target's
     limits: Limits
     fingerprint: str  # changes when the file does, or when other limits hold for what is in it
+    is_alias: bool  # reached through a link
 
     @property
     def changed_ns(self) -> int:
@@ -320,11 +321,13 @@ class _Descent:
             except OSError:
                 continue
             if isinstance(stat, os.stat_result) and S_ISREG(stat.st_mode):
-                yield self._archive(here, name, stat)
+                yield self._archive(here, name, stat, is_link=name in others)
 
-    def _archive(self, here: Directory, name: str, stat: os.stat_result) -> Archive:
+    def _archive(self, here: Directory, name: str, stat: os.stat_result, *,
+                 is_link: bool = False) -> Archive:
+        is_alias = is_link or here.links > 0
         return Archive(f"{here.child(name).text}!", f"{here.path}/{name}", stat, self._limits,
-                       fingerprint([(repr(self._limits), stat)]))
+                       fingerprint([(f"{self._limits} {is_alias}", stat)]), is_alias)
 
     def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
         """Return the skill folder that `top` is, and the skill folders that lie in it."""
@@ -347,7 +350,10 @@ class _Descent:
                 signature.report("link-behind-link", here.text)
             else:
                 nested.append(here)
-        return signature.folder(), nested
+        folder = signature.folder()
+        if top.links:  # the files are those of the folder that it leads to, stats and all
+            folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
+        return folder, nested
 
     def _take(self, signature: Signature, here: Directory, listed: Listing) -> Iterator[Directory]:
         """Note what lies directly in a directory of a skill; return the directories in it."""

@@ -1,9 +1,11 @@
 """What skilldrop.toml, the environment and the command line may say, and who wins."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY
 from pydantic import ValidationError
 
 from catalog.errors import SettingsInvalid
@@ -324,3 +326,18 @@ def test_a_file_that_cannot_be_read_is_named(content: bytes | None, complaint: s
         Path("missing.toml").write_bytes(content)
     with pytest.raises(SettingsInvalid, match=complaint):
         load(Path("missing.toml"))
+
+
+def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path) -> None:
+    """It can be copied into a project as it is."""
+    (tmp_path / "project").mkdir()
+    sample = Path(shutil.copy(REPOSITORY / "docs/skilldrop.toml", tmp_path / "project"))
+    assert [(spec.path, spec.level) for spec in load(sample).root_specs] == [
+        ("/srv/skills/company", "enterprise"),
+        (f"{tmp_path}/.config/opencode/skills", "personal"),
+        (f"{tmp_path}/.claude/skills", "personal"),
+        (f"{tmp_path}/project/.opencode/skills", "project"),
+        (f"{tmp_path}/project/.claude/skills", "project"),
+        (f"{tmp_path}/project/.agents/skills", "project"),
+        (f"{tmp_path}/project/plugins", "plugin"),
+    ]

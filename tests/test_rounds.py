@@ -1,6 +1,7 @@
 """One look at units of real folders, and what the catalog says afterwards."""
 
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -330,17 +331,67 @@ def test_batches_are_whole_at_every_pause(
     assert folders.scan().outcomes == {"unchanged": 2, "added": 3}
 
 
+@pytest.mark.parametrize(("raw", "path", "skill_id"), [
+    (b"with space", "with space", "with-space"),
+    (b"--help", "--help", "help"),
+    (b"-rf", "-rf", "rf"),
+    (b"it's \"quoted\"", "it's \"quoted\"", "it-s-quoted"),
+    ("会议".encode(), "会议", "会议"),
+    ("🚀".encode(), "🚀", None),
+    (b"line\nfeed\x1b[2J", "line\nfeed\x1b[2J", "line-feed-2j"),
+    (b"caf\xe9", r"caf\xe9", "caf-xe9"),
+    ("cafe\u0301".encode(), "cafe\u0301", "café"),
+    (b"CON", "CON", "con"),
+    (b"aux.md", "aux.md", "aux-md"),
+    (b"back\\slash", r"back\\slash", "back-slash"),
+    (b"...", "...", None),
+    (b"x" * 255, "x" * 255, None),
+    ("会".encode() * 85, "会" * 85, None),
+], ids=repr)
 def test_names_that_people_and_systems_use_are_no_trouble(
+    folders: Folders, skill: SkillWriter, raw: bytes, path: str, skill_id: str | None
+) -> None:
+    """A folder may be called anything: it has a path that is text, and a skill_id for a name."""
+    folder = folders.path / os.fsdecode(raw)
+    skill(folder, files={"SKILL.md": "---\ndescription: Counts words.\n---\n"})
+    assert folders.scan().outcomes == {"added": 1}
+    ((found, name),) = folders.store.db.execute("SELECT path, skill_id FROM skills").fetchall()
+    assert found == path
+    assert name == (skill_id or name)
+    assert re.fullmatch(r"[^\W_A-Z]+(-+[^\W_A-Z]+)*", name)
+    assert len(name.encode()) <= 120
+    assert folders.scan().outcomes == {"unchanged": 1}
+    (folder / "SKILL.md").write_text("---\ndescription: Counts more.\n---\n")
+    assert folders.look(path).outcomes == {"updated": 1}
+    shutil.rmtree(folder)
+    assert folders.look(path).outcomes == {"removed": 1}
+
+
+def test_names_that_differ_only_in_how_they_are_written_compete(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """Spaces, options, CJK and bytes that are not UTF-8 name folders like any other."""
-    undecodable = os.fsdecode(b"caf\xe9")
-    for name in ("with space", "--help", "会议", undecodable):
-        skill(folders.path / name, name="x")
-    report = folders.scan()
-    assert report.outcomes["added"] == 4
-    assert set(folders.statuses()) == {"with space", "--help", "会议", r"caf\xe9"}
-    assert folders.scan().outcomes == {"unchanged": 4}
+    """In case, or in how Unicode composes a letter: the first by code point wins."""
+    for name in ("foo", "Foo", "caf\u00e9", "cafe\u0301"):
+        skill(folders.path / name)
+    assert folders.scan().outcomes == {"added": 4}
+    assert folders.statuses() == {
+        "Foo": "active", "foo": "shadowed", "cafe\u0301": "active", "caf\u00e9": "shadowed"}
+
+
+def test_two_spellings_of_skill_md_reject_that_folder_alone(
+    folders: Folders, skill: SkillWriter
+) -> None:
+    """And what exceeds a limit touches nothing else, either."""
+    skill(folders.path / "good")
+    skill(folders.path / "twice", files={"skill.md": "---\nname: x\n---\n"})
+    skill(folders.path / "many", files={str(number): "" for number in range(2001)})
+    skill(folders.path / "large", files={"SKILL.md": "x" * (1 << 20 | 1)})
+    skill(folders.path / ("d/" * 33) / "deep")
+    assert folders.scan().outcomes == {"added": 1, "rejected": 3}
+    found = folders.store.db.execute(
+        "SELECT folder, code FROM findings WHERE severity = 'error' ORDER BY folder").fetchall()
+    assert found == [("/".join("d" * 33), "folder-too-deep"), ("large", "skill-md-too-large"),
+                     ("many", "too-many-files"), ("twice", "skill-md-twice")]
 
 
 def test_what_fails_inside_us_is_a_finding_of_that_folder_alone(
