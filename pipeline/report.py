@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from catalog import told
 from catalog.outcome import JudgedOutcome, RunOutcome
 from catalog.record import Severity
 from catalog.search import Hit
@@ -95,13 +96,26 @@ def published(found: dict[str, Any]) -> str:
     return f"{visible(found['skill'])} follows its folder; version {now} is published."
 
 
+def health(found: dict[str, Any]) -> str:
+    """Say how the service is, and what somebody has to see to."""
+    how = health_of(found)
+    start = "" if how.tone == "good" or found["health"]["service_pid"] else (
+        " `skilldrop up` starts it.")
+    return "\n".join([f"{how.sentence}{start}",
+                      *(click.style(f"    {visible(detail)}", fg="red") for detail in how.details)])
+
+
+def health_of(found: dict[str, Any]) -> told.Health:
+    """Return how the service is, from what `search.status` found."""
+    troubles = [root for root in found["roots"] if root["trouble"]]
+    return told.health(found["health"], troubles, datetime.now(UTC))
+
+
 def status(found: dict[str, Any]) -> str:
     """Say on one screen how the catalog is and what is wrong."""
-    lines = [_health(found["health"])]
-    for root in found["roots"]:
-        lines.append(f"root {root['path']} ({root['level']}, {root['acceptance']})")
-        if root["trouble"]:
-            lines.append(click.style(f"    {root['trouble']}", fg="red"))
+    lines = [health(found)]
+    lines += [f"root {root['path']} ({root['level']}, {root['acceptance']})"
+              for root in found["roots"]]
     lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()
                            if count or word == "active"))
     for index in found["indexes"]:
@@ -138,8 +152,6 @@ def outcome(path: str, said: JudgedOutcome) -> str:
 
 
 _SHOWN = 20
-_MODES = {"native": "by the system's events", "polling": "by polling", "stopped": "stopped"}
-_SILENT = 30.0  # seconds without a sign of life, of which there is one every few seconds
 
 
 def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -162,33 +174,6 @@ def _errors(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield visible(f"    {row['fix']}")
     if len(rows) > _SHOWN:
         yield f"… and {len(rows) - _SHOWN} more errors; --json lists them all"
-
-
-def _health(health: dict[str, Any]) -> str:
-    if health["service_pid"] is None:
-        return "The service is not running; `skilldrop up` starts it."
-    process = f"process {health['service_pid']}"
-    if _seconds_since(health["service_seen"]) > _SILENT:
-        return (f"The service ({process}) was last heard of {_span(health['service_seen'])} ago; "
-                "it may have been killed. `skilldrop up` starts it.")
-    scanned = health["last_full_scan"]
-    return (f"Watching for {_span(health['watcher_since'])} ({process}, "
-            f"{_MODES[health['watcher_mode']]}), last full scan "
-            f"{f'{_span(scanned)} ago' if scanned else 'not yet done'}, "
-            f"{health['pending_count'] or 'nothing'} pending.")
-
-
-def _seconds_since(moment: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
-
-
-def _span(moment: str) -> str:
-    """Return how long ago a moment was, in its largest unit."""
-    seconds = int(_seconds_since(moment))
-    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            return _count(seconds // size, word)
-    return _count(max(seconds, 0), "second")
 
 
 def _count(number: int, word: str) -> str:

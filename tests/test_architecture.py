@@ -59,6 +59,7 @@ FLOORS = """
     2  catalog.schema  catalog.prompt_index > catalog.fitting  catalog.removals
     2  catalog.apexbridge > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
+    0  catalog.told
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
     0  catalog.statements
     1  catalog.confined  catalog.standing

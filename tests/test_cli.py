@@ -136,7 +136,7 @@ def test_status_says_what_is_wrong_and_why(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("status")
     assert code == 0
-    assert "not running" in out
+    assert "Not watching" in out
     assert "2 active, 1 rejected" in out
     assert "broken/SKILL.md:1: frontmatter-missing" in out
     assert "rejected: broken  The file does not start with frontmatter" in out
@@ -243,3 +243,12 @@ def test_the_example_skills_load_and_are_indexed(call: Any, examples: Path) -> N
     _, out, _ = call("index")
     assert "会议纪要" in out
     assert "release-checklist" not in out  # only people may start it
+
+
+def test_status_check_fails_where_nothing_follows_the_roots(call: Any, watched: Path) -> None:
+    """For a monitor: health alone, and the exit code."""
+    call("scan")
+    code, out, _ = call("status", "--check")
+    assert code == 1
+    assert out.startswith("Not watching; last full scan")
+    assert "rejected" not in out

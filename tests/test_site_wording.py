@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from catalog import told
 from catalog.site import trees, wording
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -51,9 +52,10 @@ def test_health_is_a_sentence(
     said: dict[str, Any], troubles: list[dict[str, str]], tone: str, sentence: str
 ) -> None:
     """It says what is the case and not what the columns are called."""
-    found = wording.health(row(**said), troubles, NOW)
+    found = told.health(row(**said), troubles, NOW)
     assert (found.tone, found.sentence) == (tone, sentence)
     assert found.is_well == (tone != "bad")
+    assert found.is_followed == (tone in ("good", "odd") and not said.get("held_removals"))
     assert [detail for detail in found.details if "/srv/skills cannot be read" in detail] == (
         ["/srv/skills cannot be read: No such file or directory"] if troubles else [])
 
@@ -66,7 +68,7 @@ def test_health_is_a_sentence(
 ])
 def test_times_are_told_in_their_largest_unit(passed: dict[str, float], said: str) -> None:
     """Also one that a clock set wrong puts into the future."""
-    assert wording.ago(before(**passed), NOW) == said
+    assert told.ago(before(**passed), NOW) == said
 
 
 @pytest.mark.parametrize(("number", "said"), [

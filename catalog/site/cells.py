@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from catalog import told
 from catalog.site import wording
 
 LONGEST = 300
@@ -56,9 +57,9 @@ def _json(text: str, column: str) -> Markup | None:
 
 
 def _inventory(inventory: dict[str, Any]) -> str:
-    parts = [wording.count(inventory.get("totalFiles") or 0, "file"),
+    parts = [told.count(inventory.get("totalFiles") or 0, "file"),
              wording.size(inventory.get("totalSizeBytes") or 0)]
-    parts += [wording.count(len(inventory[key]), word)
+    parts += [told.count(len(inventory[key]), word)
               for key, word in (("scriptFiles", "script"), ("referenceFiles", "reference"),
                                 ("templateFiles", "template")) if inventory.get(key)]
     return " · ".join(parts)

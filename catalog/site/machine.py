@@ -7,10 +7,10 @@ from pathlib import Path
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, index_query, locations, search
+from catalog import browse, index_query, locations, search, told
 from catalog.formats import DISCOVERY_SCHEMA, FORMATS
 from catalog.prompt_index import IndexSpec
-from catalog.site import answers, assets, wording
+from catalog.site import answers, assets
 from catalog.site.pages import skill as skill_page
 from catalog.site.visit import Visit
 
@@ -112,15 +112,15 @@ async def discovery(visit: Visit) -> Response:
 async def healthz(visit: Visit) -> Response:
     """Say whether all is well: 200 or 503, with the health row for whom may see it."""
     found = await visit.ask(browse.health)
-    health = wording.health(found["health"], found["troubles"], datetime.now(UTC))
-    told = {"status": "ok" if health.is_well else "failing"}
+    health = told.health(found["health"], found["troubles"], datetime.now(UTC))
+    answer = {"status": "ok" if health.is_well else "failing"}
     may_see, _ = await visit.datasette.check_visibility(
         visit.request.actor, permissions=[("view-database", visit.place.database.name),
                                           "view-instance"])
     if may_see:
-        told |= {"message": health.sentence, "health": found["health"],
+        answer |= {"message": health.sentence, "health": found["health"],
                  "troubles": found["troubles"]}
-    return answers.of_json(visit.request, told, status=200 if health.is_well else 503,
+    return answers.of_json(visit.request, answer, status=200 if health.is_well else 503,
                            headers={"Cache-Control": "no-store"})
 
 

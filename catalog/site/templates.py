@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from catalog import told
 from catalog.site import assets, wording
 
 FOLDER = Path(__file__).parent / "templates"
@@ -39,7 +40,7 @@ def _environment() -> Environment:
                         trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
     found.filters |= {
-        "count": wording.count, "size": wording.size, "ms": wording.milliseconds,
+        "count": told.count, "size": wording.size, "ms": wording.milliseconds,
         "marked": marked, "from_json": json.loads, "quote": lambda text: quote(text, safe=""),
         "words": lambda text: str(text).replace("_", " "), "thousands": lambda n: f"{n:,}",
         "shown": shown, "plain_level": lambda level: _LEVELS.get(level, level),
@@ -70,7 +71,7 @@ def _ago(moment: str | None, now: datetime) -> Markup:
     if not moment:
         return Markup("never")
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(
-        moment, wording.ago(moment, now))
+        moment, told.ago(moment, now))
 
 
 def _query(path: str, filters: dict[str, Any]) -> str:

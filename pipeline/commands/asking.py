@@ -6,7 +6,7 @@ import click
 
 from catalog import search
 from pipeline import report
-from pipeline.commands.invocation import DONE, as_json_option, settings_of, to_json
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, settings_of, to_json
 
 
 @click.command(name="search")
@@ -28,15 +28,21 @@ def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json:
 
 
 @click.command()
+@click.option("--check", is_flag=True,
+              help="Say health alone; exit 1 unless a service runs and needs nobody.")
 @as_json_option
 @click.pass_context
-def status(context: click.Context, as_json: bool) -> int:
+def status(context: click.Context, check: bool, as_json: bool) -> int:
     """Say how the catalog is: its health, counts, and what waits or is rejected, and why.
 
     \b
-    Example:
+    Examples:
       skilldrop status --json
+      skilldrop status --check || echo "somebody has to look"
     """
     found = search.status(search.open_catalog(settings_of(context).catalog_path))
-    click.echo(to_json(found) if as_json else report.status(found))
-    return DONE
+    if as_json:
+        click.echo(to_json(found))
+    else:
+        click.echo(report.health(found) if check else report.status(found))
+    return FINDINGS if check and not report.health_of(found).is_followed else DONE

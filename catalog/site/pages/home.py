@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from datasette.utils.asgi import Response
 
-from catalog import browse
-from catalog.site import wording
+from catalog import browse, told
 from catalog.site.visit import Visit
 
 ROUTE = r"^/$"
@@ -14,5 +13,5 @@ ROUTE = r"^/$"
 async def page(visit: Visit) -> Response:
     """Show the way in."""
     overview = await visit.ask(browse.overview)
-    health = wording.health(overview["health"], overview["troubles"], datetime.now(UTC))
+    health = told.health(overview["health"], overview["troubles"], datetime.now(UTC))
     return visit.page("home.html", **overview | {"health": health})
