@@ -1,10 +1,12 @@
 """Measures how long a change takes from its last write to the new index file.
 
-    python benchmarks/latency.py --skills 10000 --changes 100
+    python benchmarks/latency.py --skills 10000 --changes 200
 
-Each change writes one skill of a large catalog and waits until the file of an index that names it
-is replaced, which is the second of two; the first one ranks all skills. The floor, measured in
-the same run, is the same with an empty catalog. What is above `settle_quiet` is our own.
+Each change drops a new skill into a large catalog, or edits one, by turns, and waits until the
+file of an index that names it is replaced, which is the second of two; the first one ranks all
+skills. Its package is public by then, which is looked at. The floor, measured in the same run, is
+the same with an empty catalog. What is above `settle_quiet` is our own; the aim is 150 ms at p99
+on a machine that does nothing else, so the load it had is printed, too.
 """
 
 import argparse
@@ -25,16 +27,20 @@ def main() -> None:
     """Print percentiles for an empty and for a full catalog."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--skills", type=int, default=10_000)
-    parser.add_argument("--changes", type=int, default=100)
+    parser.add_argument("--changes", type=int, default=200)
     parser.add_argument("--quiet", type=float, default=1.0, help="settle_quiet, in seconds")
     given = parser.parse_args()
-    print(f"{'skills':>8} {'p50 ms':>8} {'p90 ms':>8} {'p99 ms':>8} {'worst':>8}   above quiet")
+    print(f"{'skills':>8} {'change':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8} {'worst':>8}"
+          f"   above quiet; {os.cpu_count()} cores, load before")
     for skills in (0, given.skills):
+        load = os.getloadavg()[0]
         with tempfile.TemporaryDirectory(prefix="latency-") as folder:
             found = measure(Path(folder), skills, given.changes, given.quiet)
-        above = sorted(1000 * (seconds - given.quiet) for seconds in found)
-        cuts = statistics.quantiles(above, n=100, method="inclusive")
-        print(f"{skills:>8} {cuts[49]:>8.0f} {cuts[89]:>8.0f} {cuts[98]:>8.0f} {above[-1]:>8.0f}")
+        for kind, some in (("drop", found[::2]), ("edit", found[1::2]), ("all", found)):
+            above = sorted(1000 * (seconds - given.quiet) for seconds in some)
+            cuts = statistics.quantiles(above, n=100, method="inclusive")
+            print(f"{skills:>8} {kind:>8} {cuts[49]:>8.0f} {cuts[94]:>8.0f} {cuts[98]:>8.0f}"
+                  f" {above[-1]:>8.0f}   {load:.1f}", flush=True)
 
 
 def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float]:
@@ -47,7 +53,8 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
     config = folder / "skilldrop.toml"
     config.write_text(f'watched = "{root}"\ndata = "{data}"\n'
                       '[[indexes]]\nname = "default"\n'
-                      '[[indexes]]\nname = "one"\nnames = ["0-latency"]\n')
+                      '[[indexes]]\nname = "one"\nbudget_chars = 1000000\n'
+                      f"names = {[name(number) for number in range(changes)]}\n")
     command = [Path(sys.executable).with_name("skilldrop"), "--config", config]
     subprocess.run([*command, "scan"], env=env, check=True, stdout=subprocess.DEVNULL)
     up = subprocess.Popen([*command, "up", "--no-site"], env=env, stderr=subprocess.PIPE, text=True)
@@ -56,25 +63,33 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
         while "Stop with" not in up.stderr.readline():
             assert up.poll() is None
         time.sleep(3 + skills / 5000)  # the start-up scan
-        return [change(root, data / "index/one.xml", number) for number in range(changes)]
+        return [change(root, data, number) for number in range(changes)]
     finally:
         up.terminate()
         up.wait()
 
 
-def change(root: Path, index: Path, number: int) -> float:
+def name(number: int) -> str:
+    """Return the name of the skill that a change drops, or that it edits: the one before."""
+    return f"0-latency-{number - number % 2}"
+
+
+def change(root: Path, data: Path, number: int) -> float:
     """Write a skill that enters the index, and return how long that took."""
+    index = data / "index/one.xml"
     before = inode(index)
-    folder = root / "0-latency"
+    folder = root / name(number)
     folder.mkdir(exist_ok=True)
     (folder / "notes.md").write_text(f"Note {number}.\n")
-    (folder / "SKILL.md").write_text(
-        f"---\nname: 0-latency\ndescription: Counts to {number}.\n---\n# Count\n")
+    written = f"---\nname: {folder.name}\ndescription: Counts to {number}.\n---\n# Count\n"
+    (folder / "SKILL.md").write_text(written)
     began = time.monotonic()
     while inode(index) == before:
         assert time.monotonic() - began < PATIENCE, "the index never changed"
         time.sleep(0.001)
-    return time.monotonic() - began
+    took = time.monotonic() - began
+    assert (data / "packages" / folder.name / "current/SKILL.md").read_text() == written
+    return took
 
 
 def inode(path: Path) -> tuple[int, int]:

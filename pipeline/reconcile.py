@@ -112,7 +112,9 @@ class _Look:
         hidden: list[Unit] = []
         try:
             how = How(limits, self._settings.settle_quiet, deep=True)
-            for seen in self._engine(Part(root, ("",), {}), how):
+            # Of a refused archive each skill that is known in it is told, as in a scan.
+            known = {path: row.fingerprint for path, row in missing.items()}
+            for seen in self._engine(Part(root, ("",), known), how):
                 if isinstance(seen, Stray):
                     strays.append((seen.path, seen.finding))
                 elif isinstance(seen, Hidden):

@@ -15,8 +15,10 @@ from typing import Any, ClassVar
 from conftest import write_skill
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from made_archives import pack_tar, pack_zip
 from serving import Serving, ServingProcess
 
+from catalog.file_names import top_of_archive
 from pipeline import reconcile
 from pipeline.engines import serial
 from pipeline.one_pass import scan_once
@@ -35,6 +37,7 @@ folders = st.builds(lambda parent, name: f"{parent}/{name}" if parent else name,
                     st.sampled_from(PARENTS), st.sampled_from(NAMES))
 descriptions = st.sampled_from(DESCRIPTIONS)
 contents = st.binary(max_size=64)
+archives = st.sampled_from(["pack.zip", "team/pack.tgz", "b/inner/pack.skill", "other.tar.gz"])
 
 
 class Life(RuleBasedStateMachine):
@@ -90,6 +93,46 @@ class Life(RuleBasedStateMachine):
         with suppress(OSError):
             (self.it.root / folder).parent.mkdir(parents=True, exist_ok=True)
             made.rename(self.it.root / folder)
+
+    # Archives
+
+    @rule(archive=archives, description=descriptions, inner=st.sampled_from(["", "inner", "x/y"]))
+    def drop_archive(self, archive: str, description: str, inner: str) -> None:
+        """Put an archive there whole, or another in its place; one without a skill is refused."""
+        with suppress(OSError):
+            path = self.it.root / archive
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._packed(archive, description, inner).rename(path)
+
+    @rule(archive=archives, description=descriptions, share=st.floats(0.1, 0.9),
+          rests=st.sampled_from([0.0, 0.05, 0.3]), is_completed=st.booleans())
+    def copy_archive(self, archive: str, description: str, share: float, rests: float,
+                     is_completed: bool) -> None:
+        """Copy an archive in two parts with a rest between them; or the first part alone."""
+        data = self._packed(archive, description, "inner").read_bytes()
+        cut = int(len(data) * share)
+        with suppress(OSError):
+            path = self.it.root / archive
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.write(data[:cut])
+                file.flush()
+                time.sleep(rests)
+                if is_completed:
+                    file.write(data[cut:])
+
+    @rule(archive=archives)
+    def cut_archive(self, archive: str) -> None:
+        """Cut an archive short in place, so that it is refused and what was in it stands."""
+        with suppress(OSError):
+            path = self.it.root / archive
+            os.truncate(path, path.stat().st_size // 2)
+
+    @rule(archive=archives)
+    def delete_archive(self, archive: str) -> None:
+        """Delete an archive."""
+        with suppress(OSError):
+            (self.it.root / archive).unlink()
 
     # Changes
 
@@ -226,7 +269,17 @@ class Life(RuleBasedStateMachine):
         stands_in = {path for path, in self.it.rows(
             "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL")}
         live, anew = _content(self.it.settings), _content(self._anew())
-        for path in stands_in:
+        for top in [path for path, row in anew.items()
+                    if path == top_of_archive(path) and dict(row)["status"] == "rejected"]:
+            # Of a refused archive each skill that was known in it says so, or the archive itself.
+            inside = [path for path in live if top_of_archive(path) == top]
+            assert inside
+            assert all(path in stands_in or dict(live[path])["status"] == "rejected"
+                       for path in inside), inside
+            anew.pop(top)
+            for path in inside:
+                live.pop(path)
+        for path in stands_in & live.keys():
             assert dict(anew.pop(path))["status"] == "rejected"
             live.pop(path)
         if stands_in:  # a last good version competes for its name, too
@@ -245,6 +298,18 @@ class Life(RuleBasedStateMachine):
         finally:
             self.it.stop()
             shutil.rmtree(self.top, ignore_errors=True)
+
+    def _packed(self, archive: str, description: str, inner: str) -> Path:
+        """Make an archive elsewhere, of a skill and perhaps another one beside it."""
+        made = self._elsewhere()
+        if description:
+            write_skill(made / "top", name="packed", description=description)
+        if inner:
+            write_skill(made / inner, name="packed-inner", description=f"{description} Beside.")
+        else:
+            (made / "notes").mkdir(parents=True)
+        pack = pack_tar if archive.endswith(("tgz", "tar.gz")) else pack_zip
+        return pack(made, self.outside / f"packed-{self.number}")
 
     def _elsewhere(self) -> Path:
         self.number += 1

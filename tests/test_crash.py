@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SkillWriter
+from made_archives import pack_tar, pack_zip
 from serving import ServingProcess
 
 from pipeline import reconcile
@@ -27,14 +28,24 @@ def test_a_killed_program_loses_nothing(tmp_path: Path, skill: SkillWriter, numb
     for at in range(150):
         skill(arrivals / f"s{at:03}", description=f"Does thing number {at}.",
               files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000})
+    for at in range(20):
+        skill(tmp_path / f"packed/p{at:03}", files={"scripts/run.py": f"print({at})\n"})
+    packs = [make(tmp_path / "packed", tmp_path / name) for make, name in (
+        (pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))]
     if number % 2:  # the first ingest, or one into a catalog that there is
         shutil.copytree(arrivals, it.root / "before")
+        shutil.copy(packs[0], it.root)
         it.start()
         it.settle()
     else:
         it.start()
     shutil.copytree(arrivals, it.root / "now")
     change(it, chance)
+    for pack in chance.sample(packs, chance.randrange(3)):
+        shutil.copy(pack, it.root)
+    if chance.randrange(2):  # cut short where there is one, it is refused
+        for pack in it.root.glob("*.zip"):
+            os.truncate(pack, pack.stat().st_size // 2)
     time.sleep(chance.uniform(0.0, 0.5))  # the moment is the point
     it.kill()
     assert_published_whole(it)
@@ -44,6 +55,7 @@ def test_a_killed_program_loses_nothing(tmp_path: Path, skill: SkillWriter, numb
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
     assert_published_whole(it)
+    assert not [path for path, in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
     it.stop()
 
 

@@ -1,6 +1,7 @@
 """Folder against catalog against what is published: every difference is told, and mended."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SkillWriter
+from made_archives import pack_zip
 from serving import Serving
 
 from catalog.errors import CatalogBusy
@@ -205,6 +207,22 @@ def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
+
+
+def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
+    kept: Kept, tmp_path: Path, skill: SkillWriter,
+) -> None:
+    """Its last good versions stand, and their packages are still compared."""
+    for name in ("x", "y"):
+        skill(tmp_path / "packed" / name)
+    archive = pack_zip(tmp_path / "packed", kept.root / "pack.zip")
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=6)
+    os.truncate(archive, archive.stat().st_size // 2)
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=2, seen=6)
+    flip_byte(kept.package("x") / "SKILL.md")
+    assert [d.kind for d in kept.compare().differences] == ["package"]
 
 
 def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
