@@ -5,6 +5,7 @@ import random
 import shutil
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,20 @@ CRASHES = int(os.environ.get("CRASHES", "2"))
 """How often it is killed; `make crashes` says a hundred."""
 
 
+@pytest.fixture
+def it(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, not started yet; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0)
+    yield made
+    made.kill()
+
+
 @pytest.mark.parametrize("number", range(CRASHES))
-def test_a_killed_program_loses_nothing(tmp_path: Path, skill: SkillWriter, number: int) -> None:
+def test_a_killed_program_loses_nothing(
+    it: ServingProcess, tmp_path: Path, skill: SkillWriter, number: int
+) -> None:
     """At a moment drawn by chance, while many folders arrive, change, move and go."""
     chance = random.Random(number)
-    it = ServingProcess(tmp_path, rescan_every=3600.0)
     arrivals = tmp_path / "arrivals"
     for at in range(150):
         skill(arrivals / f"s{at:03}", description=f"Does thing number {at}.",
@@ -79,9 +89,8 @@ def assert_published_whole(it: ServingProcess) -> None:
         assert package.read_text("utf-8").startswith("---\n")
 
 
-def test_the_catalog_file_itself_is_never_torn(tmp_path: Path, skill: SkillWriter) -> None:
+def test_the_catalog_file_itself_is_never_torn(it: ServingProcess, skill: SkillWriter) -> None:
     """It can be read at every moment between a kill and the next start."""
-    it = ServingProcess(tmp_path)
     it.start()
     skill(it.root / "a")
     it.settle()
