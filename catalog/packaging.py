@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from itertools import chain, groupby
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sqlite_utils import Database
 
@@ -17,8 +18,16 @@ from catalog.package_folder import PackageFolder, remove
 from catalog.record import Applied, Change, Gone, Judged, Trigger
 from catalog.staging import Content, Original, PackageFile, Stager
 
-Source: TypeAlias = Callable[[str, str], AbstractContextManager[Original]]
-"""Gives the files of a skill folder, by root and path. Raises NotAsJudged where there is none."""
+
+class Source(Protocol):
+    """Where the files of skill folders come from; what it opens for one may serve the next."""
+
+    def files_of(self, root: str, path: str, /) -> Original:
+        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
+
+
+Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
+"""Opens a source, for one thread."""
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 Key: TypeAlias = tuple[str, str]  # root and path of a skill folder
@@ -34,7 +43,7 @@ class Packaging:
     """Where packages lie, where their files come from, and which skills have one."""
 
     folder: PackageFolder
-    source: Source
+    sources: Sources
     in_place: bool = False  # only skills in archives have a package
 
     def packages(self, path: str) -> bool:
@@ -143,7 +152,7 @@ class Packager:
         staged += [job.package for job in jobs]
         made: list[tuple[str, int]] = []
         failed: dict[Key, int] = {}
-        for job, is_made in zip(jobs, self._made(jobs), strict=True):
+        for job, is_made in self._made(jobs):
             if is_made:
                 made.append((job.package_path, job.version))
             else:
@@ -151,19 +160,28 @@ class Packager:
         self._db.conn.executemany("UPDATE versions SET package_path = ? WHERE id = ?", made)
         return failed
 
-    def _made(self, jobs: Sequence["_Job"]) -> list[bool]:
-        if len(jobs) < 2:
-            return list(map(self._make, jobs))
-        with ThreadPoolExecutor(STAGERS) as pool:
-            return list(pool.map(self._make, jobs))
+    def _made(self, jobs: Iterable["_Job"]) -> Iterator[tuple["_Job", bool]]:
+        """Make packages, and tell of each whether its files are still those that were judged.
 
-    def _make(self, job: "_Job") -> bool:
-        """Make one package; tell whether its files are still those that were judged."""
+        What lies in one archive is made one after the other, so that it is opened once.
+        """
+        groups = [list(group) for _, group in groupby(sorted(jobs, key=_near), key=_near)]
+        if len(groups) < 2:
+            return chain.from_iterable(map(self._make, groups))
+        with ThreadPoolExecutor(STAGERS) as pool:
+            return chain.from_iterable(pool.map(self._make, groups))
+
+    def _make(self, jobs: Iterable["_Job"]) -> list[tuple["_Job", bool]]:
+        assert self.packaging
+        with self.packaging.sources() as source:
+            return [(job, self._make_one(job, source)) for job in jobs]
+
+    def _make_one(self, job: "_Job", source: Source) -> bool:
         assert self.packaging
         self.packaging.folder.make_room(job.package_path)
         try:
-            with self.packaging.source(*job.place) as original:
-                self._stager.stage(job.package, job.files, original, job.twins)
+            original = source.files_of(*job.place)
+            self._stager.stage(job.package, job.files, original, job.twins)
         except NotAsJudged:
             remove(job.package)
             return False
@@ -215,6 +233,12 @@ class _ChangedMeanwhile(Exception):
     def __init__(self, places: set[Key]) -> None:
         super().__init__()
         self.places = places
+
+
+def _near(job: _Job) -> Key:
+    """Return what jobs share that are done best together."""
+    root, path = job.place
+    return (root, archive_of(path) or path)
 
 
 def _keys(change: Change) -> tuple[Key, ...]:

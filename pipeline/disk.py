@@ -33,9 +33,9 @@ from pipeline.walk import (
 )
 
 __all__ = [
-    "DEFAULT_LIMITS", "Archive", "Folder", "Limits", "Stray", "can_list", "entries", "folders_in",
-    "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read", "readable",
-    "refused_at", "taken_apart", "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS", "Archive", "Folder", "Limits", "Stray", "archive_at", "can_list", "entries",
+    "folders_in", "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read",
+    "readable", "refused_at", "taken_apart", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once

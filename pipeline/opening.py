@@ -47,7 +47,7 @@ def packaging_of(settings: Settings) -> Packaging:
     """Return where packages lie, what they are made of, and which skills have one."""
     limits = Limits(**settings.limits.model_dump())
     return Packaging(PackageFolder(settings.packages_folder),
-                      lambda root, path: originals.opened(root, path, limits),
+                      lambda: originals.opened(limits),
                       in_place=settings.publish == "in-place")
 
 

@@ -1,4 +1,4 @@
-"""Gives the files of a skill folder once more, so that a package can be made of them."""
+"""Gives the files of skill folders once more, so that packages can be made of them."""
 
 import errno
 import io
@@ -8,26 +8,51 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from catalog.errors import NotAsJudged, RootUnreadable
+from catalog.file_names import archive_of
 from catalog.staging import Readable
 from pipeline import disk, seen_file
-from pipeline.disk import DEFAULT_LIMITS, Folder, Limits
+from pipeline.disk import DEFAULT_LIMITS, Archive, Folder, Limits, archive_at, folders_in
 
 
 @contextmanager
-def opened(root: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Iterator["FilesOfFolder"]:
-    """Look at a skill folder once more, to read its files as they now are.
-
-    Raises NotAsJudged where there is none.
-    """
+def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["Originals"]:
+    """Look at skill folders once more; what is read of archives can be until the context ends."""
     with ExitStack() as stack:
+        yield Originals(limits, stack)
+
+
+class Originals:
+    """Skill folders as they now are. The archive asked for last stays open for what follows."""
+
+    def __init__(self, limits: Limits, stack: ExitStack) -> None:
+        """Take what is to be closed in the end."""
+        self._limits = limits
+        self._stack = stack
+        self._archive: Archive | None = None
+        self._folders: dict[str, Folder] = {}  # of the archive, by path
+
+    def files_of(self, root: str, path: str) -> "FilesOfFolder":
+        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
         try:
-            folder = disk.look(Path(root), path, limits)
-            if folder is None:
-                raise NotAsJudged(f"{path} is no skill folder any more.")
-            now = stack.enter_context(disk.readable(os.path.abspath(root), folder, limits))
+            folder = (self._in_archive(root, path) if archive_of(path) else
+                      disk.look(Path(root), path, self._limits))
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
-        yield FilesOfFolder(f"{os.path.abspath(root)}/{disk.os_path(path)}", now)
+        if folder is None:
+            raise NotAsJudged(f"{path} is no skill folder any more.")
+        return FilesOfFolder(f"{os.path.abspath(root)}/{disk.os_path(path)}", folder)
+
+    def _in_archive(self, root: str, path: str) -> Folder | None:
+        archive = archive_at(Path(root), path, self._limits)
+        if archive is None:
+            return None
+        if archive != self._archive:
+            self._archive = None
+            self._stack.close()
+            self._folders = {folder.path: folder for folder in
+                             self._stack.enter_context(folders_in(archive))}
+            self._archive = archive
+        return self._folders.get(path)
 
 
 class FilesOfFolder:

@@ -19,7 +19,6 @@ from catalog.package_folder import PackageFolder
 from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
 from catalog.record import RootSpec
-from pipeline import originals
 
 
 @pytest.fixture
@@ -446,16 +445,3 @@ def test_a_last_good_version_moves_with_its_root_into_a_plugin(
     assert world.rows("SELECT skill_id, status FROM skills") == [("pack--a", "active")]
     assert (world.current("pack--a") / "x.txt").samefile(before / "x.txt")
     assert world.differences() == []
-
-
-def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:
-    """A path that now leads elsewhere is refused, whatever lies there."""
-    skill(tmp_path / "root/a", files={"x.txt": "x"})
-    (tmp_path / "secret").write_text("x")
-    with originals.opened(str(tmp_path / "root"), "a") as files:
-        (tmp_path / "root/a/x.txt").unlink()
-        (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
-        with pytest.raises(OSError, match="changed since"):
-            files.open("x.txt")
-        with pytest.raises(FileNotFoundError):
-            files.open("../secret")

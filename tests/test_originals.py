@@ -1,0 +1,85 @@
+"""Skill folders that are read once more, so that packages can be made of them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from made_archives import pack_zip
+from packages import World
+
+from catalog.errors import NotAsJudged
+from pipeline import disk, originals
+from pipeline.disk import Archive, Folder
+
+
+@pytest.fixture
+def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the archives that are opened to make packages, as they are."""
+    opened: list[str] = []
+
+    @contextmanager
+    def counted(archive: Archive) -> Iterator[list[Folder]]:
+        opened.append(Path(archive.file).name)
+        with disk.folders_in(archive) as found:
+            yield found
+
+    monkeypatch.setattr(originals, "folders_in", counted)
+    return opened
+
+
+def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:
+    """A path that now leads elsewhere is refused, whatever lies there."""
+    skill(tmp_path / "root/a", files={"x.txt": "x"})
+    (tmp_path / "secret").write_text("x")
+    with originals.opened() as source:
+        files = source.files_of(str(tmp_path / "root"), "a")
+        (tmp_path / "root/a/x.txt").unlink()
+        (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
+        with pytest.raises(OSError, match="changed since"):
+            files.open("x.txt")
+        with pytest.raises(FileNotFoundError):
+            files.open("../secret")
+
+
+def test_a_batch_opens_each_archive_once(
+    tmp_path: Path, skill: SkillWriter, openings: list[str]
+) -> None:
+    """However many skills are in it, and whichever other archives hold those between them."""
+    world = World(tmp_path)
+    for number in range(12):
+        skill(tmp_path / f"pack-{number % 2}/skill-{number:02}", files={"x.txt": str(number)})
+    for number in range(2):
+        pack_zip(tmp_path / f"pack-{number}", world.root / f"pack-{number}.zip")
+    assert world.scan().outcomes == {"added": 12}
+    assert sorted(openings) == ["pack-0.zip", "pack-1.zip"]
+    assert (world.current("skill-11") / "x.txt").read_text() == "11"
+    assert world.differences() == []
+    world.store.close()
+
+
+def test_an_archive_that_is_replaced_is_opened_again(
+    tmp_path: Path, skill: SkillWriter, openings: list[str]
+) -> None:
+    """What is read is what lies there now; a skill that is in it no more is no skill."""
+    root = str(tmp_path / "root")
+    for name, text in (("a", "one"), ("b", "one"), ("c", "one")):
+        skill(tmp_path / f"skills/{name}", files={"x.txt": text})
+    (tmp_path / "root").mkdir()
+    pack_zip(tmp_path / "skills", tmp_path / "root/pack.zip")
+    with originals.opened() as source:
+        for name in ("a", "b"):
+            assert source.files_of(root, f"pack.zip!/skills/{name}").open("x.txt").read(9) == b"one"
+        (tmp_path / "skills/a/x.txt").write_text("other")
+        os.rename(tmp_path / "skills/c", tmp_path / "c")
+        pack_zip(tmp_path / "skills", tmp_path / "new.zip")
+        os.rename(tmp_path / "new.zip", tmp_path / "root/pack.zip")
+        assert source.files_of(root, "pack.zip!/skills/a").open("x.txt").read(9) == b"other"
+        with pytest.raises(NotAsJudged, match="c is no skill folder any more"):
+            source.files_of(root, "pack.zip!/skills/c")
+        (tmp_path / "root/pack.zip").unlink()
+        with pytest.raises(NotAsJudged, match="a is no skill folder any more"):
+            source.files_of(root, "pack.zip!/skills/a")
+    assert openings == ["pack.zip", "pack.zip"]
