@@ -12,6 +12,7 @@ from catalog.errors import NotInCatalog
 from catalog.record import Json
 
 NO_LONGER_KEPT = "its files are not kept"
+_NOTHING = "{}"  # is all that releases before packages said of a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,16 @@ def find_version(db: Database, skill: rows.Row, version: str) -> rows.Row:
     version = version.encode(errors="replace").decode()
     found = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC",
                           [skill["id"]]))
-    kept = [row["version"] for row in found if row["package_path"]]
+    kept = [row["version"] for row in found if row["package_path"] and row["described"] != _NOTHING]
     there = f"These can be returned to: {few(kept)}." if kept else "None can be returned to."
     for row in found:
         if row["version"] == version:
-            if row["package_path"]:
+            if row["version"] in kept:
                 return row
+            if row["package_path"]:
+                raise NotInCatalog(f"Version {version} of {shown(skill['name'])} was stored by an "
+                                   "earlier release, which did not note all that is needed to "
+                                   f"return to it. {there}")
             raise NotInCatalog(f"Of version {version} of {shown(skill['name'])} "
                                f"{NO_LONGER_KEPT}. {there}")
     raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {there}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from catalog import index_query, packages
+from catalog import index_files, index_query
 from catalog.index_history import USUAL, Kept
 from catalog.prompt_index import IndexSpec, report
 from catalog.store import Store
@@ -18,14 +18,14 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     of indexes that are no longer configured are removed.
     """
     store.packager.flip()  # no index names what cannot be read yet
-    packages.remove_index_files(folder, specs)
+    index_files.remove_index_files(folder, specs)
     return [spec.name for spec in specs if _publish(store, spec, folder, at, keep)]
 
 
 def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime, keep: Kept) -> bool:
     index = index_query.build_index(store.db, spec)
     since = store.published_at(spec, index)
-    changed = packages.publish_index(folder, spec, index, report(spec, index) | {
+    changed = index_files.publish_index(folder, spec, index, report(spec, index) | {
         "published_at": since or at.isoformat(timespec="milliseconds")})
     if since is None:
         store.record_build(spec, index, at, keep)

@@ -84,6 +84,7 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
             again = new_round()
             for _ in again.run(waiting):
                 progress(again.report)
+            report.seen += again.report.seen - len(set(waiting))  # an archive was seen as one
             report.outcomes.update(again.report.outcomes)
             report.changes += again.report.changes
             report.troubles |= again.report.troubles

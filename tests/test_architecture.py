@@ -51,7 +51,7 @@ FLOORS = """
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
-    3  catalog.index_history  catalog.runs  catalog.search  catalog.packages
+    3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
     3  catalog.index_account > catalog.index_query
     3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
     2  catalog.excerpts

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,21 @@ def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
         "seen": 3, "added": 0, "updated": 0, "unchanged": 3, "renamed": 0, "rejected": 0,
         "removed": 0, "held": 0, "pending": 0, "active": 2, "shadowed": 0, "seconds": 0,
     }
+
+
+def test_a_scan_that_waited_for_an_archive_counts_the_skills_in_it(
+    call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was still changing is seen once, as what it turned out to be."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0.3")
+    made = shutil.make_archive(str(watched.parent / "pack"), "zip", watched)
+    shutil.rmtree(watched / "count-words")
+    shutil.rmtree(watched / "会议纪要")
+    Path(made).rename(watched / "pack.zip")
+    code, out, _ = call("scan", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["seen"], found["added"], found["rejected"]) == (4, 2, 2)
 
 
 def test_a_scan_of_one_path_looks_at_nothing_else(

@@ -185,6 +185,19 @@ def test_the_csv_profile_says_in_a_sentence_why_it_cannot_read(
     assert told in done.stderr
 
 
+def test_the_csv_profile_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> None:
+    """A pipe into `head` shows no traceback, however long the report is."""
+    file = tmp_path / "wide.csv"
+    file.write_text(",".join(f"column-{number}" for number in range(5_000)) + "\n", "utf-8")
+    with subprocess.Popen((sys.executable, "-I", "-B", PROFILE_CSV, file, "--json"),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as profiling:
+        assert profiling.stdout
+        assert profiling.stderr
+        assert profiling.stdout.readline() == b"{\n"
+        profiling.stdout.close()
+        assert profiling.stderr.read() == b""
+
+
 def test_the_csv_profile_names_every_line_that_does_not_fit(tmp_path: Path) -> None:
     """Ragged rows are told by the line on which their record starts, and repeats are counted."""
     file = tmp_path / "orders.csv"

@@ -1,6 +1,7 @@
 """What is found amiss between catalog and packages, and mended."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,19 @@ def test_a_damaged_package_is_made_again(world: World, harm: str) -> None:
     assert check(world) == []
     assert world.differences() == []
     assert world.current("a") == package
+
+
+def test_a_directory_instead_of_current_gives_way_to_the_link(world: World) -> None:
+    """A backup whose links were followed has one."""
+    current = world.packages / "a/current"
+    package = current.resolve()
+    current.unlink()
+    shutil.copytree(package, current)
+    assert world.differences() != []
+    world.restart()
+    assert current.is_symlink()
+    assert current.resolve() == package
+    assert world.differences() == []
 
 
 def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:

@@ -133,6 +133,16 @@ def test_what_is_not_there_is_said_with_what_is(
     assert text(world) == "two"
 
 
+def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: World) -> None:
+    """It did not note the description, among others; one sentence says so, and what can be had."""
+    first, second = versions(world)
+    with world.store.db.conn:
+        world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
+    with pytest.raises(NotInCatalog, match=rf"earlier release.* returned to: {second}\.$"):
+        world.store.hold("a", first, later(1))
+    assert text(world) == "two"
+
+
 def test_only_what_is_published_can_be_held(world: World) -> None:
     """And only what is held can be let go; in place there is nothing to return to."""
     first, _ = versions(world)

@@ -109,7 +109,7 @@ _FENCES = (
     FindingType(
         "frontmatter-too-large", "error", "reading", ALWAYS,
         "The frontmatter is larger than the limit.",
-        "Move detail into the body, close the frontmatter earlier, or raise the limit.",
+        "Move detail into the body, or close the frontmatter earlier.",
         f"{OURS}, limits",
     ),
     FindingType(

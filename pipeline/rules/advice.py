@@ -68,7 +68,8 @@ def description_length(skill: Skill) -> Iterator[Finding]:
     size = weight(description)
     if size < SHORTEST_DESCRIPTION:
         yield skill.finding(
-            "description-short", f"description is only {len(description)} characters.",
+            "description-short", f"description has only {len(description)} "
+            f"character{'' if len(description) == 1 else 's'}.",
             field="description",
         )
     elif size > LONGEST_DESCRIPTION:

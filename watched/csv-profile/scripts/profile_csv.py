@@ -9,6 +9,7 @@ import argparse
 import csv
 import json
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -348,4 +349,6 @@ def as_json(profile: Profile) -> str:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # end quietly when the reader, `head` say, has seen enough
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""Publishes files whole: what stands under a published name is never half written."""
+"""Publishes the files of prompt indexes whole, each with its report beside it."""
 
 import json
 import os
