@@ -118,8 +118,9 @@ def restored_apexbridge(version: Row) -> ApexBridge | None:
 def restored_text(skill: int, version: Row, paths: Iterable[str]) -> tuple[Any, ...]:
     """Return the row of `skill_text` that a version had, given the paths of its files."""
     described = json.loads(version["described"])
-    content, chars = version["skill_md_content"], described["body_chars"]
-    body = content[len(content) - chars:]
+    # A body has plain line ends, and no space at its own ends.
+    content = version["skill_md_content"].replace("\r\n", "\n").replace("\r", "\n").rstrip()
+    body = content[len(content) - described["body_chars"]:]
     return _searchable(skill, described["name"], described["display_name"],
                        described["description"], described["found_by"],
                        described["headings"], paths, body)

@@ -41,11 +41,13 @@ def text(world: World) -> str:
 def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: World) -> None:
     """Files, description, search and everything else are that version's, and it says so."""
     before = world.rows("SELECT * FROM skills")
+    text_before = world.rows("SELECT * FROM skill_text")
     first, second = versions(world)
     world.store.hold("a", first, later(1))
     assert text(world) == "one"
     assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
     assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
+    assert world.rows("SELECT body FROM skill_text") == [("# Sheep\n\nWool.",)]
     assert search.find(world.store.db, "goats") == []
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(standing.HELD.code,)]
@@ -56,11 +58,26 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     world.store.release("a", later(2))
     assert text(world) == "two"
     assert world.rows("SELECT * FROM skills") == before
+    assert world.rows("SELECT * FROM skill_text") == text_before
     assert world.rows("SELECT code FROM findings") == []
     assert [hit.name for hit in search.find(world.store.db, "goats")] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
     assert [each.version for each in history(world.store.db, "a").versions] == [second, first]
+
+
+def test_a_body_comes_back_whole_whatever_ends_its_lines(
+    world: World, skill: SkillWriter
+) -> None:
+    """It is cut out of the version's SKILL.md, whose line ends it does not share."""
+    file = world.root / "a/SKILL.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b" \r\n\r\n")
+    world.scan()
+    windows = versions(world)[-1]
+    skill(world.root / "a", body="Other.")
+    world.scan()
+    world.store.hold("a", windows, later(1))
+    assert world.rows("SELECT body FROM skill_text") == [("# Goats\n\nHorn.",)]
 
 
 def test_a_held_skill_stays_whatever_its_folder_does(
