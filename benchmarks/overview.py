@@ -53,7 +53,7 @@ class Row(NamedTuple):
     def cells(self) -> Sequence[str]:
         """Return the line as it is printed."""
         ratio = f"{self.seconds / self.floor:.2f}" if self.floor else ""
-        return (self.work, f"{self.skills:,}", _told(self.seconds), self.beside,
+        return (self.work, f"{self.skills:,}", _told(self.seconds), self.beside.replace("|", r"\|"),
                 _told(self.floor) if self.floor else "", ratio)
 
 
