@@ -71,11 +71,12 @@ def _made_again(db: Database, packager: Packager, damaged: list[tuple[int, int, 
 
 def _sweep(db: Database, folder: PackageFolder, shelves: dict[str, Shelf]) -> None:
     """Remove what no version names: it was being made, or removed, when the program ended."""
-    if not db.execute("SELECT 1 FROM versions LIMIT 1").fetchone():
-        return  # a new catalog beside old packages, which agents read until it knows better
+    is_new = not db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
     named = {path for path, in db.execute(
         "SELECT package_path FROM versions WHERE package_path IS NOT NULL")}
     for shelf in shelves.values():
+        if is_new and shelf.current is not None:
+            continue  # of a catalog that was lost: agents read it until this one knows better
         unnamed = [version for version in shelf.versions
                    if f"{shelf.skill_id}/{version}" not in named]
         for version in (*unnamed, *shelf.half_made):

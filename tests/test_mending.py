@@ -108,6 +108,16 @@ def test_packages_are_left_alone_beside_a_new_catalog(world: World) -> None:
     assert world.differences() == []
 
 
+def test_packages_of_a_first_ingest_that_was_killed_are_swept(world: World) -> None:
+    """No `current` ever led to them, so nobody reads them, though the catalog is still empty."""
+    world.store.close()
+    for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
+        (world.folder / name).unlink(missing_ok=True)
+    (world.packages / "a/current").unlink()
+    world.store = world.opened()
+    assert not any(path.is_dir() for path in (world.packages / "a").glob("*"))
+
+
 def test_leftovers_of_every_kind_are_swept(world: World) -> None:
     """Half made packages, links beside `current`, and shelves of nobody."""
     (world.packages / "a/20200101-000000/deep").mkdir(parents=True)

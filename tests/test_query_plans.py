@@ -26,7 +26,7 @@ MEANT = {
     "GROUP BY status": "counts of all skills by status, from an index alone",
     "SELECT severity, count(*)": "counts of all findings, for the status",
     "SELECT DISTINCT s.skill_id FROM skills AS s": "every skill is compared with its package",
-    "FROM versions WHERE package_path IS NOT NULL ORDER BY id": "so is every package",
+    "FROM versions WHERE package_path IS NOT NULL": "so is every package",
     "UPDATE versions SET package_path = NULL, retired_at": "packages that the disk has no more",
     "WITH kept AS": "the collection of packages weighs all of them, now and then",
     "SELECT 1 FROM versions LIMIT 1": "stops at the first row",
