@@ -1,0 +1,1 @@
+"""The statements that migrations run, a module for each subject."""

@@ -1,0 +1,78 @@
+"""What happened: scans, ingestions, wishes of commands, health, and what is held back."""
+
+HISTORY = """
+CREATE TABLE scans (
+    id INTEGER PRIMARY KEY,
+    "trigger" TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    took_ms REAL,                       -- none while it runs, or where it was cut short
+    seen INTEGER NOT NULL DEFAULT 0,
+    added INTEGER NOT NULL DEFAULT 0,
+    updated INTEGER NOT NULL DEFAULT 0,
+    unchanged INTEGER NOT NULL DEFAULT 0,
+    renamed INTEGER NOT NULL DEFAULT 0,
+    rejected INTEGER NOT NULL DEFAULT 0,
+    removed INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0,
+    missed_by_events INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE ingestions (
+    id INTEGER PRIMARY KEY,
+    skill INTEGER REFERENCES skills (id),
+    root TEXT NOT NULL,
+    path TEXT NOT NULL,
+    scan INTEGER REFERENCES scans (id),
+    "trigger" TEXT NOT NULL CHECK ("trigger" IN ('event', 'start', 're-scan', 'command')),
+    outcome TEXT NOT NULL CHECK (outcome IN ('added', 'updated', 'renamed', 'rejected',
+                                             'removed', 'held')),
+    detail TEXT,
+    version INTEGER REFERENCES versions (id) ON DELETE SET NULL,
+    started_at TEXT NOT NULL,
+    took_ms REAL NOT NULL,
+    steps TEXT NOT NULL DEFAULT '[]'    -- JSON list of step traces
+) STRICT;
+CREATE INDEX ingestions_by_skill ON ingestions (skill);
+CREATE INDEX ingestions_by_time ON ingestions (started_at);
+CREATE INDEX ingestions_by_version ON ingestions (version);
+
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    what TEXT NOT NULL,
+    arguments TEXT NOT NULL DEFAULT '{}',
+    result TEXT,
+    asked_at TEXT NOT NULL,
+    started_at TEXT,
+    finished_at TEXT
+) STRICT;
+CREATE INDEX requests_waiting ON requests (id) WHERE finished_at IS NULL;
+
+CREATE TABLE health (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    service_pid INTEGER,
+    service_started TEXT,
+    service_seen TEXT,                  -- the service says so at short intervals
+    service_stopped TEXT,
+    last_event TEXT,
+    last_full_scan TEXT,
+    watcher_mode TEXT NOT NULL DEFAULT 'stopped'
+        CHECK (watcher_mode IN ('native', 'polling', 'stopped')),
+    watcher_since TEXT,
+    watcher_reason TEXT,
+    overflows INTEGER NOT NULL DEFAULT 0,
+    missed_by_events INTEGER NOT NULL DEFAULT 0,
+    pending_count INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO health (id) VALUES (1);
+"""
+
+HELD_REMOVALS = """
+ALTER TABLE roots ADD COLUMN device TEXT;
+ALTER TABLE roots ADD COLUMN removals_accepted_at TEXT;
+ALTER TABLE health ADD COLUMN held_removals INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE health ADD COLUMN quiet_since TEXT;
+"""
+
+ERRORS_FIRST = """
+CREATE INDEX findings_by_severity ON findings (severity);
+"""

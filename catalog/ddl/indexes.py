@@ -1,0 +1,134 @@
+"""The prompt indexes: settings, texts, publications, entries, and what is counted for them."""
+
+INDEXES = """
+CREATE TABLE indexes (
+    name TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    format TEXT NOT NULL,
+    language TEXT NOT NULL,
+    filter TEXT NOT NULL,               -- JSON: levels, tags, names; an empty list is "all"
+    featured TEXT NOT NULL,             -- JSON list of names
+    budget_chars INTEGER NOT NULL,
+    overflow TEXT NOT NULL CHECK (overflow IN ('fit', 'exclude')),
+    location_base TEXT,
+    last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED
+) STRICT;
+
+CREATE TABLE index_texts (
+    sha256 TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    chars INTEGER NOT NULL,
+    estimated_tokens INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE index_builds (
+    id INTEGER PRIMARY KEY,
+    index_name TEXT NOT NULL REFERENCES indexes (name) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL REFERENCES index_texts (sha256),
+    published_at TEXT NOT NULL,
+    full INTEGER NOT NULL,
+    shortened INTEGER NOT NULL,
+    name_only INTEGER NOT NULL,
+    left_out INTEGER NOT NULL
+) STRICT;
+CREATE INDEX index_builds_by_time ON index_builds (index_name, published_at);
+CREATE INDEX index_builds_by_text ON index_builds (sha256);
+
+CREATE TABLE index_entries (
+    id INTEGER PRIMARY KEY,
+    index_name TEXT NOT NULL REFERENCES indexes (name) ON DELETE CASCADE,
+    rank INTEGER NOT NULL,              -- from 1
+    skill INTEGER NOT NULL REFERENCES skills (id),
+    state TEXT NOT NULL CHECK (state IN ('full', 'shortened', 'name_only')),
+    chars INTEGER NOT NULL,
+    reason TEXT,
+    UNIQUE (index_name, rank)
+) STRICT;
+CREATE INDEX index_entries_by_skill ON index_entries (skill, index_name);
+
+CREATE VIEW index_left_out AS
+SELECT i.name AS index_name, s.id AS skill, s.skill_id, s.name,
+    CASE
+        WHEN s.model_invocable = 0 THEN 'hidden'
+        WHEN json_array_length(i.filter, '$.levels') > 0 AND s.level NOT IN
+             (SELECT value FROM json_each(i.filter, '$.levels')) THEN 'filtered'
+        WHEN json_array_length(i.filter, '$.names') > 0 AND s.name NOT IN
+             (SELECT value FROM json_each(i.filter, '$.names')) THEN 'filtered'
+        WHEN json_array_length(i.filter, '$.tags') > 0 AND NOT EXISTS
+             (SELECT 1 FROM json_each(i.filter, '$.tags') AS wanted
+              JOIN json_each(s.tags) AS has ON has.value = wanted.value) THEN 'filtered'
+        ELSE 'over_budget'
+    END AS reason
+FROM indexes AS i CROSS JOIN skills AS s
+WHERE s.status = 'active' AND NOT EXISTS
+    (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id AND e.index_name = i.name);
+"""
+
+INDEX_WORDS_AND_COUNTS = """
+ALTER TABLE indexes ADD COLUMN instruction TEXT;     -- none: the format's own
+ALTER TABLE indexes ADD COLUMN how_to_search TEXT;   -- none: our own
+
+CREATE TABLE level_counts (
+    level TEXT PRIMARY KEY,
+    skills INTEGER NOT NULL             -- active ones that agents may start
+) STRICT;
+INSERT INTO level_counts
+    SELECT value, (SELECT count(*) FROM skills WHERE level = value AND status = 'active'
+                   AND model_invocable = 1)
+    FROM json_each('["enterprise", "personal", "project", "plugin"]');
+
+CREATE TRIGGER skill_counted AFTER INSERT ON skills
+WHEN new.status = 'active' AND new.model_invocable = 1 BEGIN
+    UPDATE level_counts SET skills = skills + 1 WHERE level = new.level;
+END;
+CREATE TRIGGER skill_uncounted AFTER DELETE ON skills
+WHEN old.status = 'active' AND old.model_invocable = 1 BEGIN
+    UPDATE level_counts SET skills = skills - 1 WHERE level = old.level;
+END;
+CREATE TRIGGER skill_recounted AFTER UPDATE OF status, level, model_invocable ON skills
+WHEN old.status != new.status OR old.level != new.level
+    OR old.model_invocable != new.model_invocable BEGIN
+    UPDATE level_counts SET skills = skills - 1
+    WHERE level = old.level AND old.status = 'active' AND old.model_invocable = 1;
+    UPDATE level_counts SET skills = skills + 1
+    WHERE level = new.level AND new.status = 'active' AND new.model_invocable = 1;
+END;
+"""
+
+TAGS_IN_INDEX_ORDER = """
+CREATE TABLE index_tags (
+    tag TEXT NOT NULL,
+    level_rank INTEGER NOT NULL,
+    priority REAL NOT NULL,
+    name TEXT NOT NULL,
+    skill INTEGER NOT NULL REFERENCES skills (id),
+    PRIMARY KEY (tag, level_rank, priority DESC, name, skill)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX index_tags_by_skill ON index_tags (skill);
+INSERT INTO index_tags
+    SELECT DISTINCT t.value, s.level_rank, ifnull(s.priority, 0), s.name, s.id
+    FROM skills AS s JOIN json_each(s.tags) AS t
+    WHERE s.status = 'active' AND s.model_invocable = 1;
+
+CREATE TRIGGER skill_tagged AFTER INSERT ON skills
+WHEN new.tags != '[]' AND new.status = 'active' AND new.model_invocable = 1 BEGIN
+    INSERT INTO index_tags
+        SELECT DISTINCT value, new.level_rank, ifnull(new.priority, 0), new.name, new.id
+        FROM json_each(new.tags);
+END;
+CREATE TRIGGER skill_retagged
+AFTER UPDATE OF status, level, model_invocable, tags, priority, name ON skills
+WHEN (old.tags != '[]' OR new.tags != '[]') AND (
+    old.status != new.status OR old.level != new.level OR old.tags != new.tags
+    OR old.model_invocable != new.model_invocable OR old.name != new.name
+    OR old.priority IS NOT new.priority) BEGIN
+    DELETE FROM index_tags WHERE skill = old.id;
+    INSERT INTO index_tags
+        SELECT DISTINCT value, new.level_rank, ifnull(new.priority, 0), new.name, new.id
+        FROM json_each(new.tags)
+        WHERE new.status = 'active' AND new.model_invocable = 1;
+END;
+CREATE TRIGGER skill_untagged BEFORE DELETE ON skills WHEN old.tags != '[]' BEGIN
+    DELETE FROM index_tags WHERE skill = old.id;
+END;
+"""

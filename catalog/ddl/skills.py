@@ -1,0 +1,147 @@
+"""What was found in the roots: roots, skills, versions, files and findings."""
+
+ROOTS_AND_SKILLS = """
+CREATE TABLE roots (
+    path TEXT PRIMARY KEY,
+    level TEXT NOT NULL CHECK (level IN ('enterprise', 'personal', 'project', 'plugin')),
+    position INTEGER NOT NULL,          -- order in the configuration
+    acceptance TEXT NOT NULL CHECK (acceptance IN ('strict', 'lenient', 'permissive')),
+    profiles TEXT NOT NULL,             -- JSON list
+    judged_by TEXT NOT NULL,            -- the rules its skills were judged by
+    configured INTEGER NOT NULL DEFAULT 1 CHECK (configured IN (0, 1)),
+    trouble TEXT                        -- why it cannot be read at present
+) STRICT;
+
+CREATE TABLE skills (
+    id INTEGER PRIMARY KEY,
+    skill_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    display_name TEXT,
+    description TEXT NOT NULL DEFAULT '',
+    status TEXT NOT NULL
+        CHECK (status IN ('active', 'shadowed', 'rejected', 'pending', 'removed')),
+    status_reason TEXT,
+    shadowed_by INTEGER REFERENCES skills (id),
+    spec_valid INTEGER CHECK (spec_valid IN (0, 1)),
+    level TEXT NOT NULL,
+    plugin TEXT,
+    root TEXT NOT NULL REFERENCES roots (path),
+    path TEXT NOT NULL,
+    author TEXT,
+    license TEXT,
+    compatibility TEXT,
+    allowed_tools TEXT,
+    category TEXT,
+    tags TEXT NOT NULL DEFAULT '[]',
+    priority REAL,
+    model_invocable INTEGER NOT NULL DEFAULT 1 CHECK (model_invocable IN (0, 1)),
+    user_invocable INTEGER NOT NULL DEFAULT 1 CHECK (user_invocable IN (0, 1)),
+    body_lines INTEGER,
+    estimated_tokens INTEGER,
+    file_inventory TEXT NOT NULL DEFAULT '{}',
+    frontmatter TEXT NOT NULL DEFAULT '{}',
+    skill_md_name TEXT,
+    skill_md_hash TEXT,
+    digest TEXT,                        -- of the accepted content
+    seen_digest TEXT,                   -- of the content last looked at, accepted or not
+    fingerprint TEXT NOT NULL DEFAULT '',
+    current_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
+    pinned_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
+    package_path TEXT,
+    newest_rejected_at TEXT,            -- set while the last good version stands in for it
+    pending_since TEXT,
+    pending_reason TEXT,
+    first_seen TEXT NOT NULL,
+    last_changed TEXT NOT NULL,
+    level_rank INTEGER GENERATED ALWAYS AS (
+        CASE level WHEN 'enterprise' THEN 0 WHEN 'personal' THEN 1
+                   WHEN 'project' THEN 2 ELSE 3 END) VIRTUAL,
+    UNIQUE (root, path)
+) STRICT;
+CREATE INDEX skills_by_skill_id ON skills (skill_id, status);
+CREATE INDEX skills_by_name ON skills (name);
+CREATE INDEX skills_by_status ON skills (status, last_changed);
+CREATE INDEX skills_by_digest ON skills (digest);
+-- SQLite looks here for referring rows at every write to versions.
+CREATE INDEX skills_by_current_version ON skills (current_version_id);
+CREATE INDEX skills_by_pinned_version ON skills (pinned_version_id);
+CREATE INDEX skills_pending ON skills (pending_since) WHERE pending_since IS NOT NULL;
+CREATE INDEX skills_in_index_order
+    ON skills (level_rank, ifnull(priority, 0) DESC, name, id)
+    WHERE status = 'active' AND model_invocable = 1;
+
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
+    skill INTEGER NOT NULL REFERENCES skills (id),
+    skill_id TEXT NOT NULL,
+    version TEXT NOT NULL,
+    ingested_at TEXT NOT NULL,
+    superseded_at TEXT,
+    digest TEXT NOT NULL,
+    skill_md_hash TEXT NOT NULL,
+    package_path TEXT,
+    file_inventory TEXT NOT NULL,
+    frontmatter TEXT NOT NULL,
+    skill_md_content TEXT NOT NULL,
+    UNIQUE (skill_id, version)
+) STRICT;
+CREATE INDEX versions_by_skill ON versions (skill);
+
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL REFERENCES versions (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('skill_md', 'script', 'reference', 'asset',
+                                       'template', 'test', 'config', 'other')),
+    size INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    mode TEXT NOT NULL,                 -- octal, as `ls` and `chmod` speak of it
+    is_text INTEGER NOT NULL CHECK (is_text IN (0, 1)),
+    text TEXT,
+    UNIQUE (version, path)
+) STRICT;
+
+CREATE TABLE findings (
+    id INTEGER PRIMARY KEY,
+    skill INTEGER REFERENCES skills (id), -- none where it speaks of no skill
+    root TEXT NOT NULL REFERENCES roots (path),
+    folder TEXT NOT NULL,               -- relative to the root
+    code TEXT NOT NULL,
+    severity TEXT NOT NULL CHECK (severity IN ('error', 'warning', 'info')),
+    profile TEXT NOT NULL,
+    field TEXT,
+    path TEXT,                          -- relative to the folder
+    line INTEGER,
+    "column" INTEGER,
+    message TEXT NOT NULL,
+    fix TEXT NOT NULL,
+    before TEXT,
+    after TEXT
+) STRICT;
+CREATE INDEX findings_by_skill ON findings (skill);
+CREATE INDEX findings_by_code ON findings (code);
+CREATE INDEX findings_of_no_skill ON findings (root, folder) WHERE skill IS NULL;
+"""
+
+PACKAGES = """
+ALTER TABLE versions ADD COLUMN described TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE versions ADD COLUMN retired_at TEXT;
+ALTER TABLE health ADD COLUMN packages_folder TEXT;
+CREATE INDEX versions_retired ON versions (retired_at) WHERE package_path IS NOT NULL;
+"""
+
+ALIASES = """
+ALTER TABLE skills ADD COLUMN is_alias INTEGER NOT NULL DEFAULT 0
+    CHECK (is_alias IN (0, 1));
+"""
+
+FACETS = """
+ALTER TABLE skills ADD COLUMN has_scripts INTEGER
+    GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL;
+CREATE INDEX skills_by_level ON skills (level);
+CREATE INDEX skills_by_spec_valid ON skills (spec_valid);
+CREATE INDEX skills_by_has_scripts ON skills (has_scripts) WHERE has_scripts IS NOT NULL;
+CREATE INDEX skills_by_plugin ON skills (plugin) WHERE plugin IS NOT NULL;
+CREATE INDEX skills_by_license ON skills (license) WHERE license IS NOT NULL;
+CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
+"""
