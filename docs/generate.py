@@ -13,6 +13,7 @@ from sqlite_utils import Database
 
 from catalog.schema import migrations
 from pipeline.cli import cli
+from pipeline.commands.deferred import deferred
 from pipeline.findings.finding_type import (
     ALWAYS,
     IF_STRICT,
@@ -98,7 +99,7 @@ def _cell(text: str) -> str:
 _COMMANDS = """\
 # Commands
 
-<!-- Made by docs/generate.py from the commands' own help; edit pipeline/cli.py instead. -->
+<!-- Made by docs/generate.py from the commands' own help; edit pipeline/commands/ instead. -->
 
 Exit codes: 0 done, 1 findings or differences, 2 wrong usage or a trouble that is yours to mend,
 3 a bug of ours, 130 interrupted.
@@ -112,7 +113,8 @@ def commands_page() -> str:
     """Return the text of commands.md: what `--help` says, command by command."""
     parts = [_COMMANDS, _help(cli, None)]
     with click.Context(cli, info_name="skilldrop", **_SETTINGS) as top:
-        parts += [_help(command, top) for _, command in sorted(cli.commands.items())]
+        parts += [_help(command.real, top)
+                  for command in sorted(deferred(), key=lambda command: command.name or "")]
     return "\n".join(parts)
 
 

@@ -3,25 +3,13 @@
 import sys
 import tempfile
 import traceback
-from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from catalog.errors import SkilldropError
-from pipeline import config
-from pipeline.commands import (
-    asking,
-    indexing,
-    judging,
-    keeping,
-    migrating,
-    reading,
-    reconciling,
-    replicating,
-    running,
-)
-from pipeline.commands.invocation import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE
+from pipeline.commands.deferred import deferred
+from pipeline.commands.invocation import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE, Where
 
 
 def main() -> None:
@@ -59,7 +47,7 @@ def _our_bug(error: Exception) -> int:
               help="Settings file.  [default: skilldrop.toml where it exists]")
 @click.option("--watched", type=A_PATH, help="The one root to watch.  [default: watched]")
 @click.option("--data", type=A_PATH, help="Where catalog and index go.  [default: var]")
-@click.version_option(version("skilldrop"), prog_name="skilldrop")
+@click.version_option(package_name="skilldrop", prog_name="skilldrop")
 @click.pass_context
 def cli(context: click.Context, config_file: Path | None, watched: Path | None,
         data: Path | None) -> None:
@@ -69,15 +57,8 @@ def cli(context: click.Context, config_file: Path | None, watched: Path | None,
     Drop skill folders into watched/ and run:
       skilldrop up
     """
-    context.obj = lambda: config.load(config_file, watched, data)
+    context.obj = Where(config_file, watched, data)
 
 
-for command in (
-    running.up, running.scan, running.serve, reconciling.reconcile,
-    judging.validate, judging.outcome,
-    migrating.migrate,
-    indexing.index, asking.search_, asking.status, replicating.replicate, replicating.restore,
-    reading.read, reading.mcp,
-    keeping.add, keeping.versions, keeping.rollback, keeping.unpin,
-):
+for command in deferred():
     cli.add_command(command)

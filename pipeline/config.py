@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import EnvSettingsSource, SettingsError
 
 from catalog.errors import SettingsInvalid
 from pipeline.settings import (
@@ -57,28 +56,11 @@ class _Layer(NamedTuple):
 
 
 def _environment() -> dict[str, Any]:
-    try:
-        found = EnvSettingsSource(Settings)()
-    except SettingsError as error:
-        key = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
-        raise SettingsInvalid(
-            f"The environment: {PREFIX}{key.upper()} is not JSON, in which lists and tables are "
-            "written there."
-        ) from error
-    _refuse_misspelt_variables()
-    return found
+    if not any(variable.upper().startswith(PREFIX) for variable in os.environ):
+        return {}
+    from pipeline import environment  # its library takes long to import, and few need it
 
-
-def _refuse_misspelt_variables() -> None:
-    """Refuse what looks like a misspelt setting; others may use the prefix for their own."""
-    known = [*Settings.model_fields, "config"]
-    for variable in sorted(os.environ):
-        key = variable.lower().removeprefix(PREFIX.lower()).partition("__")[0]
-        if not variable.upper().startswith(PREFIX) or key in known:
-            continue
-        if near := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
-            raise SettingsInvalid(f"The environment: {variable} is not a setting; "
-                                  f"did you mean {PREFIX}{near[0].upper()}?")
+    return environment.said()
 
 
 def _file(config: Path | None) -> list[_Layer]:

@@ -1,8 +1,6 @@
 """How judgements of skills are printed: for people, for programs and for GitHub, as they come."""
 
 import json
-import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -101,16 +99,6 @@ def errors_only(judgement: Judgement) -> Judgement:
     """Return a judgement without its warnings and notes."""
     errors = tuple(found for found in judgement.findings if found.severity == "error")
     return replace(judgement, findings=errors)
-
-
-def echo(lines: str) -> None:
-    """Print lines, without colours where there is no terminal or NO_COLOR is set.
-
-    What the encoding of the output lacks is written as a code.
-    """
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    printable = lines.encode(encoding, "backslashreplace").decode(encoding)
-    click.echo(printable, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _text(judgement: Judgement, found: Finding, lines: list[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line and exit."""
     try:
-        from pipeline import cli  # a Ctrl-C may come while this takes its third of a second
+        from pipeline import cli  # a Ctrl-C may come while this is read
     except KeyboardInterrupt:
         sys.exit(130)
     cli.main()

@@ -15,7 +15,6 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from catalog.formats import FORMATS
 from catalog.garbage import Retention
@@ -156,13 +155,8 @@ class RetentionSettings(_Table):
         return Kept(self.index_builds, self.index_days)
 
 
-class Settings(BaseSettings):
+class Settings(_Table):
     """Everything that can be set, with its default. Made by `load`; alone it reads nothing."""
-
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", env_prefix=PREFIX, env_nested_delimiter="__",
-        env_ignore_empty=True,
-    )
 
     watched: Directory = Field(Path("watched"), validate_default=True)
     data: Directory = Field(Path("var"), validate_default=True)
@@ -183,15 +177,6 @@ class Settings(BaseSettings):
     site: bool = Field(True, description="true or false")
     host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
     port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
-
-    @classmethod
-    def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take what is given and nothing else; `load` has put the sources in order."""
-        return (init_settings,)
 
     @model_validator(mode="after")
     def _apart(self) -> Self:

@@ -24,6 +24,7 @@ PACKAGES = ("pipeline", "catalog")
 FLOORS = """
     8  pipeline.program
     7  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
+    6  pipeline.terminal
     6  pipeline.index_table  pipeline.reconcile > pipeline.one_pass  pipeline.adding
     6  pipeline.service > pipeline.passes > pipeline.wishes
     6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
@@ -33,7 +34,7 @@ FLOORS = """
     4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals
     3  pipeline.ingest
     3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
-    2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.settings
+    2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.environment > pipeline.settings
     2  pipeline.directory > pipeline.links
     2  pipeline.zip_members > pipeline.tar_members > pipeline.members
     2  pipeline.outcome_reading
@@ -71,7 +72,7 @@ FLOORS = """
 # Each third-party package with the modules that may import it; their split-off parts may, too.
 HOMES = {
     "apscheduler": ["pipeline.service"],
-    "click": ["pipeline.cli", "pipeline.commands", "pipeline.index_table"],
+    "click": ["pipeline.cli", "pipeline.commands", "pipeline.index_table", "pipeline.terminal"],
     "datasette": ["catalog.site"],
     "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
@@ -85,7 +86,7 @@ HOMES = {
     "pydantic": ["pipeline.frontmatter", "pipeline.config", "pipeline.outcome_form",
                  "pipeline.outcome_reading", "catalog.mcp_server"],
     "pydantic_core": ["pipeline.frontmatter"],
-    "pydantic_settings": ["pipeline.config"],
+    "pydantic_settings": ["pipeline.environment"],
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
                      "catalog.browse", "catalog.search", "catalog.index_account", "catalog.reader",
                      "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",

@@ -11,7 +11,7 @@ import pytest
 from conftest import SkillWriter
 
 from pipeline import cli
-from pipeline.commands import running
+from pipeline.commands import scanning
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_our_own_bugs_are_named_as_such(
     call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 3, one sentence, and the traceback in a file to report."""
-    monkeypatch.setattr(running, "scan_once", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(scanning, "scan_once", lambda *_, **__: 1 / 0)
     code, _, err = call("scan")
     assert code == 3
     assert "bug of ours: ZeroDivisionError" in err

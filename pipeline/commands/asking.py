@@ -4,9 +4,10 @@ from dataclasses import asdict
 
 import click
 
-from catalog import search
+from catalog import history, search
 from pipeline import report
-from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, settings_of, to_json
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, to_json
+from pipeline.commands.settings_in_force import settings_of
 
 
 @click.command(name="search")
@@ -46,3 +47,22 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
     else:
         click.echo(report.health(found) if check else report.status(found))
     return FINDINGS if check and not report.health_of(found).is_followed else DONE
+
+
+@click.command()
+@click.argument("skill")
+@click.option("--diff", is_flag=True, help="Show how SKILL.md changed, too.")
+@as_json_option
+@click.pass_context
+def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> int:
+    """List the versions of SKILL, newest first, and what changed in each.
+
+    \b
+    Examples:
+      skilldrop versions csv-profile
+      skilldrop versions csv-profile --diff
+    """
+    db = search.open_catalog(settings_of(context).catalog_path)
+    found = history.history(db, skill).as_json()
+    click.echo(to_json(found) if as_json else report.versions(found, diff=diff))
+    return DONE

@@ -12,7 +12,8 @@ from catalog.prompt_index import IndexSpec, Overflow
 from catalog.record import LEVELS
 from catalog.wording import Language
 from pipeline import index_table
-from pipeline.commands.invocation import DONE, as_json_option, settings_of, to_json
+from pipeline.commands.invocation import DONE, as_json_option, to_json
+from pipeline.commands.settings_in_force import settings_of
 
 
 def _moment(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:

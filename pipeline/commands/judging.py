@@ -1,15 +1,13 @@
-"""The commands for authors, which need no catalog."""
+"""The command for authors, which needs no catalog."""
 
 from pathlib import Path
 from typing import get_args
 
 import click
 
-from catalog.outcome import BadOutcome, RunOutcome
 from catalog.record import Acceptance
-from pipeline import lint_formats, report
-from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, to_json
-from pipeline.outcomes import judge_file
+from pipeline import lint_formats, terminal
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option
 from pipeline.rules.checks import FOR_ALL, PROFILES
 from pipeline.validate import judge_paths
 
@@ -39,33 +37,12 @@ def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[st
     form = "json" if as_json else form
     tally = lint_formats.Tally()
     judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or FOR_ALL)
-    with report.progress("skills") as progress:
+    with terminal.progress("skills") as progress:
         counted = tally.counting(judged, progress)
         shown = map(lint_formats.errors_only, counted) if quiet else counted
         for lines in lint_formats.FORMATS[form](shown):
             progress.clear()
-            lint_formats.echo(lines)
+            terminal.echo(lines)
     if form in lint_formats.FOR_READERS:
-        lint_formats.echo(tally.summary())
+        terminal.echo(tally.summary())
     return FINDINGS if tally.reaches(fail_on) else DONE
-
-
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@as_json_option
-def outcome(files: tuple[Path, ...], as_json: bool) -> int:
-    """Validate outcome FILES by hand: what a runtime would drop after a run of a skill.
-
-    \b
-    Examples:
-      skilldrop outcome run-17.json
-      skilldrop outcome var/outcomes/*/*.json --json
-    """
-    judged = {file: judge_file(file) for file in files}
-    if as_json:
-        click.echo(to_json([{"path": str(file), "valid": isinstance(said, RunOutcome),
-                             "findings": [found.as_json() for found in said.findings]}
-                            for file, said in judged.items()]))
-    else:
-        click.echo("\n".join(report.outcome(str(file), said) for file, said in judged.items()))
-    return FINDINGS if any(isinstance(said, BadOutcome) for said in judged.values()) else DONE

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pipeline import lint_formats, report
+from pipeline import terminal
 from pipeline.commands.invocation import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.excerpt import visible
 from pipeline.migrate import How, Migration, migrate_paths
@@ -36,13 +36,13 @@ def migrate(paths: tuple[Path, ...], dry_run: bool, validate: bool, in_place: bo
         raise click.UsageError("--in-place and --output exclude each other.")
     how = How(None if in_place else output or _OUTPUT, dry_run, validate)
     done: list[Migration] = []
-    with report.progress("skills") as progress:
+    with terminal.progress("skills") as progress:
         for each in migrate_paths(paths, how):
             done.append(each)
             progress(len(done))
             if not as_json:
                 progress.clear()
-                lint_formats.echo(_told(each, how))
+                terminal.echo(_told(each, how))
     if as_json:
         click.echo(to_json([each.as_json() for each in done]))
     return FINDINGS if any(map(_is_wrong, done)) else DONE

@@ -14,8 +14,9 @@ from catalog.published import SKILL_MD, package_of
 from catalog.reader import SkillFile
 from catalog.site import address
 from catalog.store import explained
-from pipeline import lint_formats, report
-from pipeline.commands.invocation import DONE, as_json_option, settings_of, to_json
+from pipeline import terminal
+from pipeline.commands.invocation import DONE, as_json_option, to_json
+from pipeline.commands.settings_in_force import settings_of
 
 LOOPBACK = "127.0.0.1"
 
@@ -108,7 +109,7 @@ def _bytes(file: SkillFile) -> bytes:
 def _print(data: bytes) -> None:
     """Print as it is; but to a terminal nothing that it would obey."""
     if sys.stdout.isatty():
-        lint_formats.echo(report.text(data.decode()))
+        terminal.echo(terminal.text(data.decode()))
     else:
         sys.stdout.buffer.write(data)
 

@@ -7,8 +7,9 @@ import click
 
 from catalog.audit import Difference
 from pipeline import reconcile as comparing
-from pipeline import report
-from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, settings_of, to_json
+from pipeline import terminal
+from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, to_json
+from pipeline.commands.settings_in_force import settings_of
 from pipeline.config import Settings
 from pipeline.excerpt import visible
 from pipeline.reconcile import Comparison
@@ -50,13 +51,13 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
 
 
 def _compared(settings: Settings) -> Comparison:
-    with report.progress("skills") as progress:
+    with terminal.progress("skills") as progress:
         return comparing.compare(settings, progress=progress)
 
 
 def _mended(settings: Settings, accept_removals: bool,
             ) -> tuple[Comparison, tuple[Difference, ...]]:
-    with report.progress("skills") as progress:
+    with terminal.progress("skills") as progress:
         return comparing.mend(settings, accepts_removals=accept_removals, progress=progress)
 
 

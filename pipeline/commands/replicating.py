@@ -3,7 +3,8 @@
 import click
 
 from catalog import replication
-from pipeline.commands.invocation import DONE, settings_of
+from pipeline.commands.invocation import DONE
+from pipeline.commands.settings_in_force import settings_of
 
 
 @click.command()

@@ -1,24 +1,16 @@
-"""The commands that keep the catalog up to date and serve it."""
+"""The command that keeps the catalog up to date for as long as it runs."""
 
 import signal
-from pathlib import Path
 from typing import get_args
 
 import click
 
-from catalog import search
 from catalog.site.process import SiteProcess
-from pipeline import report
-from pipeline.commands.invocation import (
-    A_PATH,
-    DONE,
-    FINDINGS,
-    as_json_option,
-    settings_of,
-    to_json,
-)
+from pipeline import terminal
+from pipeline.commands.invocation import DONE
+from pipeline.commands.settings_in_force import settings_of
+from pipeline.config import Settings
 from pipeline.logs import LogFormat, write_log
-from pipeline.one_pass import EngineName, engine_named, scan_once, unit_at
 from pipeline.opening import open_store
 from pipeline.service import Service
 
@@ -42,79 +34,25 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
     site = SiteProcess(settings.catalog_path, settings.host, settings.port,
                        settings.data / "site.log") if settings.site and not no_site else None
     write_log(log_format)
-    with report.progress("packages") as progress:
+    with terminal.progress("packages") as progress:
         store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: service.stop())
         service.run(lambda: click.echo(
-            report.welcome(settings, site.url if site else None), err=True))
+            _welcome(settings, site.url if site else None), err=True))
     finally:
         store.close()
     click.echo("Stopped.", err=True)
     return DONE
 
 
-@click.command()
-@click.argument("paths", nargs=-1, type=A_PATH)
-@click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
-@click.option("--engine", type=click.Choice(get_args(EngineName)), default="processes",
-              show_default=True, help="Who looks: this process, one a core, or a Dask cluster.")
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Dask scheduler, tcp://…, for --engine dask.  [default: one on this machine]")
-@as_json_option
-@click.pass_context
-def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: EngineName,
-         scheduler: str | None, as_json: bool) -> int:
-    """Bring the catalog up to the roots, or to PATHS inside them, and exit.
-
-    \b
-    Examples:
-      skilldrop scan
-      skilldrop --watched ~/skills --data /tmp/catalog scan --json
-      skilldrop scan --engine dask --scheduler tcp://scheduler.example:8786
-    """
-    if scheduler and engine != "dask":
-        raise click.UsageError("--scheduler is the address of a Dask cluster: add --engine dask.")
-    settings = settings_of(context)
-    units = []
-    for path in paths:
-        unit = unit_at(settings, path)
-        if unit is None:
-            raise click.UsageError(f"{path} lies in no root; skilldrop status names the roots.")
-        units.append(unit)
-    with report.progress("packages") as published:
-        store = open_store(settings, published)
-    try:
-        with engine_named(engine, scheduler) as looking, report.progress("skills") as progress:
-            result = scan_once(settings, store, units, engine=looking, deep=deep,
-                               progress=lambda so_far: progress(so_far.seen))
-    finally:
-        store.close()
-    for trouble in result.report.troubles.values():
-        click.echo(f"skilldrop: {trouble}", err=True)
-    click.echo(to_json(result.as_json()) if as_json else report.scan(result))
-    return FINDINGS if result.report.troubles else DONE
-
-
-@click.command()
-@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: 8001]")
-@click.pass_context
-def serve(context: click.Context, host: str | None, port: int | None) -> int:
-    """Serve the catalog as it is, read-only, without watching anything.
-
-    \b
-    Example:
-      skilldrop --data /var/lib/skilldrop serve --port 8080
-    """
-    settings = settings_of(context, host=host, port=port)
-    search.open_catalog(settings.catalog_path).conn.close()
-    site = SiteProcess(settings.catalog_path, settings.host, settings.port)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: site.stop())
-    site.start()
-    click.echo(f"Serving {settings.catalog_path} at {site.url}", err=True)
-    site.wait()
-    return DONE
+def _welcome(settings: Settings, site: str | None) -> str:
+    """Say where to drop folders, and where site and index files are."""
+    lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
+    if site:
+        lines.append(f"Browse the catalog at    {site}")
+    lines += [f"Agents fetch the index   {settings.index_folder / spec.file_name}"
+              for spec in settings.index_specs]
+    return "\n".join([*lines, "Stop with Ctrl-C."])

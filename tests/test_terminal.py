@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from pipeline import report
+from pipeline import terminal
 
 
 def test_progress_is_shown_after_a_second_and_cleared_for_output(
@@ -10,9 +10,9 @@ def test_progress_is_shown_after_a_second_and_cleared_for_output(
 ) -> None:
     """Short work shows nothing; long work counts at most ten times a second on one line."""
     now = 100.0
-    monkeypatch.setattr(report.time, "monotonic", lambda: now)
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with report.progress("skills") as progress:
+    with terminal.progress("skills") as progress:
         for count, moment in ((1, 100.9), (2, 101.1), (3, 101.15), (4_000, 101.3)):
             now = moment
             progress(count)
@@ -30,8 +30,8 @@ def test_progress_is_for_terminals(
 ) -> None:
     """A log file is not filled with counts."""
     moments = iter(range(100))
-    monkeypatch.setattr(report.time, "monotonic", lambda: float(next(moments)) * 10)
-    with report.progress("skills") as progress:
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: float(next(moments)) * 10)
+    with terminal.progress("skills") as progress:
         progress(1)
         progress(2)
     assert capfd.readouterr().err == ""

@@ -1,0 +1,32 @@
+"""The command that serves the site alone."""
+
+import signal
+
+import click
+
+from catalog import search
+from catalog.site.process import SiteProcess
+from pipeline.commands.invocation import DONE
+from pipeline.commands.settings_in_force import settings_of
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: 8001]")
+@click.pass_context
+def serve(context: click.Context, host: str | None, port: int | None) -> int:
+    """Serve the catalog as it is, read-only, without watching anything.
+
+    \b
+    Example:
+      skilldrop --data /var/lib/skilldrop serve --port 8080
+    """
+    settings = settings_of(context, host=host, port=port)
+    search.open_catalog(settings.catalog_path).conn.close()
+    site = SiteProcess(settings.catalog_path, settings.host, settings.port)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: site.stop())
+    site.start()
+    click.echo(f"Serving {settings.catalog_path} at {site.url}", err=True)
+    site.wait()
+    return DONE
