@@ -18,11 +18,11 @@ from pathlib import Path
 
 from made_skills import make_skills
 
+from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
-from catalog.packaging import Packaging
 from catalog.record import RootSpec
 from catalog.store import Store
-from pipeline import originals
+from pipeline import forked, originals
 from pipeline.disk import Limits
 from pipeline.engines import serial
 from pipeline.rounds import FullScan
@@ -101,7 +101,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all that is in the catalog and not in the folder."""
-        packaging = Packaging(self.folder, originals.opened)
+        packaging = Packaging(self.folder, originals.opened, in_order=forked.in_order)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

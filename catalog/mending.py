@@ -6,11 +6,9 @@ from datetime import datetime
 from sqlite_utils import Database
 
 from catalog import pins, rows
+from catalog.making import Key
 from catalog.package_folder import PackageFolder, Shelf, remove
-from catalog.packaging import Key, Packager, package_files
-
-BATCH = 512
-"""Skills published in one transaction at most."""
+from catalog.packaging import BATCH, Packager, package_files
 
 
 def mend(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
@@ -28,10 +26,7 @@ def mend(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
     _unpin_lost(db, packager, at)
     _flip(db, folder, shelves)
     wanted = [skill_id for skill_id, in db.execute(_AMISS)]
-    for start in range(0, len(wanted), BATCH):
-        some = wanted[start : start + BATCH]
-        packager.publish(lambda some=some: some, at)  # type: ignore[misc]
-        yield start + len(some)
+    yield from packager.publish_all(wanted, at)
 
 
 def check(db: Database, packager: Packager, at: datetime, *,

@@ -1,54 +1,27 @@
 """Makes what a batch accepts public: package, commit, flip, in this order."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, groupby
-from typing import NamedTuple, Protocol, TypeAlias
+from itertools import chain, islice
+from typing import TypeAlias
 
 from sqlite_utils import Database
 
 from catalog import contest, intake, rows
-from catalog.errors import NotAsJudged
-from catalog.file_names import archive_of, os_path
-from catalog.package_folder import PackageFolder, remove
+from catalog.file_names import os_path
+from catalog.making import Job, Key, Packaging, near
 from catalog.record import Applied, Change, Gone, Judged, Trigger
-from catalog.staging import Content, Original, PackageFile, Stager
-
-
-class Source(Protocol):
-    """Where the files of skill folders come from; what it opens for one may serve the next."""
-
-    def files_of(self, root: str, path: str, /) -> Original:
-        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
-
-
-Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
-"""Opens a source, for one thread."""
+from catalog.staging import PackageFile
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
-Key: TypeAlias = tuple[str, str]  # root and path of a skill folder
-
-STAGERS = min(8, len(os.sched_getaffinity(0)))
-"""Packages made at once: making files is the system's work, and it has several cores."""
+BATCH = 1024
+"""Skills published in one transaction at most."""
+AHEAD = 8192
+"""Packages that may be made, and their lists of files be held, before they are committed."""
 
 _CHANGED = "its files changed before they could be published"
-
-
-@dataclass(frozen=True, slots=True)
-class Packaging:
-    """Where packages lie, where their files come from, and which skills have one."""
-
-    folder: PackageFolder
-    sources: Sources
-    in_place: bool = False  # only skills in archives have a package
-
-    def packages(self, path: str) -> bool:
-        """Tell whether a skill at a path of a root is published as a package."""
-        return not self.in_place or archive_of(path) is not None
 
 
 class Packager:
@@ -59,7 +32,6 @@ class Packager:
         self.packaging: Packaging | None = None  # nothing is published
         self._db = db
         self._transaction = transaction
-        self._stager = Stager()
         self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path)))
@@ -98,6 +70,39 @@ class Packager:
         self.flip()
         return again
 
+    def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
+        """Publish what is active of many skills, and yield how many so far.
+
+        Packages are made ahead, while those before them are committed.
+        """
+        for start in range(0, len(skill_ids), AHEAD):
+            end = min(start + AHEAD, len(skill_ids))
+            batches = [skill_ids[first : min(first + BATCH, end)]
+                       for first in range(start, end, BATCH)]
+            for published in self._publish_ahead(batches, at):
+                yield start + published
+
+    def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+        moment = at.isoformat(timespec="milliseconds")
+        todo = deque(self._jobs(batch) for batch in batches)
+        made = self._made(list(chain.from_iterable(todo)))
+        published = 0
+        try:
+            for batch in batches:
+                with self._staged() as staged:
+                    staged += [job.package_path for job in todo[0]]
+                    changed = self._note_made(islice(made, len(todo[0])))
+                    self._note_published(set(batch), moment)
+                todo.popleft()
+                self.flip()
+                if again := [job.skill_id for job in changed]:
+                    self.publish(lambda again=again: again, at)  # type: ignore[misc]
+                published += len(batch)
+                yield published
+        finally:
+            made.close()
+            self._take_back(job.package_path for job in chain.from_iterable(todo))
+
     def flip(self) -> None:
         """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
         for package_path in list(self._flips):
@@ -119,10 +124,15 @@ class Packager:
                     self.packaging.folder.sync()
         except BaseException:
             self._flips = flips
-            for package in staged:
-                with suppress(OSError):
-                    remove(package)
+            self._take_back(staged)
             raise
+
+    def _take_back(self, package_paths: Iterable[str]) -> None:
+        """Remove packages that were not committed; what resists, the next start sweeps."""
+        for package_path in package_paths:
+            if self.packaging:
+                with suppress(OSError):
+                    self.packaging.folder.drop(package_path)
 
     def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
                  staged: list[str], *, anew: bool = False) -> list[Key]:
@@ -142,52 +152,21 @@ class Packager:
         self._note_published(contested, moment)
         return again
 
-    def _stage_all(self, contested: set[str], staged: list[str], *,
+    def _stage_all(self, contested: Iterable[str], staged: list[str], *,
                    anew: bool) -> dict[Key, int]:
         """Make the packages that are missing; return the skills whose files have changed."""
+        jobs = self._jobs(contested, anew=anew)
+        staged += [job.package_path for job in jobs]
+        return {job.place: job.skill for job in self._note_made(self._made(jobs))}
+
+    def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[Job]:
+        """Return which packages are missing, those of one archive beside each other."""
         if not self.packaging:
-            return {}
-        jobs = [self._job(row, anew=anew) for row in self._db.query(
-            _WITHOUT_PACKAGE, [rows.to_json(sorted(contested))])]
-        staged += [job.package for job in jobs]
-        made: list[tuple[str, int]] = []
-        failed: dict[Key, int] = {}
-        for job, is_made in self._made(jobs):
-            if is_made:
-                made.append((job.package_path, job.version))
-            else:
-                failed[job.place] = job.skill
-        self._db.conn.executemany("UPDATE versions SET package_path = ? WHERE id = ?", made)
-        return failed
+            return []
+        return sorted((self._job(row, anew=anew) for row in self._db.query(
+            _WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])), key=near)
 
-    def _made(self, jobs: Iterable["_Job"]) -> Iterator[tuple["_Job", bool]]:
-        """Make packages, and tell of each whether its files are still those that were judged.
-
-        What lies in one archive is made one after the other, so that it is opened once.
-        """
-        groups = [list(group) for _, group in groupby(sorted(jobs, key=_near), key=_near)]
-        if len(groups) < 2:
-            return chain.from_iterable(map(self._make, groups))
-        with ThreadPoolExecutor(STAGERS) as pool:
-            return chain.from_iterable(pool.map(self._make, groups))
-
-    def _make(self, jobs: Iterable["_Job"]) -> list[tuple["_Job", bool]]:
-        assert self.packaging
-        with self.packaging.sources() as source:
-            return [(job, self._make_one(job, source)) for job in jobs]
-
-    def _make_one(self, job: "_Job", source: Source) -> bool:
-        assert self.packaging
-        self.packaging.folder.make_room(job.package_path)
-        try:
-            original = source.files_of(*job.place)
-            self._stager.stage(job.package, job.files, original, job.twins)
-        except NotAsJudged:
-            remove(job.package)
-            return False
-        return True
-
-    def _job(self, row: rows.Row, *, anew: bool) -> "_Job":
+    def _job(self, row: rows.Row, *, anew: bool) -> Job:
         assert self.packaging
         package_path = f"{row['skill_id']}/{row['version']}"
         twins = {}
@@ -195,9 +174,25 @@ class Packager:
             top = f"{self.packaging.folder.path}/{row['earlier_path']}"
             twins = {file.content: f"{top}/{os_path(file.path)}"
                      for file in package_files(self._db, row["earlier"])}
-        return _Job(row["id"], (row["root"], row["path"]), row["version_id"], package_path,
-                    f"{self.packaging.folder.path}/{package_path}",
-                    package_files(self._db, row["version_id"]), twins)
+        return Job(row["id"], row["skill_id"], (row["root"], row["path"]), row["version_id"],
+                   package_path, f"{self.packaging.folder.path}/{package_path}",
+                   package_files(self._db, row["version_id"]), twins)
+
+    def _made(self, jobs: Sequence[Job]) -> Generator[tuple[Job, bool], None, None]:
+        if self.packaging:
+            yield from zip(jobs, self.packaging.made(jobs), strict=True)
+
+    def _note_made(self, made: Iterable[tuple[Job, bool]]) -> list[Job]:
+        """Write down which packages there are; return the jobs whose files have changed."""
+        failed: list[Job] = []
+        there: list[tuple[str, int]] = []
+        for job, is_made in made:
+            if is_made:
+                there.append((job.package_path, job.version))
+            else:
+                failed.append(job)
+        self._db.conn.executemany("UPDATE versions SET package_path = ? WHERE id = ?", there)
+        return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Write down what is public once this is committed, and what is so no longer."""
@@ -215,30 +210,12 @@ def package_files(db: Database, version: int) -> list[PackageFile]:
             db.execute("SELECT path, size, sha256, mode FROM files WHERE version = ?", [version])]
 
 
-class _Job(NamedTuple):
-    """A package to be made."""
-
-    skill: int
-    place: Key
-    version: int
-    package_path: str
-    package: str  # absolute
-    files: list[PackageFile]
-    twins: Mapping[Content, str]
-
-
 class _ChangedMeanwhile(Exception):
     """Folders of the batch are no longer as they were judged."""
 
     def __init__(self, places: set[Key]) -> None:
         super().__init__()
         self.places = places
-
-
-def _near(job: _Job) -> Key:
-    """Return what jobs share that are done best together."""
-    root, path = job.place
-    return (root, archive_of(path) or path)
 
 
 def _keys(change: Change) -> tuple[Key, ...]:

@@ -15,8 +15,9 @@ from catalog.errors import CatalogUnusable, DiskFull
 from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file
+from catalog.making import Key, Packaging
 from catalog.outcome import BadOutcome, RunOutcome
-from catalog.packaging import Key, Packager, Packaging
+from catalog.packaging import Packager
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
 from catalog.removals import HELD, Removals

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from catalog.errors import RootUnreadable
+from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
-from catalog.packaging import Packaging
 from catalog.store import Store, explained
-from pipeline import originals
+from pipeline import forked, originals
 from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.findings.registry import REGISTRY
@@ -48,7 +48,7 @@ def packaging_of(settings: Settings) -> Packaging:
     limits = Limits(**settings.limits.model_dump())
     return Packaging(PackageFolder(settings.packages_folder),
                       lambda: originals.opened(limits),
-                      in_place=settings.publish == "in-place")
+                      in_place=settings.publish == "in-place", in_order=forked.in_order)
 
 
 def rules_in_force() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from catalog.errors import NotAsJudged, RootUnreadable
 from catalog.file_names import archive_of
-from catalog.staging import Readable
+from catalog.staging import Original, Readable
 from pipeline import disk, seen_file
 from pipeline.disk import DEFAULT_LIMITS, Archive, Folder, Limits, archive_at, folders_in
 
@@ -31,16 +31,17 @@ class Originals:
         self._archive: Archive | None = None
         self._folders: dict[str, Folder] = {}  # of the archive, by path
 
-    def files_of(self, root: str, path: str) -> "FilesOfFolder":
-        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
+    def files_of(self, root: str, path: str) -> Original:
+        """Return the files of a skill folder. Raises NotAsJudged where there can be none."""
         try:
-            folder = (self._in_archive(root, path) if archive_of(path) else
-                      disk.look(Path(root), path, self._limits))
+            if not archive_of(path):
+                return FilesOfFolder(root, path)
+            folder = self._in_archive(root, path)
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
         if folder is None:
             raise NotAsJudged(f"{path} is no skill folder any more.")
-        return FilesOfFolder(f"{os.path.abspath(root)}/{disk.os_path(path)}", folder)
+        return FilesInArchive(folder)
 
     def _in_archive(self, root: str, path: str) -> Folder | None:
         archive = archive_at(Path(root), path, self._limits)
@@ -56,21 +57,34 @@ class Originals:
 
 
 class FilesOfFolder:
-    """The files of a skill folder that a look just found inside the root, or in an archive."""
+    """The files of a skill folder, wherever inside the root its paths lead by now.
 
-    def __init__(self, top: str, folder: Folder) -> None:
-        """Take the folder's absolute path, and what is in it."""
-        self._top = top
-        self._folder = folder
-        self._stats = dict(folder.entries)
+    It is not listed anew: whether its files are those that were judged, their hashes will tell.
+    """
+
+    def __init__(self, root: str, path: str) -> None:
+        """Take the root, which has to be there, and the folder's path in it."""
+        self._root = os.path.realpath(root, strict=True)
+        self._top = f"{self._root}/{disk.os_path(path)}"
 
     def open(self, path: str) -> Readable:
-        """Open the very inode that was seen. Raises OSError where the path leads elsewhere."""
-        if path not in self._stats:
+        """Open a regular file inside the root. Raises OSError."""
+        return io.FileIO(seen_file.opened_inside(self._root, f"{self._top}/{disk.os_path(path)}"))
+
+
+class FilesInArchive:
+    """The files of a skill in an archive."""
+
+    def __init__(self, folder: Folder) -> None:
+        """Take the skill's folder as it was found in the archive, which is open."""
+        self._folder = folder
+        self._paths = frozenset(path for path, _ in folder.entries)
+
+    def open(self, path: str) -> Readable:
+        """Begin to unpack a file. Raises OSError where there is none."""
+        if path not in self._paths or not self._folder.source:
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
-        if self._folder.source:
-            return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
-        return io.FileIO(seen_file.opened(f"{self._top}/{disk.os_path(path)}", self._stats[path]))
+        return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
 
 
 class _Chunks:

@@ -1,4 +1,4 @@
-"""Opens and reads the very file that a walk saw, or nothing."""
+"""Opens files below a root: the very one that a walk saw, or whatever lies there by now."""
 
 import codecs
 import errno
@@ -19,6 +19,23 @@ def opened(path: str, expected: os.stat_result) -> int:
         found = os.fstat(file)
         if not S_ISREG(found.st_mode) or identity(found) != identity(expected):
             raise OSError(errno.ESTALE, "changed since it was seen", path)
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+def opened_inside(root: str, path: str) -> int:
+    """Return the descriptor of a regular file, wherever its path leads inside a real path.
+
+    The caller closes it. Raises OSError.
+    """
+    file = os.open(path, _FLAGS)
+    try:
+        if not S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.ESTALE, "is no regular file any more", path)
+        if not os.readlink(f"/proc/self/fd/{file}").startswith(f"{root.rstrip('/')}/"):
+            raise OSError(errno.ESTALE, "leads out of the root", path)
     except OSError:
         os.close(file)
         raise

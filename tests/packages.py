@@ -9,11 +9,11 @@ from pathlib import Path
 from records import NOON
 from sqlite_utils import Database
 
+from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
-from catalog.packaging import Packaging
 from catalog.record import RootSpec
 from catalog.store import Store
-from pipeline import originals
+from pipeline import forked, originals
 from pipeline.disk import Limits
 from pipeline.rounds import FullScan, Report, Round
 from pipeline.settle import Unit
@@ -35,7 +35,8 @@ class World:
         store = Store.open(self.folder / "catalog.db")
         store.set_roots(self.roots, "rules", NOON)
         list(store.publish_into(
-            Packaging(PackageFolder(self.packages), originals.opened, in_place=in_place), NOON))
+            Packaging(PackageFolder(self.packages), originals.opened, in_place=in_place,
+                      in_order=forked.in_order), NOON))
         return store
 
     def restart(self, *, in_place: bool = False) -> None:

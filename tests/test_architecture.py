@@ -56,7 +56,7 @@ FLOORS = """
     3  catalog.index_account > catalog.index_query
     3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
     2  catalog.excerpts
-    2  catalog.package_folder > catalog.staging
+    2  catalog.making > catalog.package_folder > catalog.staging
     2  catalog.schema > catalog.ddl  catalog.prompt_index > catalog.fitting  catalog.removals
     2  catalog.apexbridge > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock

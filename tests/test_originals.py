@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,10 +38,34 @@ def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWrit
         files = source.files_of(str(tmp_path / "root"), "a")
         (tmp_path / "root/a/x.txt").unlink()
         (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
-        with pytest.raises(OSError, match="changed since"):
+        with pytest.raises(OSError, match="leads out of the root"):
             files.open("x.txt")
         with pytest.raises(FileNotFoundError):
             files.open("../secret")
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter) -> None:
+    """A pipe where a file was would be read without end, or hang."""
+    skill(tmp_path / "root/a")
+    os.mkfifo(tmp_path / "root/a/pipe")
+    with originals.opened() as source:
+        files = source.files_of(str(tmp_path / "root"), "a")
+        for name in ("pipe", "."):
+            with pytest.raises(OSError, match="no regular file"):
+                files.open(name)
+
+
+def test_a_root_that_is_a_link_is_where_it_leads(tmp_path: Path, skill: SkillWriter) -> None:
+    """And links inside it are followed, for they were when the skill was judged."""
+    skill(tmp_path / "real/a", files={"x.txt": "x"})
+    (tmp_path / "real/a/y.txt").symlink_to("x.txt")
+    (tmp_path / "root").symlink_to("real")
+    with originals.opened() as source:
+        with closing(source.files_of(str(tmp_path / "root"), "a").open("y.txt")) as file:
+            assert file.read(9) == b"x"
+        (tmp_path / "root").unlink()
+        with pytest.raises(NotAsJudged):
+            source.files_of(str(tmp_path / "root"), "a")
 
 
 def test_a_batch_opens_each_archive_once(

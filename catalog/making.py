@@ -1,0 +1,101 @@
+"""Makes packages of what lies in the roots, as many at a time as there are cores."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from typing import NamedTuple, Protocol, TypeAlias
+
+from catalog.errors import NotAsJudged
+from catalog.file_names import archive_of
+from catalog.package_folder import PackageFolder
+from catalog.staging import Content, Original, PackageFile, Stager
+
+Key: TypeAlias = tuple[str, str]
+"""Root and path of a skill folder."""
+
+PIECE = 128
+"""Packages that one process makes at least: to start it costs as much as a few."""
+
+
+class Source(Protocol):
+    """Where the files of skill folders come from; what it opens for one may serve the next."""
+
+    def files_of(self, root: str, path: str, /) -> Original:
+        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
+
+
+Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
+"""Opens a source, for one piece of work."""
+
+
+class Job(NamedTuple):
+    """A package to be made."""
+
+    skill: int
+    skill_id: str
+    place: Key
+    version: int
+    package_path: str
+    package: str  # absolute
+    files: list[PackageFile]
+    twins: Mapping[Content, str]
+
+
+InOrder: TypeAlias = Callable[
+    [Callable[[list[Job]], list[bool]], Sequence[list[Job]]], Iterable[list[bool]]]
+"""Yields what a function returns for each of some things, in their order, as `map` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packaging:
+    """Where packages lie, where their files come from, and which skills have one."""
+
+    folder: PackageFolder
+    sources: Sources
+    in_place: bool = False  # only skills in archives have a package
+    in_order: InOrder = map
+    stager: Stager = field(default_factory=Stager)
+
+    def packages(self, path: str) -> bool:
+        """Tell whether a skill at a path of a root is published as a package."""
+        return not self.in_place or archive_of(path) is not None
+
+    def made(self, jobs: Iterable[Job]) -> Iterator[bool]:
+        """Make packages; tell of each, in order, whether its files are still those judged.
+
+        What lies in one archive had better follow each other, so that it is opened once. Work
+        goes on ahead of what is asked for. Raises OSError where a package cannot be written.
+        """
+        return chain.from_iterable(self.in_order(self._make, list(_pieces(jobs))))
+
+    def _make(self, jobs: Iterable[Job]) -> list[bool]:
+        with self.sources() as source:
+            return [self._make_one(job, source) for job in jobs]
+
+    def _make_one(self, job: Job, source: Source) -> bool:
+        self.folder.make_room(job.package_path)
+        try:
+            self.stager.stage(job.package, job.files, source.files_of(*job.place), job.twins)
+        except NotAsJudged:
+            self.folder.drop(job.package_path)
+            return False
+        return True
+
+
+def near(job: Job) -> Key:
+    """Return what jobs share that are done best together."""
+    root, path = job.place
+    return (root, archive_of(path) or path)
+
+
+def _pieces(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Yield jobs in pieces worth sharing out, what is near in one of them."""
+    piece: list[Job] = []
+    for _, group in groupby(jobs, key=near):
+        piece += group
+        if len(piece) >= PIECE:
+            yield piece
+            piece = []
+    if piece:
+        yield piece

@@ -1,0 +1,99 @@
+"""Packages that are made ahead of the batch that commits them."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from made_archives import pack_zip
+from packages import World
+from records import NOON
+
+from catalog import making, packaging
+from catalog.making import Packaging
+from catalog.package_folder import PackageFolder
+from pipeline import forked, originals
+
+NAMES = "abcdefg"
+
+
+@pytest.fixture
+def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Return skills that were taken in without packages, to be published two at a time."""
+    monkeypatch.setattr(packaging, "BATCH", 2)
+    monkeypatch.setattr(packaging, "AHEAD", 6)
+    monkeypatch.setattr(making, "PIECE", 1)
+    made = World(tmp_path, in_place=True)
+    for name in NAMES:
+        skill(made.root / name, files={"scripts/x.py": f"print({name!r})"})
+    made.scan()
+    yield made
+    made.store.close()
+
+
+def publish(world: World, in_order: making.InOrder = map) -> list[int]:
+    """Publish all of it, and return how many were published after each batch."""
+    return list(world.store.publish_into(
+        Packaging(PackageFolder(world.packages), originals.opened, in_order=in_order), NOON))
+
+
+@pytest.mark.parametrize("in_order", [map, forked.in_order], ids=["here", "forked"])
+def test_all_are_published_in_batches(world: World, in_order: making.InOrder) -> None:
+    """Whoever makes the packages, each batch is whole before the next."""
+    assert publish(world, in_order) == [2, 4, 6, 7]
+    assert world.differences() == []
+    assert sorted(os.listdir(world.packages)) == list(NAMES)
+
+
+def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
+    """It waits to be looked at again, while all the others are published."""
+    skill(world.root / "c", description="Another.")
+    publish(world, forked.in_order)
+    assert sorted(os.listdir(world.packages)) == [name for name in NAMES if name != "c"]
+    assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
+    world.scan()
+    assert world.differences() == []
+
+
+def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
+    """Batches before it stay published; the next start does what is left."""
+
+    def breaks_down(
+        work: Callable[[list[making.Job]], list[bool]], pieces: Sequence[list[making.Job]]
+    ) -> Iterator[list[bool]]:
+        done = list(map(work, pieces))
+        yield from done[:3]
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        publish(world, breaks_down)
+    assert sorted(os.listdir(world.packages)) == ["a", "b"]
+    world.restart()
+    assert world.differences() == []
+    assert sorted(os.listdir(world.packages)) == list(NAMES)
+
+
+def test_what_is_near_is_made_by_one(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The skills of an archive are not shared out, so that it is opened once."""
+    world = World(tmp_path)
+    for name in "ab":
+        skill(tmp_path / f"pack/{name}")
+    pack_zip(tmp_path / "pack", world.root / "pack.zip")
+    skill(world.root / "c")
+    given: list[list[str]] = []
+
+    def noted(
+        work: Callable[[list[making.Job]], list[bool]], pieces: Sequence[list[making.Job]]
+    ) -> Iterator[list[bool]]:
+        given.extend([job.skill_id for job in piece] for piece in pieces)
+        return map(work, pieces)
+
+    monkeypatch.setattr(making, "PIECE", 1)
+    world.store.packager.packaging = Packaging(
+        PackageFolder(world.packages), originals.opened, in_order=noted)
+    world.scan()
+    world.store.close()
+    assert given == [["c"], ["a", "b"]]
