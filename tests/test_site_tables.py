@@ -30,6 +30,11 @@ def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
     ("/catalog/skills?name=word-count", '<a href="/skills/word-count">word-count</a>'),
     ("/catalog/findings?code=field-unknown", '<a href="/findings/field-unknown">'),
     ("/catalog/ingestions", "read 0.5 ms"),
+    ("/catalog/ingestions", '">2026-11-20 12:00:00</time>'),
+    ("/catalog/files?path=scripts/run.py&_size=1", ">9 B</td>"),
+    ("/catalog/scans", ">1.2 s</td>"),
+    ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
+    ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
     ("/catalog/roots", '<span class="chip">spec</span>'),
 ])
 def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str) -> None:
@@ -92,3 +97,49 @@ def test_what_indexes_lack_is_counted(site: Site) -> None:
 def test_an_author_sees_the_findings(site: Site, whose: str, codes: list[str]) -> None:
     """Those of the skills whose name, folder or author has what was typed."""
     assert [row["code"] for row in site.rows("my_findings", whose=whose)] == codes
+
+
+def test_a_row_is_read_from_top_to_bottom(site: Site) -> None:
+    """Each column is a line with what it means, and rows that speak of it are a link away."""
+    page = site.get("/catalog/skills/1").text
+    assert re.search(r'"row">description<span>What it does and[^<]*</span></th><td>Counts', page)
+    assert '<a href="/catalog/findings?skill=1">1 of findings</a>' in page
+    assert "0 of" not in page
+
+
+def test_the_tables_go_by_their_titles(site: Site) -> None:
+    """With what each holds, and what each question answers."""
+    page = site.get("/catalog").text
+    assert '<a href="/catalog/index_builds">Publications of indexes</a>' in page
+    assert "Each time an index changed, and what it said from then on." in page
+    assert '<a href="/catalog/what_changed">' in page
+    assert "newest first. Without a number of days" in page
+    assert "skills_fts" not in page
+
+
+@pytest.mark.parametrize(("path", "status", "said"), [
+    ("/catalog/nothing", 404, "Table not found"),
+    ("/catalog/skills/999999", 404, "Record not found"),
+    ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
+])
+def test_an_error_of_datasette_wears_our_frame(site: Site, path: str, status: int,
+                                               said: str) -> None:
+    """It says what is wrong and where to go on."""
+    found = site.get(path)
+    assert found.status_code == status
+    assert said in found.text
+    assert "/-/skilldrop/tables.css?" in found.text
+    assert '<a href="/skills">All skills</a>' in found.text
+
+
+def test_a_bug_shows_no_one_its_inside(site: Site) -> None:
+    """Only the log says what it was."""
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("the inside")
+
+    site.get("/")  # now the templates have their words
+    site.datasette.jinja_env.globals["table_rows"] = broken
+    found = site.get("/catalog/skills")
+    assert found.status_code == 500
+    assert "Something went wrong" in found.text
+    assert "the inside" not in found.text

@@ -1,9 +1,11 @@
 """The cells of Datasette's tables as people read them: JSON as words, names as links."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from datasette.utils import to_css_class
 from markupsafe import Markup, escape
 
 from catalog import told
@@ -15,23 +17,68 @@ LONGEST = 300
 _INVENTORY = ("file_inventory", "fileInventory")
 _JSON = frozenset({*_INVENTORY, "tags", "steps", "profiles", "filter", "featured", "frontmatter",
                    "arguments", "result"})
+_TIMES = frozenset(
+    "at began first_seen last_changed last_event last_failure last_full_scan pending_since"
+    " quiet_since service_seen service_started service_stopped suggested timestamp"
+    " watcher_since".split())
+_IDS = frozenset({"skill_id", "skillId"})
+_AMOUNTS = {"size": wording.size, "took_ms": wording.milliseconds, "duration": wording.milliseconds,
+            "timeout_ms": wording.milliseconds}
 
 
-def render(row: Any, value: Any, column: str, table: str | None, datasette: Any) -> Markup | None:
-    """Return a cell as HTML; None where Datasette's own way is good."""
-    if not isinstance(value, str) or not value:
-        return None
+def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
+    """Return the rows of a table as HTML in one piece.
+
+    Datasette's own template hands on each of a page's cells in pieces, through every template
+    around it: a third of the time that a page takes.
+    """
+    classes: dict[str, str] = {}
+    parts = []
+    for row in displayed:
+        parts.append("<tr>")
+        for cell in row:
+            column = cell["column"]
+            if column not in classes:
+                classes[column] = str(escape(to_css_class(column)))
+            parts.append(f'<td class="col-{classes[column]} type-{escape(cell["value_type"])}">'
+                         f'{escape(cell["value"])}</td>')
+        parts.append("</tr>\n")
+    return Markup("".join(parts))
+
+
+def concerns(value: Any, column: str) -> bool:
+    """Tell whether a cell may be one that is not shown in Datasette's own way."""
+    if isinstance(value, str):
+        return bool(value) and (column in _TEXTS or column.endswith("_at"))
+    return isinstance(value, int | float) and (column in _AMOUNTS or column in _ROWS)
+
+
+_TEXTS = _JSON | _IDS | _TIMES | {"code"}
+_ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
+
+
+def render(value: Any, column: str, table: str | None, database: str,
+           datasette: Any) -> Markup | None:
+    """Return a cell that concerns us as HTML; None where Datasette's own way is good."""
+    if column in _AMOUNTS:
+        return escape(_AMOUNTS[column](value)) if isinstance(value, int | float) else None
+    if column in _ROWS:
+        row = datasette.urls.row(database, _ROWS[column], str(value))
+        return Markup(f'<a href="{escape(str(row))}">{escape(value)}</a>')
     if column in _JSON and value[0] in "[{":
         return _json(value, column)
-    if column in ("skill_id", "skillId"):
+    if column in _IDS:
         return _link(datasette, f"/skills/{quote(value, safe='')}", value)
     if column == "code" and table == "findings":
         return _link(datasette, f"/findings/{quote(value, safe='')}", value)
+    if len(value) > 19 and value[10] == "T" and value[:4].isdecimal():  # ISO 8601, to the second
+        return Markup(f'<time title="{escape(value)}">{escape(value[:10])} {escape(value[11:19])}'
+                      "</time>")
     return None
 
 
 def _link(datasette: Any, path: str, text: str) -> Markup:
-    return Markup('<a href="{}">{}</a>').format(str(datasette.urls.path(path)), text)
+    return Markup(f'<a href="{escape(str(datasette.urls.path(path)))}">{escape(text)}</a>')
 
 
 def _json(text: str, column: str) -> Markup | None:
@@ -46,13 +93,12 @@ def _json(text: str, column: str) -> Markup | None:
             f"{step.get('stepName')} {wording.milliseconds(step.get('duration') or 0)}"
             + (f" ({step['error']})" if step.get("error") else "") for step in value))
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return Markup('<span class="chips">{}</span>').format(
-            Markup("").join(Markup('<span class="chip">{}</span> ').format(item)
-                            for item in value[:20]))
+        chips = "".join(f'<span class="chip">{escape(item)}</span> ' for item in value[:20])
+        return Markup(f'<span class="chips">{chips}</span>')
     if isinstance(value, dict):
-        shown = [(key, _short(item)) for key, item in value.items()]
-        return Markup('<span class="pairs">{}</span>').format(Markup("").join(
-            Markup("<b>{}</b> {}<br>").format(key, item) for key, item in shown[:12]))
+        pairs = "".join(f"<b>{escape(key)}</b> {escape(_short(item))}<br>"
+                        for key, item in list(value.items())[:12])
+        return Markup(f'<span class="pairs">{pairs}</span>')
     return None
 
 

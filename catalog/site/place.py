@@ -28,9 +28,10 @@ def find(datasette: Any) -> Place | None:
     The plugin configuration may name the `database`, and the folders `packages` and `indexes`;
     without it they are looked for beside the database's file, where the service keeps them.
     """
-    if datasette not in _FOUND and (found := _look(datasette)):
+    found = _FOUND.get(datasette)
+    if not found and (found := _look(datasette)):
         _FOUND[datasette] = found
-    return _FOUND.get(datasette)
+    return found
 
 
 _FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()

@@ -50,22 +50,17 @@ def asgi_wrapper(datasette: Any) -> Any:
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages our frame."""
     if place.find(datasette):
-        env.globals["asset"] = assets.path
+        env.globals |= {"asset": assets.path, "table_rows": cells.rows}
         templates.put_before(env)
 
 
 @hookimpl
-def extra_css_urls(datasette: Any) -> list[str]:
-    """Give Datasette's own pages our looks."""
-    return [assets.path("site.css"), assets.path("tables.css")] if place.find(datasette) else []
-
-
-@hookimpl
-def render_cell(row: Any, value: Any, column: str, table: str | None, database: str,
-                datasette: Any) -> Any:
+def render_cell(value: Any, column: str, table: str | None, database: str, datasette: Any) -> Any:
     """Show a cell of the catalog as a person reads it; None leaves it to Datasette."""
+    if not cells.concerns(value, column):
+        return None
     found = place.find(datasette)
-    return cells.render(row, value, column, table, datasette) if (
+    return cells.render(value, column, table, database, datasette) if (
         found and found.database.name == database) else None
 
 

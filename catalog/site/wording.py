@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def size(number: int | None) -> str:
+def size(number: float | None) -> str:
     """Return bytes as a person says them."""
     if number is None:
         return "?"
