@@ -55,12 +55,13 @@ def groups(db: Catalog) -> dict[str, list[Row]]:
 def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     """Return the skill that goes by a skill_id: the active one where there is one, or that row.
 
-    None where no folder was ever known by it.
+    None where no folder was ever known by it. `is_newest` is 0 where the folder holds other content
+    than the version that stands: then the findings speak of that other content.
     """
     chosen = "s.id = :row" if row else "TRUE"
     found = db.query(
-        "SELECT s.*, v.version, v.skill_md_content, v.ingested_at, t.body"
-        " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
+        f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        " t.body FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
         " LEFT JOIN skill_text AS t ON t.id = s.id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
         " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
@@ -177,14 +178,15 @@ def finding_codes(db: Catalog) -> list[Row]:
     """Return each kind of finding there is at present, worst and most frequent first."""
     return list(db.query(
         "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills,"
-        f" min(message) AS message, min(fix) AS fix FROM findings GROUP BY code, severity, profile"
+        # The message and the fix are those of the row with the least id: SQLite sees to that.
+        " min(id) AS example, message, fix FROM findings GROUP BY code, severity, profile"
         f" ORDER BY {_WORST_FIRST}, n DESC, code"))
 
 
 def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, with the skill that each speaks of."""
     return list(db.query(
-        "SELECT f.*, s.skill_id, s.name, s.status FROM findings AS f"
+        f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest FROM findings AS f"
         " LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
         " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
         {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE}))
@@ -230,6 +232,7 @@ _LISTED = """
     AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
     AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag))
 """
+_IS_NEWEST = "(s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
 _INDEXES = """
     SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,

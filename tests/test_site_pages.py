@@ -1,12 +1,13 @@
 """The pages for people, as HTML."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
 import pytest
-from records import NOON, ROOT, WRONG, judged
+from records import NOON, ODD, ROOT, WRONG, judged
 from sites import Site
 
 from catalog.record import FileEntry
@@ -78,7 +79,8 @@ def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
 def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
     """Rejected, shadowed, pending and removed skills have a page, too."""
     for skill, said in [("broken", "It was rejected."), ("copying", "still changing"),
-                        ("gone", "Its folder is gone"), ("worse", "newest content was rejected"),
+                        ("gone", "Its folder is gone"),
+                        ("worse", "newest content of its folder was rejected"),
                         ("secret", "disable-model-invocation"), ("zz-large", "Raise the budget")]:
         assert said in site.get(f"/skills/{skill}").text, skill
     rival = re.search(r'href="(/skills/dup\?row=\d+)"', site.get("/skills/dup").text)
@@ -92,6 +94,43 @@ def test_a_finding_stands_beside_its_line(site: Site) -> None:
     line = page.index('id="L4"')
     assert line < page.index("The field colour is unknown.") < page.index('id="L5"')
     assert "Remove it." in page
+
+
+def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
+    """What was found in a rejected update is not said of the lines of the last good version."""
+    page = site.get("/skills/worse").text
+    assert page.count("There is no description.") == 1
+    assert "speak of what its folder holds now" in page
+    source = site.get("/skills/worse/view/SKILL.md").text
+    assert "There is no description." not in source
+    assert "its folder holds other content now" in source
+    assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
+
+
+def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
+    """Its files and versions are its own, though the rival goes by the same identifier."""
+    page = site.get("/skills/dup").text
+    row = re.search(r"/skills/dup(\?row=\d+)", page)
+    assert row
+    shadowed = site.get(f"/skills/dup{row[1]}").text
+    parts = [link for link in Links(shadowed).found
+             if re.match(r"/skills/dup/(view|files|preview)", link)]
+    assert parts
+    assert [link for link in parts if row[1] not in link] == []
+    assert site.get(f"/skills/dup/preview{row[1]}").json()["root"] == ROOT
+    assert row[1] in site.get(f"/skills/dup/view/SKILL.md{row[1]}").text
+
+
+def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
+    """The message and what to do are of one and the same finding."""
+    other = replace(ODD, message="A is odd.", fix="Zap it.")
+    store = Store.open(catalog)
+    store.apply([judged("zoo", findings=[other])], trigger="event", at=NOON)
+    store.close()
+    card = site.get("/findings").text.partition("field-unknown")[2].partition("</li>")[0]
+    assert "The field colour is unknown." in card
+    assert "Remove it." in card
+    assert "Zap it." not in card
 
 
 def test_chinese_is_found_and_shown(site: Site) -> None:
@@ -128,7 +167,23 @@ def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
     assert newest
     shown = site.get(newest[1]).text
     assert re.search(r'class="line add">.*New line\.', shown)
+    assert "<code>line 1</code>" in shown
+    assert "@@" not in shown
     assert "1 file." in shown
+
+
+def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
+    """Though not a byte of the file differs."""
+    store = Store.open(catalog)
+    mode = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+            FileEntry("scripts/run.py", 9, "1" * 64, 0o644, "script", True, "print(1)\n"))
+    for hour, bits in ((13, 0o644), (14, 0o755)):
+        store.apply([judged("mode", files=(mode[0], replace(mode[1], mode=bits)),
+                            digest=f"sha256:{hour}")], trigger="event", at=NOON.replace(hour=hour))
+    store.close()
+    newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)
+    assert newest
+    assert "It may now be executed." in site.get(newest[1]).text
 
 
 def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import quote, urljoin
 import httpx
 import pytest
 from conftest import SkillWriter, write_skill
+from records import NOON
 from shelf import Shelf
 from sites import Site
 
@@ -46,6 +47,29 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 def raw(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
     """Return the site of the shelf."""
     return serve(shelf.settings.catalog_path)
+
+
+def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None:
+    """The link `current`, and the folder of the version that it leads to."""
+    page = raw.get("/skills/kinds").text
+    packages = shelf.settings.catalog_path.parent / "packages" / "kinds"
+    for path in (packages / "current", (packages / "current").resolve()):
+        assert path.is_dir()
+        assert f'data-copy="{path}"' in page
+
+
+def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
+    """With the command that lets it go; what was found in the folder is said of no line."""
+    version = shelf.version_folder("kinds").name
+    write_skill(shelf.root / "kinds", more="colour: red")
+    shelf.scan()
+    store = open_store(shelf.settings)
+    store.hold("kinds", version, NOON)
+    store.close()
+    page = raw.get("/skills/kinds").text
+    assert f"held at version {version}" in page
+    assert "skilldrop unpin kinds" in page
+    assert page.count("colour is not a field of the specification.") == 1
 
 
 @pytest.mark.parametrize(("path", "kind", "how"), [

@@ -56,12 +56,13 @@ class Rendered:
 
 
 @lru_cache(maxsize=256)
-def render(text: str, folder: str, view: str, files: str, skip_lines: int = 0) -> Rendered:
+def render(text: str, folder: str, view: str, files: str, skip_lines: int = 0,
+           query: str = "") -> Rendered:
     """Return a Markdown text as safe HTML, block by block.
 
     folder is where it lies in the skill, for its relative links: those to files lead to `view`
-    and a path, pictures come from `files` and a path. The first skip_lines are frontmatter; the
-    blocks count lines from the beginning of the file all the same.
+    and a path and the query, pictures come from `files` and a path. The first skip_lines are
+    frontmatter; the blocks count lines from the beginning of the file all the same.
     """
     is_cut = len(text) > LONGEST
     body = "\n" * skip_lines + text[:LONGEST].split("\n", skip_lines)[-1] if skip_lines else text
@@ -69,7 +70,7 @@ def render(text: str, folder: str, view: str, files: str, skip_lines: int = 0) -
     headings = tuple(_name_headings(tokens))
     for token in tokens:
         for child in token.children or ():
-            _settle(child, folder, view, files)
+            _settle(child, folder, view, files, query)
     blocks = tuple(_block(run) for run in _runs(tokens))
     return Rendered(blocks, headings, is_cut)
 
@@ -102,10 +103,10 @@ def _name_headings(tokens: Sequence[Token]) -> "list[Heading]":
     return found
 
 
-def _settle(token: Token, folder: str, view: str, files: str) -> None:
+def _settle(token: Token, folder: str, view: str, files: str, query: str) -> None:
     """Let links lead to our pages, and pictures come from the skill or be named only."""
     if token.type == "link_open":
-        token.attrSet("href", _target(str(token.attrGet("href") or ""), folder, view))
+        token.attrSet("href", _target(str(token.attrGet("href") or ""), folder, view, query))
     elif token.type == "image":
         source = str(token.attrGet("src") or "")
         inside = _inside(source, folder)
@@ -119,11 +120,11 @@ def _settle(token: Token, folder: str, view: str, files: str) -> None:
             token.children = None
 
 
-def _target(href: str, folder: str, view: str) -> str:
+def _target(href: str, folder: str, view: str, query: str) -> str:
     if href.startswith("#"):
         return f"#md-{unquote(href[1:]).lower()}"
     inside = _inside(href, folder)
-    return view + quote(inside) if inside else href
+    return view + quote(inside) + query if inside else href
 
 
 def _inside(href: str, folder: str) -> str | None:

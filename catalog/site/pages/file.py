@@ -1,6 +1,5 @@
 """The page of one file of a skill: its text with line numbers, and what was found in it."""
 
-import posixpath
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from catalog import browse, reader
 from catalog.browse import Catalog
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.rows import Row
+from catalog.site.pages.skill import which
 from catalog.site.visit import Visit
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
@@ -36,27 +36,28 @@ class FileSheet:
 async def page(visit: Visit) -> Response:
     """Show a file, or what there is in its place."""
     skill_id, path = visit.part("skill_id"), visit.part("path")
-    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, path)
+    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, visit.number("row"), path)
     if not sheet:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
     if not sheet.file:
         inside = [file for file in sheet.files if file["path"].startswith(path.rstrip("/") + "/")]
         if inside:
             return visit.page("folder.html", skill=sheet.skill, files=inside,
-                              folder=path.rstrip("/"))
+                              which=which(sheet.skill), folder=path.rstrip("/"))
         return visit.missing(f"{sheet.skill['name']} has no file {path}.")
     lines = (sheet.file["text"] or "").splitlines()
     beside: dict[int, list[Row]] = {}
     for found in sheet.findings:
         beside.setdefault(min(found["line"] or 0, MOST_LINES, len(lines)), []).append(found)
     return visit.page(
-        "file.html", skill=sheet.skill, file=sheet.file, beside=beside, total=len(lines),
-        lines=[line[:LONGEST_LINE] for line in lines[:MOST_LINES]], files=sheet.files,
-        folder=posixpath.dirname(path))
+        "file.html", skill=sheet.skill, which=which(sheet.skill), file=sheet.file, beside=beside,
+        total=len(lines), lines=[line[:LONGEST_LINE] for line in lines[:MOST_LINES]],
+        files=sheet.files)
 
 
-def _look_up(db: Catalog, packages: Path, skill_id: str, path: str) -> FileSheet | None:
-    skill = browse.skill(db, skill_id)
+def _look_up(db: Catalog, packages: Path, skill_id: str, row: int | None,
+             path: str) -> FileSheet | None:
+    skill = browse.skill(db, skill_id, row)
     if not skill:
         return None
     version = skill["current_version_id"]
@@ -66,5 +67,5 @@ def _look_up(db: Catalog, packages: Path, skill_id: str, path: str) -> FileSheet
             file["text"] = reader.read_skill_file(
                 db, packages, skill["name"], path, limit=LONGEST_TEXT).text
     findings = [found for found in browse.findings(db, skill["id"])
-                if (found["path"] or skill["skill_md_name"]) == path]
+                if skill["is_newest"] and (found["path"] or skill["skill_md_name"]) == path]
     return FileSheet(skill, file, findings, browse.files(db, version) if version else [])

@@ -38,10 +38,10 @@ async def page(visit: Visit) -> Response:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
     skill = sheet.skill
     front, rendered = _text(visit, skill)
-    beside, elsewhere = _beside(sheet.findings, front, rendered)
+    beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
     return visit.page(
         "skill.html", sheet=sheet, skill=skill, front=front, rendered=rendered, beside=beside,
-        elsewhere=elsewhere, tree=trees.grow(sheet.files), tags=json.loads(skill["tags"]),
+        which=which(skill), tree=trees.grow(sheet.files), tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]), why_not=wording.why_not,
         folder=f"{skill['root']}/{skill['path']}", most_versions=SHOWN_VERSIONS,
         counts=_counts(sheet.findings))
@@ -57,6 +57,11 @@ def look_up(db: Catalog, skill_id: str, row: int | None) -> Sheet | None:
         skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
         browse.files(db, version) if version else [], browse.versions(db, skill["id"]),
         browse.index_states(db, skill["id"]) if skill["status"] == "active" else [])
+
+
+def which(skill: Row) -> str:
+    """Return what a link to a part of a skill needs where others go by its skill_id, too."""
+    return "" if skill["status"] == "active" else f"?row={skill['id']}"
 
 
 def front_lines(content: str, body: str | None) -> int:
@@ -78,32 +83,29 @@ def _text(visit: Visit, skill: Row) -> tuple[list[str], markdown.Rendered | None
     skip = front_lines(content, skill["body"])
     rendered = markdown.render(
         content, "", visit.skill_path(skill["skill_id"], "/view/"),
-        visit.skill_path(skill["skill_id"], "/files/"), skip)
+        visit.skill_path(skill["skill_id"], "/files/"), skip, which(skill))
     return content.split("\n")[:skip], rendered
 
 
 def _beside(findings: list[Row], front: list[str],
-            rendered: markdown.Rendered | None) -> tuple[dict[int, list[Row]], list[Row]]:
-    """Sort the findings of SKILL.md to the lines they speak of, and keep the others apart.
+            rendered: markdown.Rendered | None) -> dict[int, list[Row]]:
+    """Sort the findings of SKILL.md to the lines they speak of.
 
     Those of the frontmatter go by their line; those of the body by the first line of the block.
     """
     beside: dict[int, list[Row]] = {}
-    elsewhere = []
     for found in findings:
         line = found["line"]
         if not line or not rendered or (found["path"] or "SKILL.md").lower() != "skill.md":
-            elsewhere.append(found)
-        elif line <= len(front):
+            continue
+        if line <= len(front):
             beside.setdefault(line, []).append(found)
         else:
             block = next((b for b in rendered.blocks if b.first <= line <= b.last),
                          next((b for b in rendered.blocks if b.first > line), None))
             if block:
                 beside.setdefault(block.first, []).append(found)
-            else:
-                elsewhere.append(found)
-    return beside, elsewhere
+    return beside
 
 
 def _counts(findings: list[Row]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from datasette.utils.asgi import Response
 from catalog import browse
 from catalog.browse import Catalog
 from catalog.rows import Row
+from catalog.site.pages.skill import which
 from catalog.site.visit import Visit
 
 LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
@@ -27,7 +29,7 @@ class FileChange:
     """What became of one file between two versions."""
 
     path: str
-    what: str  # added, removed, changed, mode
+    what: str  # added, removed, changed
     lines: tuple[tuple[str, str], ...] = ()  # kind (add, del, same, place) and text
     note: str = ""
 
@@ -39,7 +41,7 @@ async def listing(visit: Visit) -> Response:
     if not found:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
     skill, versions = found
-    return visit.page("versions.html", skill=skill, versions=[
+    return visit.page("versions.html", skill=skill, which=which(skill), versions=[
         row | {"inventory": json.loads(row["file_inventory"])} for row in versions])
 
 
@@ -50,7 +52,7 @@ async def page(visit: Visit) -> Response:
     if not found:
         return visit.missing(f"{skill_id} has no version {name}.")
     skill, version, before, old, new = found
-    return visit.page("diff.html", skill=skill, version=version, before=before,
+    return visit.page("diff.html", skill=skill, which=which(skill), version=version, before=before,
                       changes=list(compare(old, new)), files=new)
 
 
@@ -58,25 +60,37 @@ def compare(old: Mapping[str, Row], new: Mapping[str, Row]) -> Iterator[FileChan
     """Yield what became of each file that is not the same in both, SKILL.md first."""
     for path in sorted({*old, *new}, key=lambda path: (path.lower() != "skill.md", path)):
         before, after = old.get(path), new.get(path)
-        if before and after and before["sha256"] == after["sha256"]:
-            if before["mode"] != after["mode"]:
-                yield FileChange(path, "mode", note=f"{before['mode']} → {after['mode']}")
-            continue
-        what = "changed" if before and after else "added" if after else "removed"
+        notes = [_of_mode(before, after)]
         texts = [row["text"] if row else "" for row in (before, after)]
-        if None in texts:
-            yield FileChange(path, what, note="Its text is not kept in the catalog.")
+        lines: tuple[tuple[str, str], ...] = ()
+        if before and after and before["sha256"] == after["sha256"]:
+            if not any(notes):
+                continue
+        elif None in texts:
+            notes.append("Its text is not kept in the catalog.")
         elif max(map(len, texts)) > LONGEST_TEXT:
-            yield FileChange(path, what, note="It is too long to be compared here.")
+            notes.append("It is too long to be compared here.")
         else:
-            yield FileChange(path, what, tuple(_lines(*texts))[:MOST_LINES])
+            lines = tuple(_lines(*texts))[:MOST_LINES]
+        what = "changed" if before and after else "added" if after else "removed"
+        yield FileChange(path, what, lines, " ".join(filter(None, notes)))
+
+
+def _of_mode(before: Row | None, after: Row | None) -> str:
+    if not after or (before["mode"] if before else "644") == after["mode"]:
+        return ""
+    return f"It may {'now' if after['mode'] == '755' else 'no longer'} be executed."
 
 
 def _lines(old: str, new: str) -> Iterator[tuple[str, str]]:
     kinds = {"+": "add", "-": "del", " ": "same", "@": "place"}
     changed = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3)
     for line in list(changed)[2:]:
-        yield kinds[line[0]], line if line[0] == "@" else line[1:]
+        place = _PLACE.match(line)
+        yield kinds[line[0]], f"line {place[1]}" if place else line[1:]
+
+
+_PLACE = re.compile(r"@@ -\S+ \+(\d+)")
 
 
 def _versions(db: Catalog, skill_id: str, row: int | None) -> tuple[Row, list[Row]] | None:
