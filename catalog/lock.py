@@ -35,6 +35,26 @@ class WriterLock:
         os.close(self._handle)
 
 
+def lock_of(catalog: Path) -> Path:
+    """Return where the lock of a catalog file lies."""
+    return catalog.with_name(f"{catalog.name}.lock")
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether some process holds a lock. Who takes it in this very moment may be refused."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def is_same_file(path: Path, opened: os.stat_result) -> bool:
     """Tell whether what is open is still what stands under its name."""
     try:

@@ -14,7 +14,7 @@ from catalog import contest, garbage, index_history, mending, pins, rows, runs, 
 from catalog.errors import CatalogUnusable, DiskFull
 from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
-from catalog.lock import WriterLock, is_same_file
+from catalog.lock import WriterLock, is_same_file, lock_of
 from catalog.making import Key, Packaging
 from catalog.outcome import BadOutcome, RunOutcome
 from catalog.packaging import Packager
@@ -56,7 +56,7 @@ class Store:
         """
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            lock = WriterLock(path.with_name(f"{path.name}.lock"))
+            lock = WriterLock(lock_of(path))
             try:
                 return cls(_connect(path), lock, path)
             except BaseException:
@@ -192,6 +192,10 @@ class Store:
         """Publish from now on, and mend what is not as it should be; see `mending.mend`."""
         self.packager.packaging = packaging
         self.set_health(packages_folder=str(packaging.folder.path))
+        return self.mend_packages(at)
+
+    def mend_packages(self, at: datetime) -> Iterator[int]:
+        """Make the packages what the catalog says; see `mending.mend`."""
         return mending.mend(self.db, self.packager, at)
 
     def check_packages(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:

@@ -10,15 +10,16 @@ from catalog import audit, package_audit, search
 from catalog.audit import Difference
 from catalog.errors import RootUnreadable
 from catalog.record import Finding, Judged, Rejection, RootSpec
-from catalog.store import explained
+from catalog.store import Store, explained
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, processes
 from pipeline.one_pass import scan_once
-from pipeline.opening import open_store, packaging_of
+from pipeline.opening import packaging_of
 from pipeline.scan import Hidden, How, Part, Unsettled
 from pipeline.settle import Unit
+from pipeline.wishes import MEND, alone_or_asked
 
 AGAIN_AFTER = 0.5
 """Seconds, beside the quiet time, after which differences are looked at again: a service that
@@ -52,23 +53,28 @@ def compare(settings: Settings, *, engine: Engine = processes,
     return Comparison(tuple(found), look.held, look.last_good, look.seen)
 
 
-def mend(settings: Settings, *, accepts_removals: bool = False, engine: Engine = processes,
+def mend(settings: Settings, *, accepts_removals: bool = False,
          progress: Callable[[int], None] = lambda _: None,
+         waiting: Callable[[int], None] = lambda _: None,
          ) -> tuple[Comparison, tuple[Difference, ...]]:
     """Make a full pass that believes nothing; return what differed before, and what still does.
 
-    Raises CatalogBusy where a service runs, NotInCatalog, CatalogUnusable and DiskFull.
+    Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
+    Raises CatalogBusy where something else writes the catalog, RequestFailed, NotInCatalog,
+    CatalogUnusable and DiskFull.
     """
-    before = compare(settings, engine=engine, progress=progress)  # opening mends a little already
-    store = open_store(settings, needs_root=not accepts_removals)
-    try:
-        with explained(settings.catalog_path):
-            store.forget(places(before.differences, settings))
-            scan_once(settings, store, engine=engine, deep=True, accepts_removals=accepts_removals,
-                      progress=lambda so_far: progress(so_far.seen))
-            after = compare(settings, engine=engine, progress=progress)
-    finally:
-        store.close()
+    before = compare(settings, progress=progress)  # opening mends a little already
+    doubted = places(before.differences, settings)
+
+    def alone(store: Store) -> None:
+        store.forget(doubted)
+        scan_once(settings, store, deep=True, accepts_removals=accepts_removals,
+                  progress=lambda so_far: progress(so_far.seen))
+
+    alone_or_asked(settings, MEND, {"accept_removals": accepts_removals,
+                                    "places": [list(place) for place in doubted]},
+                   alone, needs_root=not accepts_removals, waiting=waiting)
+    after = compare(settings, progress=progress)
     return replace(before, held=after.held), after.differences
 
 

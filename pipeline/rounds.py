@@ -195,6 +195,9 @@ class FullScan:
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
+        if self._deep:
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield
         if self._checks_packages:
             for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
                 self.report.unsettled += [Unit(*place) for place in again]

@@ -4,7 +4,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ from pipeline.excerpt import visible
 from pipeline.missing import Report
 from pipeline.opening import open_store
 from pipeline.outcomes import OutcomeInbox, OutcomeReport
-from pipeline.passes import Passes
+from pipeline.passes import Mending, Passes
 from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
 from pipeline.supervision import Supervision, Turn
@@ -86,7 +86,7 @@ class Service:
             depth=self._limits.depth, poll_every=settings.poll_every,
             only_polls=settings.follow == "polling")
         self._passes = Passes(self._new_scan)
-        self._wishes = Wishes(settings)
+        self._wishes = Wishes(settings, self._passes)
         self._told: set[str] = set()  # troubles that were logged
         self._pause_until = 0.0
         self._publish_after: float | None = None
@@ -216,6 +216,8 @@ class Service:
                 self._continue_scan()
                 self._publish()
                 self._note_quiet()
+                if self._publish_after is None:
+                    self._wishes.answer(self._store, self._settle.waiting(), time.monotonic())
         except CatalogBusy:
             raise
         except SkilldropError as error:
@@ -316,13 +318,16 @@ class Service:
             self._passes.wish("re-scan")
         if not self._passes.is_wanted:
             return
-        scan, has_ended = self._passes.step()
+        scan, has_ended = self._step()
         if has_ended:
             again = self._await_unsettled(scan.report)
             self._await_others(scan.report)
             # The scan may have read these before they were looked at, and stored them after.
-            for unit in again | self._passes.overtaken:
+            again |= self._passes.overtaken
+            for unit in again:
                 self._settle.hint(unit, time.monotonic())
+            self._wishes.scanned(self._passes.mendings, again,
+                                 time.monotonic() + self._settings.settle_longest)
             self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
             self._note_scanned()
@@ -330,9 +335,19 @@ class Service:
                 self._store, time.monotonic(), time.time_ns()))
         self._tell(scan.report, PUBLISH_EVERY)
 
-    def _new_scan(self, trigger: Trigger) -> FullScan:
+    def _step(self) -> tuple[FullScan, bool]:
+        try:
+            with explained(self._settings.data):
+                return self._passes.step()
+        except SkilldropError as error:
+            self._wishes.failed(self._passes.mendings, error)
+            raise
+
+    def _new_scan(self, trigger: Trigger, mendings: Sequence[Mending]) -> FullScan:
+        self._store.forget([place for mending in mendings for place in mending.doubted])
         return FullScan(self._store, self._roots, self._limits, trigger=trigger,
-                        quiet=self._settings.settle_quiet, engine=processes,
+                        quiet=self._settings.settle_quiet, engine=processes, deep=bool(mendings),
+                        accepts_removals=any(each.accepts_removals for each in mendings),
                         heard_of=self._heard_of, going=self._settle.waiting())
 
     def _note_scanned(self) -> None:
@@ -349,6 +364,7 @@ class Service:
         """
         was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
         return (was_announced or self._passes.trigger == "start"
+                or bool(self._passes.mendings)  # it finds what it was told to doubt
                 or self._supervision.mode == "polling")
 
     def _await_unsettled(self, report: Report) -> set[Unit]:

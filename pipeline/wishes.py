@@ -1,9 +1,9 @@
 """What a command wants done to the catalog: done at once, or by the service that runs."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from catalog import history, requests, search
 from catalog.errors import CatalogBusy, RequestFailed, SkilldropError
@@ -12,6 +12,8 @@ from catalog.record import Json
 from catalog.store import Store, explained
 from pipeline.config import Settings
 from pipeline.opening import open_store
+from pipeline.passes import Mending, Passes
+from pipeline.settle import Unit
 
 log = logging.getLogger("skilldrop")
 
@@ -28,40 +30,84 @@ def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> J
     Raises SkilldropError: what could not be done, CatalogBusy where something else than a
     service writes the catalog, and what `open_store` raises.
     """
+    def alone(store: Store) -> Json:
+        done = DOINGS[what](settings, store, arguments)
+        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
+        return done
+
+    return alone_or_asked(settings, what, arguments, alone)
+
+
+def alone_or_asked(settings: Settings, what: str, arguments: Mapping[str, Json],
+                   alone: Callable[[Store], Json], *, needs_root: bool = True,
+                   waiting: Callable[[int], None] = lambda _: None) -> Json:
+    """Do something with the catalog open for writing, or ask a service that has it open.
+
+    waiting is told how many seconds the service has taken so far. Raises what `carry_out` does.
+    """
     try:
-        store = open_store(settings)
+        store = open_store(settings, needs_root=needs_root)
     except CatalogBusy:
         if not search.service_runs(settings.catalog_path):
             raise
-        return requests.ask(settings.catalog_path, what, arguments)
+        return requests.ask(settings.catalog_path, what, arguments, waiting=waiting)
     try:
         with explained(settings.data):
-            done = DOINGS[what](settings, store, arguments)
-            publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
-        return done
+            return alone(store)
     finally:
         store.close()
 
 
 class Wishes:
-    """The service's side: carries out what commands have asked for."""
+    """The service's side: carries out what commands have asked for.
 
-    def __init__(self, settings: Settings) -> None:
-        """Take the settings in force."""
+    What is short is done at once. What means a look at everything is done by a full scan, and
+    answered when it has ended and all that it came upon is settled and published.
+    """
+
+    def __init__(self, settings: Settings, passes: Passes) -> None:
+        """Take the settings in force, and who makes the full scans."""
         self._settings = settings
+        self._passes = passes
+        self._mended: list[_Mended] = []
 
     def abandon(self, store: Store) -> None:
         """Answer those whom an earlier service left waiting."""
+        self._mended.clear()
         requests.abandon(store.db, datetime.now(UTC))
 
     def grant(self, store: Store) -> int:
         """Do what is asked for, and return how much that was; what fails is told to who asked."""
         done = 0
         for request in requests.waiting(store.db, datetime.now(UTC)):
-            if requests.begin(store.db, request, datetime.now(UTC)):
+            if not requests.begin(store.db, request, datetime.now(UTC)):
+                continue
+            if request.what == MEND:
+                self._passes.wish("command", _mending(request))
+            else:
                 self._grant(store, request)
                 done += 1
         return done
+
+    def scanned(self, mendings: Sequence[Mending], unsettled: Collection[Unit],
+                until: float) -> None:
+        """Note that a scan has mended; what it found unsettled is waited for `until` a moment."""
+        self._mended += [_Mended(each.request, None, frozenset(unsettled), until)
+                         for each in mendings]
+
+    def failed(self, mendings: Sequence[Mending], error: SkilldropError) -> None:
+        """Note that a scan could not mend."""
+        self._mended += [_Mended(each.request, str(error)) for each in mendings]
+
+    def answer(self, store: Store, waiting: Collection[Unit], now: float) -> None:
+        """Tell who asked for a mending, unless a folder that it came upon is among the waiting."""
+        for each in list(self._mended):
+            if each.error is None and now < each.until and not each.unsettled.isdisjoint(waiting):
+                continue
+            requests.finish(store.db, each.request, datetime.now(UTC), error=each.error)
+            self._mended.remove(each)
+            if each.error is None:
+                log.info("mended everything, as a command asked")
 
     def _grant(self, store: Store, request: requests.Request) -> None:
         try:
@@ -88,5 +134,22 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return history.history(store.db, skill).as_json()
 
 
+def _mending(request: requests.Request) -> Mending:
+    places = cast(Sequence[tuple[str, str]], request.arguments["places"])
+    return Mending(request, bool(request.arguments["accept_removals"]),
+                   tuple(Unit(root, path) for root, path in places))
+
+
+class _Mended(NamedTuple):
+    """A mending that was made or failed, and whose asker waits."""
+
+    request: requests.Request
+    error: str | None
+    unsettled: frozenset[Unit] = frozenset()
+    until: float = 0.0  # no folder is waited for any longer
+
+
 DOINGS: dict[str, Doing] = {"rollback": _rollback, "unpin": _unpin}
-"""All that can be wished for."""
+"""What is done at once, …"""
+MEND = "mend"
+"""… and what a full scan does."""

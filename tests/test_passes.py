@@ -1,7 +1,7 @@
 """Full scans, one after another."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from catalog.record import RootSpec, Trigger
 from catalog.store import Store
 from pipeline import rounds
 from pipeline.disk import Limits
-from pipeline.passes import Passes
+from pipeline.passes import Mending, Passes
 from pipeline.rounds import FullScan
 
 
@@ -33,8 +33,8 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
     roots = [RootSpec(str(tmp_path / "root"))]
     store.set_roots(roots, "rules", NOON)
 
-    def new_scan(trigger: Trigger) -> FullScan:
-        return FullScan(store, roots, Limits(), quiet=0.0, trigger=trigger)
+    def new_scan(trigger: Trigger, mendings: Sequence[Mending]) -> FullScan:
+        return FullScan(store, roots, Limits(), quiet=0.0, trigger=trigger, deep=bool(mendings))
 
     return Passes(new_scan)
 

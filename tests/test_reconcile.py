@@ -4,20 +4,27 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SkillWriter
 from made_archives import pack_zip
-from serving import Serving
+from serving import PATIENCE, ServingProcess
 
+from catalog import requests
 from catalog.errors import CatalogBusy
+from catalog.lock import WriterLock, lock_of
 from pipeline import reconcile
 from pipeline.one_pass import scan_once
 from pipeline.opening import open_store
 from pipeline.reconcile import Comparison, compare, mend
 from pipeline.settings import Settings
+from pipeline.wishes import MEND
 
 
 class Kept:
@@ -77,9 +84,10 @@ def damage_index(kept: Kept) -> None:
     (kept.settings.index_folder / "default.xml").write_text("<available_skills>")
 
 
-def leave_half_made(kept: Kept) -> None:
+def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
     """Leave what a kill in the middle of a publication leaves."""
-    shutil.copytree(kept.package(), kept.settings.packages_folder / "a/20200101-000000")
+    shutil.copytree(kept.package(skill_id),
+                    kept.settings.packages_folder / skill_id / "20200101-000000")
 
 
 def turn_link(kept: Kept, target: str) -> None:
@@ -273,17 +281,116 @@ def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
     db.close()
 
 
-def test_beside_a_service_it_compares_and_leaves_mending_to_it(
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, started; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0).start()
+    yield made
+    made.stop()
+
+
+def wait_until(what: Callable[[], Any]) -> None:
+    """Wait for what happens while the program is suspended."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
+    """Run `skilldrop reconcile` to its end; return its exit code and what it printed."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("skilldrop"), "--watched", it.root,
+         "--data", it.settings.data, "reconcile", "--json", *words],
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.1"}, capture_output=True, text=True,
+        check=False)
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_beside_a_service_it_is_the_service_that_mends(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """What no event tells of: damage to the catalog, to packages and to the index."""
+    for name in ("a", "b"):
+        skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
+    up.settle()
+    assert reconciled(up) == (0, {"differences": [], "mended": [], "seen": 3, "held": 0,
+                                  "last_good": 0})
+    damaged = Kept.__new__(Kept)
+    damaged.root, damaged.settings = up.root, up.settings
+    flip_byte(damaged.package() / "SKILL.md")
+    turn_link(damaged, "19990101-000000")
+    leave_half_made(damaged, "b")
+    damaged.write("UPDATE skills SET description = 'x' WHERE path = 'b'")
+    damage_index(damaged)
+    assert reconciled(up, "--check")[0] == 1
+    code, said = reconciled(up)
+    assert (code, said["differences"]) == (0, [])
+    assert {each["kind"] for each in said["mended"]} == {"catalog", "package", "index"}
+    assert len(said["mended"]) >= 5
+    assert compare(up.settings).differences == ()
+    assert up.health()["missed_by_events"] == 0
+    skill(up.root / "a", description="Still followed.")
+    up.settle()
+    assert "Still followed." in up.index()
+
+
+def test_beside_a_service_held_removals_are_accepted(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """Those of a root that is away, too."""
+    skill(up.root / "a")
+    up.settle()
+    up.root.rename(up.root.with_name("away"))
+    up.wait_for(lambda: up.health()["held_removals"] == 2)
+    assert reconciled(up, "--check")[1]["held"] == 2
+    code, said = reconciled(up, "--accept-removals")
+    assert (code, said["held"], said["differences"]) == (0, 0, [])
+    assert up.rows("SELECT DISTINCT status FROM skills") == [("removed",)]
+    assert up.health()["held_removals"] == 0
+
+
+def test_a_mending_waits_for_what_is_still_changing(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Reading disturbs nobody; writing is refused with the number of the process."""
-    it = Serving(tmp_path).start()
-    skill(it.root / "a")
-    it.settle()
-    assert compare(it.settings).differences == ()
-    with pytest.raises(CatalogBusy, match="process"):
-        mend(it.settings)
-    it.stop()
+    """As it does without a service; it is answered once the folder was looked at in peace."""
+    up = ServingProcess(tmp_path, settle_quiet=1.0, rescan_every=3600.0).start()
+    skill(up.root / "a")
+    up.settle()
+    skill(up.root / "late")
+    requests.ask(up.settings.catalog_path, MEND, {"accept_removals": False, "places": []})
+    assert up.statuses() == {"a": "active", "late": "active"}
+    assert "late/current" in up.index()
+    up.stop()
+
+
+def test_a_mending_that_the_service_does_not_end_is_told(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """Its asker gets one sentence, and not silence."""
+    skill(up.root / "a")
+    up.settle()
+    up.suspend()
+    asking = subprocess.Popen(
+        [Path(sys.executable).with_name("skilldrop"), "--watched", up.root,
+         "--data", up.settings.data, "reconcile"], stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: up.rows("SELECT 1 FROM requests"))
+    with sqlite3.connect(up.settings.catalog_path) as db:
+        db.execute("UPDATE requests SET started_at = asked_at")
+    db.close()
+    up.stop()
+    assert asking.communicate(timeout=PATIENCE)[1] == (
+        "skilldrop: The service ended before it was done. Try again.\n")
+    assert asking.returncode == 2
+
+
+def test_beside_a_scan_nothing_is_mended(kept: Kept) -> None:
+    """The process that writes is named."""
+    lock = WriterLock(lock_of(kept.settings.catalog_path))
+    with pytest.raises(CatalogBusy, match=f"process {os.getpid()}"):
+        mend(kept.settings)
+    lock.close()
 
 
 def test_the_command_prints_and_tells_by_its_exit_code(

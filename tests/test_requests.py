@@ -31,9 +31,11 @@ def test_an_answer_reaches_who_asked(
 ) -> None:
     """What was done comes back as it is, and what was not as its one sentence."""
     got: list[object] = []
+    opened = threading.Event()
 
     def serve() -> None:
         store = Store.open(catalog)
+        opened.set()
         while not (waiting := requests.waiting(store.db, now())):
             pass
         (request,) = waiting
@@ -45,6 +47,7 @@ def test_an_answer_reaches_who_asked(
 
     thread = threading.Thread(target=serve)
     thread.start()
+    opened.wait()
     if said:
         with pytest.raises(RequestFailed, match=said):
             requests.ask(catalog, "rollback", {"skill": "x"})
@@ -56,10 +59,35 @@ def test_an_answer_reaches_who_asked(
 
 def test_what_nobody_takes_up_is_not_done_later(catalog: Path) -> None:
     """Who has gone away does not want it any more."""
+    store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
         requests.ask(catalog, "rollback", {}, patience=0.1)
-    store = Store.open(catalog)
     assert requests.waiting(store.db, now()) == []
+    store.close()
+
+
+def test_who_asked_is_told_when_the_service_is_killed(catalog: Path) -> None:
+    """Its last sign of life is old, and nobody holds the lock any more."""
+    store = Store.open(catalog)
+    store.set_health(service_pid=1, service_seen=now() - timedelta(minutes=1))
+    waited: list[int] = []
+
+    def waiting(seconds: int) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:  # so long as it holds the lock it may only be slow
+            assert requests.begin(store.db, requests.waiting(store.db, now())[0], now())
+            store.close()
+
+    with pytest.raises(RequestFailed, match="ended before it was done"):
+        requests.ask(catalog, "mend", {}, waiting=waiting)
+    assert len(waited) == 3
+
+
+def test_who_asked_is_told_when_the_catalog_is_exchanged(catalog: Path) -> None:
+    """The answer would be written into another file."""
+    store = Store.open(catalog)
+    with pytest.raises(RequestFailed, match="nothing was changed"):
+        requests.ask(catalog, "mend", {}, waiting=lambda _: catalog.unlink())
     store.close()
 
 

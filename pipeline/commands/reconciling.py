@@ -16,7 +16,7 @@ from pipeline.reconcile import Comparison
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Only report; write nothing, also beside a service.")
+@click.option("--check", is_flag=True, help="Only report; write nothing.")
 @click.option("--accept-removals", is_flag=True,
               help="Say that skills whose removal is held were meant to go.")
 @as_json_option
@@ -25,7 +25,8 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
     """Compare every folder with the catalog, packages and indexes, and mend what differs.
 
     Every file is read and hashed anew, those of the packages, too. The exit code is 1 where
-    something differs, or where it still does after mending.
+    something differs, or where it still does after mending. While `skilldrop up` runs it is the
+    service that mends, and follows the folders meanwhile.
 
     \b
     Examples:
@@ -57,8 +58,10 @@ def _compared(settings: Settings) -> Comparison:
 
 def _mended(settings: Settings, accept_removals: bool,
             ) -> tuple[Comparison, tuple[Difference, ...]]:
-    with terminal.progress("skills") as progress:
-        return comparing.mend(settings, accepts_removals=accept_removals, progress=progress)
+    with (terminal.progress("skills") as progress,
+          terminal.progress("seconds that the service has been mending") as waiting):
+        return comparing.mend(settings, accepts_removals=accept_removals, progress=progress,
+                              waiting=waiting)
 
 
 def _told(found: Comparison, wrong: Sequence[Difference], mended: Sequence[Difference]) -> str:
