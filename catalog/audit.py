@@ -50,7 +50,8 @@ def present(db: Database, root: str) -> dict[str, Present]:
 
 def unconfigured(db: Database) -> list[tuple[str, str]]:
     """Return (root, path) of the skills whose root is no longer configured."""
-    return db.execute("SELECT s.root, s.path FROM skills AS s JOIN roots AS r ON r.path = s.root"
+    return db.execute("SELECT s.root, s.path FROM roots AS r"
+                      " CROSS JOIN skills AS s ON s.root = r.path"
                       " WHERE s.status != 'removed' AND r.configured = 0").fetchall()
 
 

@@ -177,10 +177,12 @@ def scans(db: Catalog, limit: int) -> list[Row]:
 def finding_codes(db: Catalog) -> list[Row]:
     """Return each kind of finding there is at present, worst and most frequent first."""
     return list(db.query(
-        "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills,"
-        # The message and the fix are those of the row with the least id: SQLite sees to that.
-        " min(id) AS example, message, fix FROM findings GROUP BY code, severity, profile"
-        f" ORDER BY {_WORST_FIRST}, n DESC, code"))
+        "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
+        " count(DISTINCT skill) AS skills, min(id) AS example"
+        " FROM findings GROUP BY code, severity, profile)"
+        # The message and the fix are those of the oldest of each kind.
+        " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
+        f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"))
 
 
 def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:

@@ -9,7 +9,7 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from catalog.ddl import apexbridge, history, indexes, outcomes, search, skills
+from catalog.ddl import apexbridge, history, indexes, outcomes, questions, search, skills
 
 APPLICATION_ID = 0x534B4454
 """`SKDT` in the header of every catalog, so that a foreign database is never written to."""
@@ -110,6 +110,12 @@ def m011_facets(db: Database) -> None:
     the rest of the page.
     """
     _run(db, skills.FACETS)
+
+
+@migrations()
+def m013_questions(db: Database) -> None:
+    """Answer from an index what the service, the status and the list of findings ask often."""
+    _run(db, questions.QUESTIONS)
 
 
 def _run(db: Database, script: str) -> None:
