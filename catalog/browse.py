@@ -133,6 +133,15 @@ def index_states(db: Catalog, skill: int) -> list[Row]:
         " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position", {"skill": skill}))
 
 
+def startable(db: Catalog) -> list[Row]:
+    """Return all skills that agents may start, in the order of an index without featured ones."""
+    return list(db.query(
+        "SELECT skill_id, description, skill_md_name, skill_md_hash, digest,"
+        " json_extract(file_inventory, '$.totalFiles') AS files FROM skills"
+        " WHERE status = 'active' AND model_invocable = 1"
+        " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id"))
+
+
 # The whole catalog
 
 def overview(db: Catalog) -> dict[str, Any]:

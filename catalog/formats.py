@@ -213,10 +213,17 @@ def _discovery(_: Wishes) -> Form:
 
 
 def _discovery_entry(skill: Listed, description: str) -> str:
-    return "\n" + _encode({
-        "name": skill.skill_id, "type": "skill-md", "description": one_line(description),
-        "url": one_line(skill.location), "digest": f"sha256:{skill.skill_md_hash}",
-    })
+    return "\n" + discovery_entry(
+        skill.skill_id, "skill-md", description, skill.location, skill.skill_md_hash)
+
+
+def discovery_entry(name: str, kind: str, description: str, url: str, sha256: str) -> str:
+    """Return what a discovery index says of a skill: where its artifact is, and which it is.
+
+    kind is skill-md for a SKILL.md by itself, or archive; sha256 is that of its bytes.
+    """
+    return _encode({"name": name, "type": kind, "description": one_line(description),
+                    "url": one_line(url), "digest": f"sha256:{sha256}"})
 
 
 def _text(text: str) -> str:

@@ -56,9 +56,7 @@ def open_skill_file(db: Database, packages: Path, skill_name: str,
     """
     package = package_of(db, packages, skill_name)
     entry = find_file(package, file_path)
-    with _open(package, entry) as file:
-        _verified(package, entry, file, 0, 0)
-        file.seek(0)
+    with opened(package, entry) as file:
         yield entry, file
 
 
@@ -73,6 +71,15 @@ def wrapped(db: Database, packages: Path, skill_name: str, *, offset: int = 0,
 
 
 # With a package in hand: several files of one and the same version
+
+@contextmanager
+def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
+    """Open a file of a package; see `open_skill_file`."""
+    with _open(package, entry) as file:
+        _verified(package, entry, file, 0, 0)
+        file.seek(0)
+        yield file
+
 
 def read(package: Package, file_path: str = SKILL_MD, *, offset: int = 0,
          limit: int | None = None) -> SkillFile:

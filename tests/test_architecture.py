@@ -51,7 +51,7 @@ FLOORS = """
     6  catalog.site  catalog.mcp_server
     5  catalog.browse
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
-    5  catalog.reader > catalog.published
+    5  catalog.bundle > catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
     3  catalog.index_account > catalog.index_query

@@ -1,6 +1,5 @@
 """The published files of skills over HTTP, hostile ones among them."""
 
-import hashlib
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -136,21 +135,6 @@ def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) ->
     found = raw.ask("get", "/skills/kinds/files/scripts/run.py")
     assert found.status_code == 503
     assert "print" not in found.text
-
-
-def test_the_discovery_index_leads_to_what_it_says(raw: Site) -> None:
-    """Each skill's SKILL.md can be fetched where the index says, and has the digest it says."""
-    found = raw.get("/.well-known/agent-skills/index.json")
-    assert found.headers["content-type"] == "application/json; charset=utf-8"
-    told = found.json()
-    assert told["$schema"].endswith("/discovery/0.2.0/schema.json")
-    assert [skill["name"] for skill in told["skills"]] == ["kinds"]
-    for skill in told["skills"]:
-        content = raw.ask("get", skill["url"]).content
-        assert skill["digest"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
-    known = {"If-None-Match": found.headers["etag"]}
-    again = raw.ask("get", "/.well-known/agent-skills/index.json", headers=known)
-    assert again.status_code == 304
 
 
 def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What programs ask of the site: search, preview, indexes, discovery and whether all is well."""
+"""What programs ask of the site: search, preview, indexes and whether all is well."""
 
 import json
 from dataclasses import asdict
@@ -7,9 +7,8 @@ from pathlib import Path
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, index_query, locations, search, told
-from catalog.formats import DISCOVERY_SCHEMA, FORMATS
-from catalog.prompt_index import IndexSpec
+from catalog import browse, search, told
+from catalog.formats import FORMATS
 from catalog.site import answers, assets
 from catalog.site.pages import skill as skill_page
 from catalog.site.visit import Visit
@@ -17,12 +16,9 @@ from catalog.site.visit import Visit
 SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
 INDEX = r"^/index/(?P<name>[^/]+)$"
-DISCOVERY = r"^/\.well-known/agent-skills/index\.json$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
-NO_END = 10**9
-"""Characters that no index reaches."""
 _REPORT = ".meta.json"
 _TYPES = {".xml": "application/xml; charset=utf-8", ".json": answers.JSON,
           ".md": "text/markdown; charset=utf-8"}
@@ -93,20 +89,6 @@ async def index(visit: Visit) -> Response:
         visit.request, body, _TYPES.get(file.suffix, answers.TEXT),
         etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
         modified=datetime.fromtimestamp(status.st_mtime, UTC))
-
-
-async def discovery(visit: Visit) -> Response:
-    """Give all skills that agents may start, as the Agent Skills discovery index 0.2.0.
-
-    Each names the SKILL.md to fetch from here, and its digest.
-    """
-    prefix = visit.path("/skills")
-    base = None if prefix == locations.SITE else str(
-        visit.datasette.absolute_url(visit.request, prefix))
-    spec = IndexSpec("agent-skills", format="discovery", budget_chars=NO_END, location_base=base)
-    index = await visit.ask(index_query.build_index, spec)
-    text = index.text or json.dumps({"$schema": DISCOVERY_SCHEMA, "skills": []}) + "\n"
-    return answers.of_text(visit.request, text, answers.JSON)
 
 
 async def healthz(visit: Visit) -> Response:

@@ -4,7 +4,18 @@ from typing import Any
 
 from pluggy import HookimplMarker
 
-from catalog.site import assets, cells, columns, headers, machine, place, raw, templates, visit
+from catalog.site import (
+    assets,
+    cells,
+    columns,
+    discovery,
+    headers,
+    machine,
+    place,
+    raw,
+    templates,
+    visit,
+)
 from catalog.site.pages import activity, file, findings, home, indexes, skill, skills, versions
 
 hookimpl = HookimplMarker("datasette")
@@ -24,8 +35,9 @@ _ROUTES = {
     machine.SEARCH: machine.hits,
     machine.PREVIEW: machine.preview,
     machine.INDEX: machine.index,
-    machine.DISCOVERY: machine.discovery,
+    discovery.ROUTE: discovery.page,
     raw.ROUTE: raw.page,
+    raw.BUNDLE: raw.archive,
 }
 _OPEN = {assets.ROUTE: machine.asset, machine.HEALTH: machine.healthz}
 

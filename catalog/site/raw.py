@@ -7,31 +7,42 @@ from urllib.parse import quote
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, reader
+from catalog import browse, bundle, reader
 from catalog.browse import Catalog
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.published import PublishedFile
+from catalog.published import Package, PublishedFile, package_of
+from catalog.rows import Row
 from catalog.site import answers, headers
-from catalog.site.visit import Visit
+from catalog.site.visit import View, Visit
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/files/(?P<path>.+)$"
+BUNDLE_PATH = "/bundle.zip"
+BUNDLE = rf"^/skills/(?P<skill_id>[^/]+){BUNDLE_PATH}$"
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 _HARMLESS = frozenset({"text/markdown", "text/csv", "application/json", "application/yaml",
                        "application/toml"})
 
 
+def answered(view: View) -> View:
+    """Return the view, which says in a sentence why it cannot give a file."""
+    async def answer(visit: Visit) -> Response:
+        try:
+            return await view(visit)
+        except (NotInCatalog, PathRefused) as error:
+            return _refused(visit, str(error), 404)
+        except PackageDamaged as error:
+            return _refused(visit, str(error), 503)
+
+    return answer
+
+
+@answered
 async def page(visit: Visit) -> Response:
     """Give a file of the version that agents have now."""
-    skill_id, path = visit.part("skill_id"), visit.part("path")
-    try:
-        skill, file, content = await visit.ask(
-            _read, visit.place.packages, skill_id, path,
-            known=visit.request.headers.get("if-none-match", ""))
-    except (NotInCatalog, PathRefused) as error:
-        return _refused(visit, str(error), 404)
-    except PackageDamaged as error:
-        return _refused(visit, str(error), 503)
+    skill, file, content = await visit.ask(
+        _read, visit.place.packages, visit.part("skill_id"), visit.part("path"),
+        known=visit.request.headers.get("if-none-match", ""))
     kind = content_type(file)
     shown = kind.startswith("text/") or kind in _PICTURES or kind == answers.JSON
     name = quote(posixpath.basename(file.path), safe="")
@@ -40,6 +51,21 @@ async def page(visit: Visit) -> Response:
         "Content-Disposition": f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}",
         "X-Skill-Version": skill["version"] or "",
     })
+
+
+@answered
+async def archive(visit: Visit) -> Response:
+    """Give all files of that version as one archive."""
+    package, content = await visit.ask(
+        _bundle, visit.place.packages, visit.part("skill_id"),
+        known=visit.request.headers.get("if-none-match", ""))
+    name = quote(f"{package.skill_id}.zip", safe="")
+    return answers.of_bytes(
+        visit.request, content or b"", "application/zip", etag=_hex(package), headers={
+            "Content-Security-Policy": headers.INERT,
+            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "X-Skill-Version": package.version,
+        })
 
 
 def content_type(file: PublishedFile) -> str:
@@ -55,14 +81,29 @@ def content_type(file: PublishedFile) -> str:
     return "application/pdf" if kind == "application/pdf" else "application/octet-stream"
 
 
+def _bundle(db: Catalog, packages: Path, skill_id: str, *,
+            known: str) -> tuple[Package, bytes | None]:
+    package = package_of(db, packages, _active(db, skill_id)["name"])
+    return package, None if _hex(package) in known else bundle.of_package(package)
+
+
+def _hex(package: Package) -> str:
+    return package.digest.removeprefix("sha256:")
+
+
 def _read(db: Catalog, packages: Path, skill_id: str, path: str, *,
           known: str) -> tuple[Any, PublishedFile, bytes | None]:
     """Return a file with its bytes, or without them where the asker has them already."""
+    skill = _active(db, skill_id)
+    with reader.open_skill_file(db, packages, skill["name"], path) as (file, opened):
+        return skill, file, None if file.sha256 in known else opened.read()
+
+
+def _active(db: Catalog, skill_id: str) -> Row:
     skill = browse.skill(db, skill_id)
     if not skill or skill["status"] != "active":
         raise NotInCatalog(f"No active skill goes by {skill_id}.")
-    with reader.open_skill_file(db, packages, skill["name"], path) as (file, opened):
-        return skill, file, None if file.sha256 in known else opened.read()
+    return skill
 
 
 def _refused(visit: Visit, why: str, status: int) -> Response:
