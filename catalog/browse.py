@@ -243,7 +243,7 @@ _LISTED = """
     AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
     AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag))
 """
-_IS_NEWEST = "(s.seen_digest IS NULL OR s.seen_digest = s.digest)"
+_IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
 _INDEXES = """
     SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,

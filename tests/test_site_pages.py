@@ -107,6 +107,14 @@ def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
     assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
 
 
+def test_a_rejected_skill_speaks_of_no_version(site: Site) -> None:
+    """It has none, so its findings are simply its own, and it declares nothing."""
+    page = site.get("/skills/broken").text
+    assert "There is no description." in page
+    assert "not of the version" not in page
+    assert "Declared" not in page
+
+
 def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
     """Its files and versions are its own, though the rival goes by the same identifier."""
     page = site.get("/skills/dup").text

@@ -1,5 +1,6 @@
 """The published files of skills over HTTP, hostile ones among them."""
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -55,6 +56,26 @@ def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None
     for path in (packages / "current", (packages / "current").resolve()):
         assert path.is_dir()
         assert f'data-copy="{path}"' in page
+
+
+def test_a_picture_is_shown_as_one(raw: Site) -> None:
+    """Other files that are no text are a link away."""
+    assert '<img src="/skills/kinds/files/assets/a.png"' in raw.get(
+        "/skills/kinds/view/assets/a.png").text
+    assert "<img src=\"/skills" not in raw.get("/skills/kinds/view/assets/a.bin").text
+
+
+@pytest.mark.parametrize("path", ["files/SKILL.md", "bundle.zip"])
+def test_a_file_says_since_when_it_is_published(shelf: Shelf, raw: Site, path: str) -> None:
+    """Who has it from then on need not fetch it again, also where a version is returned to."""
+    link = shelf.version_folder("kinds").parent / "current"
+    os.utime(link, (1_700_000_000, 1_700_000_000), follow_symlinks=False)
+    found = raw.ask("get", f"/skills/kinds/{path}")
+    assert found.headers["last-modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
+    since = {"If-Modified-Since": found.headers["last-modified"]}
+    assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 304
+    os.utime(link, (1_700_000_001, 1_700_000_001), follow_symlinks=False)
+    assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 200
 
 
 def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:

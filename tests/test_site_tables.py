@@ -132,6 +132,17 @@ def test_an_error_of_datasette_wears_our_frame(site: Site, path: str, status: in
     assert '<a href="/skills">All skills</a>' in found.text
 
 
+@pytest.mark.parametrize("path", ["/catalog", "/catalog/skills", "/catalog/skills/1",
+                                  "/catalog/what_changed"])
+def test_the_tables_are_read_only(site: Site, path: str) -> None:
+    """Another request is refused in a sentence and is no bug."""
+    for method in ("post", "put", "delete"):
+        found = site.ask(method, path)
+        assert found.status_code == 405
+        assert found.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert found.headers["content-security-policy"] == headers.INERT
+
+
 def test_a_bug_shows_no_one_its_inside(site: Site) -> None:
     """Only the log says what it was."""
     def broken(*_: object) -> None:

@@ -24,10 +24,9 @@ def wrap(app: App, datasette: Any) -> App:
 
 
 def _columns(datasette: Any, scope: Any) -> list[str]:
+    table = place.below(datasette, scope["path"])
     found = place.find(datasette)
-    database, _, table = scope["path"].removeprefix(
-        datasette.setting("base_url")).strip("/").partition("/")
-    if not found or database != found.database.name or not table:
+    if not found or not table:
         return []
-    columns: list[str] = datasette.table_metadata(database, table).get(SETTING, [])
+    columns: list[str] = datasette.table_metadata(found.database.name, table).get(SETTING, [])
     return columns

@@ -25,7 +25,8 @@ _ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"s
                "h1": {"id"}, "h2": {"id"}, "h3": {"id"}, "h4": {"id"}, "h5": {"id"},
                "h6": {"id"}}
 _SCHEMES = {"http", "https", "mailto"}
-_PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+"""Ends the path of a file that is shown as a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _settle(token: Token, folder: str, view: str, files: str, query: str) -> Non
     elif token.type == "image":
         source = str(token.attrGet("src") or "")
         inside = _inside(source, folder)
-        if inside and _PICTURES.search(inside):
+        if inside and PICTURES.search(inside):
             token.attrSet("src", files + quote(inside))
         else:
             # A picture of another host would tell it who reads this; one we do not serve as a

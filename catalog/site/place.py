@@ -34,6 +34,13 @@ def find(datasette: Any) -> Place | None:
     return found
 
 
+def below(datasette: Any, path: str) -> str | None:
+    """Return what of a path follows the catalog's own, such as a table; None for other paths."""
+    found = find(datasette)
+    database, _, rest = path.removeprefix(datasette.setting("base_url")).strip("/").partition("/")
+    return rest if found and database == found.database.name else None
+
+
 _FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()
 
 

@@ -11,6 +11,7 @@ from catalog.site import (
     discovery,
     headers,
     machine,
+    methods,
     place,
     raw,
     templates,
@@ -54,8 +55,9 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
 @hookimpl
 def asgi_wrapper(datasette: Any) -> Any:
     """Put our headers on every answer, Datasette's own included."""
-    return (lambda app: headers.wrap(columns.wrap(app, datasette))) if place.find(
-        datasette) else _unchanged
+    if not place.find(datasette):
+        return _unchanged
+    return lambda app: headers.wrap(methods.wrap(columns.wrap(app, datasette), datasette))
 
 
 @hookimpl

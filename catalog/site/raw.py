@@ -1,6 +1,7 @@
 """The published files of skills as they are: whole, verified, and nothing that a browser runs."""
 
 import posixpath
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +11,7 @@ from datasette.utils.asgi import Response
 from catalog import browse, bundle, reader
 from catalog.browse import Catalog
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.published import Package, PublishedFile, package_of
+from catalog.published import CURRENT, Package, PublishedFile, package_of
 from catalog.rows import Row
 from catalog.site import answers, headers
 from catalog.site.visit import View, Visit
@@ -46,11 +47,10 @@ async def page(visit: Visit) -> Response:
     kind = content_type(file)
     shown = kind.startswith("text/") or kind in _PICTURES or kind == answers.JSON
     name = quote(posixpath.basename(file.path), safe="")
-    return answers.of_bytes(visit.request, content or b"", kind, etag=file.sha256, headers={
-        "Content-Security-Policy": headers.INERT,
-        "Content-Disposition": f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}",
-        "X-Skill-Version": skill["version"] or "",
-    })
+    how = f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}"
+    return answers.of_bytes(
+        visit.request, content or b"", kind, etag=file.sha256,
+        modified=_published_at(visit, skill["skill_id"]), headers=_about(how, skill["version"]))
 
 
 @answered
@@ -61,11 +61,9 @@ async def archive(visit: Visit) -> Response:
         known=visit.request.headers.get("if-none-match", ""))
     name = quote(f"{package.skill_id}.zip", safe="")
     return answers.of_bytes(
-        visit.request, content or b"", "application/zip", etag=_hex(package), headers={
-            "Content-Security-Policy": headers.INERT,
-            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
-            "X-Skill-Version": package.version,
-        })
+        visit.request, content or b"", "application/zip", etag=_hex(package),
+        modified=_published_at(visit, package.skill_id),
+        headers=_about(f"attachment; filename*=UTF-8''{name}", package.version))
 
 
 def content_type(file: PublishedFile) -> str:
@@ -79,6 +77,23 @@ def content_type(file: PublishedFile) -> str:
     if file.is_text:
         return f"{kind if kind in _HARMLESS else 'text/plain'}; charset=utf-8"
     return "application/pdf" if kind == "application/pdf" else "application/octet-stream"
+
+
+def _about(disposition: str, version: str | None) -> dict[str, str]:
+    return {"Content-Security-Policy": headers.INERT, "Content-Disposition": disposition,
+            "X-Skill-Version": version or ""}
+
+
+def _published_at(visit: Visit, skill_id: str) -> datetime | None:
+    """Return when the present version took its place; None for a skill that is read in place.
+
+    The link is made anew then. A version's own age says less: one may be returned to.
+    """
+    try:
+        made = (visit.place.packages / skill_id / CURRENT).lstat().st_mtime
+    except OSError:
+        return None
+    return datetime.fromtimestamp(made, UTC)
 
 
 def _bundle(db: Catalog, packages: Path, skill_id: str, *,

@@ -10,6 +10,7 @@ from catalog import browse, reader
 from catalog.browse import Catalog
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.rows import Row
+from catalog.site import markdown
 from catalog.site.pages.skill import which
 from catalog.site.visit import Visit
 
@@ -52,7 +53,7 @@ async def page(visit: Visit) -> Response:
     return visit.page(
         "file.html", skill=sheet.skill, which=which(sheet.skill), file=sheet.file, beside=beside,
         total=len(lines), lines=[line[:LONGEST_LINE] for line in lines[:MOST_LINES]],
-        files=sheet.files)
+        files=sheet.files, is_picture=bool(markdown.PICTURES.search(path)))
 
 
 def _look_up(db: Catalog, packages: Path, skill_id: str, row: int | None,
