@@ -1,6 +1,7 @@
 """The pages for people, as HTML."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -105,6 +106,15 @@ def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
     assert "There is no description." not in source
     assert "its folder holds other content now" in source
     assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
+
+
+def test_an_empty_catalog_says_how_to_fill_it(tmp_path: Path,
+                                              serve: Callable[[Path], Site]) -> None:
+    """And a choice that leaves nothing leads back to all."""
+    Store.open(tmp_path / "catalog.db").close()
+    empty = serve(tmp_path / "catalog.db")
+    assert "Put a folder with a SKILL.md" in empty.get("/skills").text
+    assert empty.get("/indexes").status_code == 200
 
 
 def test_a_rejected_skill_speaks_of_no_version(site: Site) -> None:
@@ -237,6 +247,7 @@ def test_who_may_not_see_the_catalog_sees_none_of_it(site: Site) -> None:
     for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
         found = site.get(page)
         assert found.status_code == 403, page
+        assert "Not for you" in found.text
         assert "Counts words" not in found.text
     assert set(site.get("/-/healthz").json()) == {"status"}
 

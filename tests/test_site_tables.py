@@ -107,6 +107,14 @@ def test_a_row_is_read_from_top_to_bottom(site: Site) -> None:
     assert "0 of" not in page
 
 
+def test_a_page_of_rows_can_be_exported_whole(site: Site) -> None:
+    """All pages as one file, by the form below the rows."""
+    page = site.get("/catalog/skills", _size=2).text
+    assert '<input type="checkbox" name="_stream" checked> all pages' in page
+    assert len(site.get("/catalog/skills.csv", _size=2, _stream=1).text.splitlines()) == 12
+    assert "What the columns mean" in page
+
+
 def test_the_tables_go_by_their_titles(site: Site) -> None:
     """With what each holds, and what each question answers."""
     page = site.get("/catalog").text
