@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,8 @@ from typing import NamedTuple
 
 from catalog.file_names import os_path, text_path
 from catalog.staging import PackageFile
+
+log = logging.getLogger("skilldrop")
 
 CURRENT = "current"
 _BESIDE = ".current"  # what becomes `current` in one step; no version starts with a dot
@@ -45,7 +48,12 @@ class PackageFolder:
                 os.makedirs(shelf, exist_ok=True)
             os.chmod(shelf, 0o755)  # whatever the umask is; who may enter is said further up
         except FileExistsError:
-            remove(f"{self.path}/{package_path}")
+            if os.path.isdir(shelf):
+                remove(f"{self.path}/{package_path}")
+            else:
+                log.warning("%s was no directory; packages are made in its place", shelf)
+                remove(shelf)
+                self.make_room(package_path)
 
     def flip(self, package_path: str) -> None:
         """Let `current` lead to a package, in one step. Raises OSError."""
@@ -140,7 +148,7 @@ class PackageFolder:
 def remove(path: str) -> None:
     """Remove a file or a read-only tree; nothing is asked of what is not there."""
     if os.path.islink(path) or not os.path.isdir(path):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(path)
         return
     for folder, _, _ in os.walk(path):  # top down: it is listed after it was made writable

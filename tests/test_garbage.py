@@ -124,3 +124,12 @@ def test_files_shared_with_a_collected_version_stay(world: World) -> None:
     collect(world, NOTHING_KEPT)
     assert lying(world) == [world.current("a").name]
     assert world.differences() == []
+
+
+def test_a_file_in_the_place_of_packages_stops_no_collection(world: World) -> None:
+    """What is to go from there is gone."""
+    shelf = world.packages / "a"
+    shelf.rename(world.packages.with_name("away"))
+    shelf.write_text("not a directory")
+    assert collect(world, NOTHING_KEPT) == 4
+    assert shelf.read_text() == "not a directory"

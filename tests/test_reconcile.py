@@ -104,6 +104,13 @@ def copy_in_place_of_link(kept: Kept) -> None:
     shutil.copytree(package, link)
 
 
+def put_file_for_shelf(kept: Kept) -> None:
+    """Put a file where the packages of a skill should be."""
+    shelf = kept.package().parent
+    shutil.rmtree(shelf)
+    shelf.write_text("not a directory")
+
+
 def edit_last_good(kept: Kept) -> None:
     """Damage a package that cannot be made again, as its folder holds rejected content."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
@@ -168,6 +175,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     "shelf lost": (lambda kept: (kept.package(),
                                  shutil.rmtree(kept.settings.packages_folder / "a")),
                    "it does not lead to"),
+    "shelf a file": (put_file_for_shelf, "it does not lead to"),
     "packages lost": (lambda kept: [shutil.rmtree(kept.package(skill_id).parent)
                                     for skill_id in ("a", "b")],
                       "a/current/SKILL.md is not there"),
@@ -207,6 +215,22 @@ def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
     before, after = mend(kept.settings)
     assert any(expected in d.what for d in before.differences)
     assert after == ()
+    assert kept.compare().differences == ()
+
+
+def test_a_file_where_packages_should_be_is_said_and_cleared_away(
+    kept: Kept, skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where the package is then collected, or its skill has changed."""
+    put_file_for_shelf(kept)
+    (kept.settings.packages_folder / "c").write_text("not a directory")
+    shutil.rmtree(kept.root / "b")
+    skill(kept.root / "a", description="Changed.")
+    skill(kept.root / "c")
+    kept.scan()
+    assert f"{kept.settings.packages_folder / 'a'} was no directory" in caplog.text
+    assert f"{kept.settings.packages_folder / 'c'} was no directory" in caplog.text
+    assert (kept.settings.packages_folder / "c/current/SKILL.md").is_file()
     assert kept.compare().differences == ()
 
 

@@ -239,11 +239,15 @@ def test_a_service_that_lost_its_lock_gives_way(
 
 # The brake
 
+UNHURRIED = 1.0
+"""Seconds of quiet, where one vanishing must not fall apart in two on a machine that stalls."""
+
+
 def test_a_root_that_is_suddenly_empty_loses_nothing(
     serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It looks as a share does whose disk is gone; when the folders are back, all is as before."""
-    it = serving().start()
+    it = serving(settle_quiet=UNHURRIED).start()
     write_many(skill, it.root, 30)
     it.settle()
     index = it.index().replace("Tick 1.", "Tick 2.")  # but for the sentinel
@@ -267,13 +271,13 @@ def test_a_slow_deletion_does_not_slip_under_the_brake(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
     """Events tell of it in many rounds, none of which is large; they are one vanishing."""
-    it = serving().start()
+    it = serving(settle_quiet=UNHURRIED).start()
     write_many(skill, it.root, 60)
     it.settle()
     for folder in sorted(it.root.glob("s*")):
         if folder.name != "sentinel":
             shutil.rmtree(folder)
-            time.sleep(0.02)  # slower than the rounds, faster than a person
+            time.sleep(0.02)  # time for the events to arrive one by one
     it.wait_for(lambda: it.health()["held_removals"] == 60)
     assert set(it.statuses().values()) == {"active"}
 
