@@ -235,6 +235,10 @@ class Store:
                 [_iso(at), missed_by_events],
             )
 
+    def drop_scan(self, scan: int) -> None:
+        """Forget a full pass of which nothing else speaks."""
+        self.db.execute("DELETE FROM scans WHERE id = ?", [scan])
+
     def set_health(self, **fields: Any) -> None:
         """Set columns of the one health row; times are datetimes."""
         values = {name: _iso(value) if isinstance(value, datetime) else value

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from catalog.record import Trigger
 from catalog.requests import Request
@@ -20,19 +21,25 @@ class Mending:
     doubted: tuple[Unit, ...]  # folders of which nothing that is stored is believed
 
 
+class Wish(NamedTuple):
+    """What a full scan is wanted for."""
+
+    trigger: Trigger
+    mending: Mending | None = None
+    is_poll: bool = False  # one of so many that only what they find is worth a note
+
+
 class Passes:
     """The full scan that runs, and the wishes for the next one."""
 
-    def __init__(self, new_scan: Callable[[Trigger, Sequence[Mending]], FullScan]) -> None:
-        """Take what makes a full scan."""
+    def __init__(self, new_scan: Callable[[Sequence[Wish]], FullScan]) -> None:
+        """Take what makes a full scan that grants some wishes."""
         self._new_scan = new_scan
-        self._wished: list[Trigger] = []
-        self._wished_mendings: list[Mending] = []
+        self._wished: list[Wish] = []
         self._scan: FullScan | None = None
         self._steps: Generator[None, None, None] | None = None
-        self.trigger: Trigger = "start"
-        self.mendings: list[Mending] = []
-        """What the scan that runs is to mend, or the one that ran last has mended."""
+        self.granted: Sequence[Wish] = ()
+        """What the scan that runs was wished for, or the one that ran last."""
         self.overtaken: set[Unit] = set()
         """What was looked at while the scan goes on, which may have read it before that."""
 
@@ -46,10 +53,15 @@ class Passes:
         """Whether there is anything to do."""
         return self.is_running or bool(self._wished)
 
-    def wish(self, trigger: Trigger, mending: Mending | None = None) -> None:
+    @property
+    def mendings(self) -> list[Mending]:
+        """What the scan that runs is to mend, or the one that ran last has mended."""
+        return [wish.mending for wish in self.granted if wish.mending]
+
+    def wish(self, trigger: Trigger, mending: Mending | None = None, *,
+             is_poll: bool = False) -> None:
         """Ask for a scan that begins after this moment; one grants all the wishes there are."""
-        self._wished.append(trigger)
-        self._wished_mendings += [mending] if mending else []
+        self._wished.append(Wish(trigger, mending, is_poll))
 
     def step(self) -> tuple[FullScan, bool]:
         """Do one batch of the scan that runs, or begin the next; tell if that has ended it.
@@ -57,9 +69,12 @@ class Passes:
         A scan that fails is wished for again, but for what it was to mend.
         """
         if self._scan is None or self._steps is None:
-            self.trigger = self._wished[0]
-            self.mendings, self._wished_mendings = self._wished_mendings, []
-            self._scan = self._new_scan(self.trigger, self.mendings)
+            self.granted = tuple(self._wished)
+            try:
+                self._scan = self._new_scan(self.granted)
+            except BaseException:
+                self._wished = [Wish("re-scan")]
+                raise
             self._steps = self._scan.run()
             self._wished.clear()
         scan = self._scan
@@ -78,4 +93,4 @@ class Passes:
         if self._steps:
             self._steps.close()
         self._scan = self._steps = None
-        self._wished_mendings.clear()
+        self._wished = [wish for wish in self._wished if not wish.mending]

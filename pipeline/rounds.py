@@ -177,8 +177,10 @@ class FullScan:
     def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *, quiet: float,
                  trigger: Trigger, engine: Engine = serial, deep: bool = False,
                  heard_of: Callable[[Applied], bool] = lambda _: True,
-                 going: Collection[Unit] = (), accepts_removals: bool = False) -> None:
-        """Take what a Round takes."""
+                 going: Collection[Unit] = (), accepts_removals: bool = False,
+                 is_poll: bool = False) -> None:
+        """Take what a Round takes; a poll leaves no row behind unless something had changed."""
+        self._is_poll = is_poll
         self._accepts_removals = accepts_removals
         self._store = store
         self._roots = roots
@@ -213,6 +215,8 @@ class FullScan:
             self._note_root(root.path)
         self._store.finish_scan(self.scan_id, datetime.now(UTC), self._took_ms, self.report.seen,
                                 self.report.outcomes, self.report.missed_by_events)
+        if self._is_poll and not (+self.report.outcomes).keys() - {"unchanged"}:
+            self._store.drop_scan(self.scan_id)
 
     def _note_root(self, root: str) -> None:
         removals = self._store.removals

@@ -28,7 +28,7 @@ from pipeline.excerpt import visible
 from pipeline.missing import Report
 from pipeline.opening import open_store
 from pipeline.outcomes import OutcomeInbox, OutcomeReport
-from pipeline.passes import Mending, Passes
+from pipeline.passes import Passes, Wish
 from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
 from pipeline.supervision import Supervision, Turn
@@ -315,7 +315,7 @@ class Service:
     def _continue_scan(self) -> None:
         """Do one batch of the full scan that runs, or begin one that is wished for."""
         if self._supervision.polls(time.monotonic()) and not self._passes.is_wanted:
-            self._passes.wish("re-scan")
+            self._passes.wish("re-scan", is_poll=True)
         if not self._passes.is_wanted:
             return
         scan, has_ended = self._step()
@@ -343,10 +343,12 @@ class Service:
             self._wishes.failed(self._passes.mendings, error)
             raise
 
-    def _new_scan(self, trigger: Trigger, mendings: Sequence[Mending]) -> FullScan:
+    def _new_scan(self, wishes: Sequence[Wish]) -> FullScan:
+        mendings = [wish.mending for wish in wishes if wish.mending]
         self._store.forget([place for mending in mendings for place in mending.doubted])
-        return FullScan(self._store, self._roots, self._limits, trigger=trigger,
+        return FullScan(self._store, self._roots, self._limits, trigger=wishes[0].trigger,
                         quiet=self._settings.settle_quiet, engine=processes, deep=bool(mendings),
+                        is_poll=all(wish.is_poll for wish in wishes),
                         accepts_removals=any(each.accepts_removals for each in mendings),
                         heard_of=self._heard_of, going=self._settle.waiting())
 
@@ -363,7 +365,7 @@ class Service:
         What changed before the watch was on could not be heard of, and is not missed.
         """
         was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
-        return (was_announced or self._passes.trigger == "start"
+        return (was_announced or self._passes.granted[0].trigger == "start"
                 or bool(self._passes.mendings)  # it finds what it was told to doubt
                 or self._supervision.mode == "polling")
 

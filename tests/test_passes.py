@@ -9,11 +9,11 @@ from conftest import SkillWriter
 from records import NOON
 from sqlite_utils import Database
 
-from catalog.record import RootSpec, Trigger
+from catalog.record import RootSpec
 from catalog.store import Store
 from pipeline import rounds
 from pipeline.disk import Limits
-from pipeline.passes import Mending, Passes
+from pipeline.passes import Passes, Wish
 from pipeline.rounds import FullScan
 
 
@@ -33,8 +33,9 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
     roots = [RootSpec(str(tmp_path / "root"))]
     store.set_roots(roots, "rules", NOON)
 
-    def new_scan(trigger: Trigger, mendings: Sequence[Mending]) -> FullScan:
-        return FullScan(store, roots, Limits(), quiet=0.0, trigger=trigger, deep=bool(mendings))
+    def new_scan(wishes: Sequence[Wish]) -> FullScan:
+        return FullScan(store, roots, Limits(), quiet=0.0, trigger=wishes[0].trigger,
+                        is_poll=all(wish.is_poll for wish in wishes))
 
     return Passes(new_scan)
 
@@ -61,6 +62,25 @@ def test_one_scan_grants_all_the_wishes_before_it(
         pass
     assert not passes.is_wanted
     assert scans(store) == [("start", 3, True), ("command", 3, True)]
+
+
+def test_polling_leaves_a_row_only_where_something_had_changed(
+    passes: Passes, store: Store, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Else the table would grow by a row every few seconds; what else is wished for has a row."""
+    passes.wish("start")
+    assert passes.step()[1]
+    for _ in range(3):
+        passes.wish("re-scan", is_poll=True)
+        assert passes.step()[1]
+    assert scans(store) == [("start", 3, True)]
+    skill(tmp_path / "root" / "d")
+    passes.wish("re-scan", is_poll=True)
+    assert passes.step()[1]
+    passes.wish("re-scan", is_poll=True)
+    passes.wish("re-scan")
+    assert passes.step()[1]
+    assert scans(store) == [("start", 3, True), ("re-scan", 4, True), ("re-scan", 4, True)]
 
 
 def test_a_scan_that_fails_is_made_again(
