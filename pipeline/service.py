@@ -293,7 +293,7 @@ class Service:
             postponed = self._await_others(work.report)
             self._settle.done(unit for unit in due if unit not in again | postponed)
             for unit in again:
-                self._settle.hint(unit, time.monotonic())
+                self._settle.again(unit, time.monotonic())
             if self._passes.is_running:
                 self._passes.overtaken |= set(due)
         finally:
@@ -325,7 +325,7 @@ class Service:
             # The scan may have read these before they were looked at, and stored them after.
             again |= self._passes.overtaken
             for unit in again:
-                self._settle.hint(unit, time.monotonic())
+                self._settle.again(unit, time.monotonic())
             self._wishes.scanned(self._passes.mendings, again,
                                  time.monotonic() + self._settings.settle_longest)
             self._passes.overtaken.clear()

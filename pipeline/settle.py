@@ -44,13 +44,15 @@ def with_archives(units: Iterable[Unit]) -> list[Unit]:
 class _Waiting:
     since: float
     last_hint: float
+    last_look: float  # at first, since
 
 
 class Settle:
     """Units with hints, from the first hint until they were looked at in peace.
 
     All times are seconds on one monotonic clock. A unit is due when no hint came for `quiet`
-    seconds; it is never given up, but `overdue` names those that wait for `longest`.
+    seconds, and every `longest` seconds although hints come: it may be shown as pending then, for
+    `overdue` tells that it waits for so long. It is never given up.
     """
 
     def __init__(self, quiet: float, longest: float) -> None:
@@ -61,8 +63,13 @@ class Settle:
 
     def hint(self, unit: Unit, now: float) -> None:
         """Note that something may have changed in a unit."""
-        waiting = self._waiting.get(unit) or _Waiting(now, now)
+        waiting = self._waiting.get(unit) or _Waiting(now, now, now)
         self._waiting[unit] = replace(waiting, last_hint=now)
+
+    def again(self, unit: Unit, now: float) -> None:
+        """Note that a unit was looked at and found to be changing."""
+        self.hint(unit, now)
+        self._waiting[unit] = replace(self._waiting[unit], last_look=now)
 
     def done(self, units: Iterable[Unit]) -> None:
         """Forget units that were looked at in peace."""
@@ -70,11 +77,10 @@ class Settle:
             self._waiting.pop(unit, None)
 
     def due(self, now: float) -> list[Unit]:
-        """Return the units that have been quiet for long enough, in order of their hints."""
+        """Return the units that were quiet, or have waited, for long enough, in order of hints."""
         if not self._waiting or now < self._next_moment():
             return []
-        return [unit for unit, waiting in self._waiting.items()
-                if waiting.last_hint + self._quiet <= now]
+        return [unit for unit, waiting in self._waiting.items() if self._moment(waiting) <= now]
 
     def overdue(self, unit: Unit, now: float) -> float | None:
         """Return since when a unit waits, if that is longer than it should."""
@@ -88,9 +94,13 @@ class Settle:
         return max(0.0, self._next_moment() - now) if self._waiting else None
 
     def _next_moment(self) -> float:
-        moments = [waiting.last_hint + self._quiet for waiting in self._waiting.values()]
+        moments = [self._moment(waiting) for waiting in self._waiting.values()]
         end = min(moments) + GATHER
         return max(moment for moment in moments if moment <= end)
+
+    def _moment(self, waiting: _Waiting) -> float:
+        """Return when a unit is to be looked at, if no more hints come."""
+        return min(waiting.last_hint + self._quiet, waiting.last_look + self._longest)
 
     def waiting(self) -> set[Unit]:
         """Return all the units."""

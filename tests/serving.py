@@ -147,7 +147,7 @@ class ServingProcess(Serving):
     def start(self) -> "ServingProcess":
         """Start the program, and return once everything is listened to."""
         env = {f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name)) for name in
-               ("settle_quiet", "rescan_every", "poll_every", "follow")}
+               ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, Path(sys.executable).with_name("skilldrop"), "--watched", self.root,

@@ -7,8 +7,10 @@ import stat
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -26,10 +28,12 @@ from made_archives import (
     rewritten,
     zeros,
 )
+from serving import ServingProcess
 
 from pipeline import disk
 from pipeline.disk import Archive, Folder, Limits
 from pipeline.members import Rationed, Refused
+from pipeline.reconcile import compare
 from pipeline.snapshot import Snapshot
 
 PACKERS = {"zip": pack_zip, "skill": pack_zip, "tar.gz": pack_tar, "tgz": pack_tar}
@@ -396,3 +400,73 @@ def test_a_hostile_archive_is_judged_in_bounded_time_and_memory(
                           cwd=Path(__file__).parents[1], capture_output=True, text=True,
                           timeout=60, check=False)
     assert (done.stdout, done.stderr[-500:]) == (f"{[code]}\n", "")
+
+
+# With the program itself
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, started; it is ended in the end."""
+    made = ServingProcess(tmp_path, settle_longest=0.3, rescan_every=3600.0).start()
+    yield made
+    made.kill()
+
+
+def test_an_archive_is_followed_through_its_life(
+    up: ServingProcess, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Copied slowly, taken in, replaced, refused and removed: each is seen where people look."""
+    def status() -> str:
+        return subprocess.run(
+            [Path(sys.executable).with_name("skilldrop"), "--watched", up.root,
+             "--data", up.settings.data, "status"],
+            capture_output=True, text=True, check=False).stdout
+
+    packed = tmp_path / "packed"
+    for name in ("x", "y"):
+        skill(packed / name, description=f"Does {name}.", files={"data.bin": os.urandom(4096)})
+    slow_copy(up, pack_zip(packed, tmp_path / "pack.zip").read_bytes(), up.root / "pack.zip")
+    up.settle()
+    assert up.statuses() == {"pack.zip!": "removed",  # the archive itself is no skill
+                             "pack.zip!/packed/x": "active", "pack.zip!/packed/y": "active"}
+    published = up.settings.packages_folder / "x/current"
+    assert (published / "data.bin").read_bytes() == (packed / "x/data.bin").read_bytes()
+    assert "<description>Does x.</description>" in up.index()
+
+    skill(packed / "x", description="Does more.")
+    (packed / "y").rename(packed / "z")
+    pack_zip(packed, tmp_path / "pack.zip").replace(up.root / "pack.zip")
+    up.settle()
+    assert up.statuses() == {"pack.zip!": "removed",
+                             "pack.zip!/packed/x": "active", "pack.zip!/packed/z": "active"}
+    assert "<description>Does more.</description>" in up.index()
+
+    make_tar(tmp_path / "evil.tgz", SKILL | {"sample/../../../escaped": "x"}).replace(
+        up.root / "evil.tgz")
+    make_zip(tmp_path / "pack.zip", SKILL | {"sample/../../x": "x"}).replace(up.root / "pack.zip")
+    up.settle()
+    assert up.statuses()["evil.tgz!"] == "rejected"
+    assert "evil.tgz!: archive-path-unsafe" in status()
+    assert "newest content rejected, last good version stays: pack.zip!/packed/x" in status()
+    assert "<description>Does more.</description>" in up.index()
+    assert not list(tmp_path.rglob("escaped"))
+
+    for name in ("pack.zip", "evil.tgz"):
+        (up.root / name).unlink()
+    up.settle()
+    assert set(up.statuses().values()) == {"removed"}
+    assert "Does more." not in up.index()
+    assert compare(up.settings).differences == ()
+
+
+def slow_copy(up: ServingProcess, data: bytes, path: Path) -> None:
+    """Copy so slowly that it is shown as pending meanwhile, and nothing of it is taken in."""
+    rest = iter(data)
+    with path.open("wb", buffering=0) as file:
+        file.write(bytes(islice(rest, len(data) // 2)))
+        while not up.rows("SELECT 1 FROM skills WHERE path = ? AND pending_reason = ?",
+                          f"{path.name}!", "still changing"):
+            file.write(bytes([next(rest)]))
+            time.sleep(0.02)
+        assert up.statuses() == {f"{path.name}!": "pending"}
+        file.write(bytes(rest))

@@ -1,5 +1,7 @@
 """When a folder has been quiet for long enough."""
 
+import pytest
+
 from pipeline.settle import Settle, Unit
 
 A, B = Unit("/root", "a"), Unit("/root", "b")
@@ -30,10 +32,25 @@ def test_a_unit_that_never_rests_is_overdue_since_its_first_hint() -> None:
     settle = Settle(quiet=1.0, longest=5.0)
     for second in range(8):
         settle.hint(A, float(second))
-    assert settle.due(7.5) == []
     assert settle.overdue(A, 4.9) is None
     assert settle.overdue(A, 7.5) == 0.0
     assert settle.overdue(B, 7.5) is None
+
+
+def test_a_unit_that_never_rests_is_looked_at_all_the_same() -> None:
+    """Each time it has waited for the longest time: so it is seen that it does not rest."""
+    settle = Settle(quiet=1.0, longest=5.0)
+    for tenths in range(50):
+        settle.hint(A, tenths / 10)
+        assert settle.due(tenths / 10 + 0.05) == []
+    assert settle.seconds_to_next(4.95) == pytest.approx(0.05)
+    assert settle.due(5.0) == [A]
+    settle.again(A, 5.1)
+    for tenths in range(51, 101):
+        settle.hint(A, tenths / 10)
+        assert settle.due(tenths / 10) == []
+    assert settle.due(10.1) == [A]
+    assert settle.overdue(A, 10.1) == 0.0
 
 
 def test_the_next_wake_up_is_when_the_first_unit_can_be_due() -> None:

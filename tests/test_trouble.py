@@ -2,11 +2,13 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from conftest import SkillWriter
@@ -104,6 +106,32 @@ def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWr
     up.wait_for(lambda: up.health()["held_removals"] == 0)
     up.settle()
     assert_promise(up)
+
+
+def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: SkillWriter) -> None:
+    """What lies below it is empty, and another device; however few they were, they are held."""
+    with TemporaryDirectory(dir="/dev/shm") as disk:
+        mount = f'mount --bind "{disk}" "{up.root}"'
+        if subprocess.run(["unshare", "-Urm", "sh", "-c", mount], check=False,
+                          capture_output=True).returncode or (
+                              os.stat(disk).st_dev == up.root.stat().st_dev):
+            pytest.skip("this system lets nobody mount anything, or has one file system")
+        skill(Path(disk, "a"))
+        up.prefix = ("unshare", "-Urm", "sh", "-c", f'{mount} && exec "$0" "$@"')
+        up.start()
+        up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
+        assert up.process
+        there = ("nsenter", "-t", str(up.process.pid), "-U", "-m", "--preserve-credentials",
+                 "sh", "-c")
+        subprocess.run([*there, f'umount "{up.root}"'], check=True)
+        up.wait_for(lambda: up.health()["held_removals"] == 1)
+        assert up.statuses() == {"a": "active"}
+        assert "another device lies there" in up.log.read_text()
+        subprocess.run([*there, mount], check=True)
+        up.wait_for(lambda: up.health()["held_removals"] == 0)
+        assert up.statuses() == {"a": "active"}
+        shutil.rmtree(Path(disk, "a"))
+        up.wait_for(lambda: up.statuses() == {"a": "removed"})
 
 
 def test_thousands_of_folders_unpacked_at_once(
