@@ -198,6 +198,12 @@ class Store:
         """Make the packages what the catalog says; see `mending.mend`."""
         return mending.mend(self.db, self.packager, at)
 
+    def was_lost(self) -> bool:
+        """Tell whether this is a new catalog in the place of one that had published packages."""
+        packaging = self.packager.packaging
+        return (packaging is not None and next(packaging.folder.shelves(), None) is not None
+                and not self.db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
+
     def check_packages(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
         """Look whether the packages are whole, and mend them; see `mending.check`."""
         return mending.check(self.db, self.packager, at, deep=deep)

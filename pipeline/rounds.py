@@ -197,6 +197,7 @@ class FullScan:
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
+        was_lost = self._store.was_lost()
         if self._deep:
             for _ in self._store.mend_packages(datetime.now(UTC)):
                 yield
@@ -206,6 +207,9 @@ class FullScan:
                 yield
         yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])
         yield from self.round.run([Unit(root.path, "") for root in self._roots])
+        if was_lost and all(disk.can_list(Path(root.path)) for root in self._roots):
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield  # what the lost catalog had published has gone now
         self._took_ms = (time.perf_counter() - began) * 1000
         self.write_row()
 

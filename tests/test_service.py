@@ -18,6 +18,7 @@ from watchdog.observers.inotify_c import InotifyFD
 from catalog.errors import CatalogBusy
 from catalog.lock import WriterLock
 from pipeline import engines, service, supervision
+from pipeline.reconcile import compare
 from pipeline.scan import How, Part, Seen
 
 
@@ -220,6 +221,23 @@ def test_a_catalog_that_is_deleted_is_made_anew(
     assert it.statuses() == {"a": "active", "b": "active"}
     assert "b/current/SKILL.md" in it.index()
     assert "was deleted or exchanged" in caplog.text
+
+
+def test_a_catalog_that_is_deleted_alone_leaves_no_packages_behind(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """Agents read the old ones until the new catalog knows the roots; then they go."""
+    it = serving().start()
+    for word in ("One", "Two"):
+        skill(it.root / "a", description=f"{word}.")
+        it.settle()
+    for file in it.settings.data.glob("catalog.db*"):
+        if file.suffix != ".lock":
+            file.unlink()
+    it.wait_for(lambda: it.statuses() == {"a": "active"})
+    it.settle()
+    assert compare(it.settings).differences == ()
+    assert len(list((it.settings.packages_folder / "a").iterdir())) == 2  # one, and `current`
 
 
 def test_a_service_that_lost_its_lock_gives_way(
