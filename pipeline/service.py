@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -24,10 +23,10 @@ from pipeline import disk, systemd
 from pipeline.config import Settings
 from pipeline.disk import Limits
 from pipeline.engines import processes
-from pipeline.excerpt import visible
+from pipeline.journal import Journal
 from pipeline.missing import Report
 from pipeline.opening import open_store
-from pipeline.outcomes import OutcomeInbox, OutcomeReport
+from pipeline.outcomes import OutcomeInbox
 from pipeline.passes import Passes, Wish
 from pipeline.rounds import FullScan, Round, show_pending
 from pipeline.settle import Settle, Unit
@@ -87,7 +86,7 @@ class Service:
             only_polls=settings.follow == "polling")
         self._passes = Passes(self._new_scan)
         self._wishes = Wishes(settings, self._passes)
-        self._told: set[str] = set()  # troubles that were logged
+        self._journal = Journal()
         self._pause_until = 0.0
         self._publish_after: float | None = None
         self._published = 0.0
@@ -211,7 +210,7 @@ class Service:
                 self._collect()
                 self._note_quiet()  # before anybody can see a part of what is to come
                 self._look_at_due()
-                self._tell_outcomes(self._outcomes.take_due(
+                self._journal.tell_outcomes(self._outcomes.take_due(
                     self._store, time.monotonic(), time.time_ns()))
                 self._continue_scan()
                 self._publish()
@@ -331,7 +330,7 @@ class Service:
             self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
             self._note_scanned()
-            self._tell_outcomes(self._outcomes.take_all(
+            self._journal.tell_outcomes(self._outcomes.take_all(
                 self._store, time.monotonic(), time.time_ns()))
         self._tell(scan.report, PUBLISH_EVERY)
 
@@ -383,31 +382,10 @@ class Service:
         return again
 
     def _tell(self, report: Report, delay: float) -> None:
-        """Log each change and trouble once, and see to it that the indexes follow."""
-        for trouble in report.troubles.values():
-            if trouble not in self._told:
-                log.warning("%s", trouble)
-        self._told = set(report.troubles.values())
-        report.troubles.clear()
-        for root, why in report.held.items():
-            log.warning("%s: %s; nothing of it is removed until `skilldrop reconcile"
-                        " --accept-removals` or the folders come back", root, why)
-        report.held.clear()
-        for one in report.changes:
-            detail = f" ({one.detail})" if one.detail else ""
-            log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"),
-                     extra={"fields": asdict(one)})
-        if report.changes:  # the first change shows at once, those that follow it together
+        """Log what was found, and see to it that the indexes follow."""
+        if self._journal.tell(report):  # the first change shows at once, the next ones together
             after = max(time.monotonic(), self._published + delay)
             self._publish_after = min(after, self._publish_after or after)
-        report.changes.clear()
-
-    def _tell_outcomes(self, report: OutcomeReport) -> None:
-        for path in (*report.stored, *report.revised):
-            log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
-        for path, why in report.rejected.items():
-            log.warning("outcome %s rejected: %s", visible(path), visible(why),
-                        extra={"fields": {"outcome_file": path}})
 
     def _publish(self) -> None:
         if self._publish_after is None or time.monotonic() < self._publish_after:

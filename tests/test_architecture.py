@@ -26,7 +26,7 @@ FLOORS = """
     8  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
     7  pipeline.terminal
     7  pipeline.index_table  pipeline.reconcile > pipeline.one_pass  pipeline.adding
-    7  pipeline.service
+    7  pipeline.service > pipeline.journal
     6  pipeline.wishes > pipeline.passes
     6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
