@@ -257,7 +257,7 @@ class Service:
     def _note_quiet(self) -> None:
         """Tell others when all that was heard of has been looked at and published."""
         is_quiet = not (len(self._settle) or len(self._outcomes) or self._passes.is_wanted
-                        or self._publish_after is not None)
+                        or self._publish_after is not None or self._supervision.needs_count)
         if is_quiet != self._is_quiet:
             self._store.set_health(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet

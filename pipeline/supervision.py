@@ -80,8 +80,8 @@ class Supervision:
 
     @property
     def needs_count(self) -> bool:
-        """Whether `check_all_heard` has a suspicion to confirm."""
-        return self._was_deaf > 0
+        """Whether `check_all_heard` has a suspicion to look into, or to confirm."""
+        return self._was_deaf > 0 or (self._next_try is None and self._watch.may_be_deaf)
 
     def polls(self, now: float) -> bool:
         """Tell whether it is time to look at everything because events cannot be relied on."""

@@ -96,8 +96,18 @@ class Watch:
                 return thread.ended_by or "a watching thread ended"
         return LIMIT_REACHED if self._observer.inotify.refused else None
 
+    @property
+    def may_be_deaf(self) -> bool:
+        """Whether a directory went from where it was to be listened to, since `deaf` was asked.
+
+        It was deleted, or its parent was renamed a moment after it was made.
+        """
+        return self._observer is not None and self._observer.inotify.has_missed
+
     def deaf(self) -> int:
         """Return how many directories nothing listens to, at the price of listing them all."""
+        if self._observer:
+            self._observer.inotify.has_missed = False
         there = sum(1 for root in self._roots for _ in self._directories(root))
         return max(0, there - (self._observer.inotify.watched if self._observer else 0))
 
@@ -196,6 +206,7 @@ class _Inotify(InotifyFD):
         super().__init__()
         self.has_overflowed = False
         self.refused = 0  # directories that the system would not watch
+        self.has_missed = False
         self._depth = depth
         self._bases = [os.fsencode(root.rstrip("/")) for root in roots]
 
@@ -224,6 +235,7 @@ class _Inotify(InotifyFD):
             return super().add_callback(path, mask, callback, id_)
         except OSError as error:
             self.refused += error.errno in _NO_MORE
+            self.has_missed |= error.errno == errno.ENOENT
             raise
 
     def _is_worth(self, path: bytes) -> bool:

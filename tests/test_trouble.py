@@ -57,6 +57,28 @@ def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> 
     assert_promise(up)
 
 
+def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """They are passed over in silence; nothing counts as quiet before they are listened to."""
+    up.start()
+    for number in range(20):
+        (up.root / f"b{number}").mkdir()
+    up.settle()
+    up.suspend()
+    for number in range(20):
+        (up.root / f"b{number}/x").mkdir()
+        (up.root / f"b{number}").rename(up.root / f"team{number}")
+    up.resume()
+    up.settle()
+    assert "directories were not listened to" in up.health()["watcher_reason"]
+    for number in range(20):
+        skill(up.root / f"team{number}/x", name=f"x{number}")
+    up.settle()
+    assert up.statuses() == {f"team{number}/x": "active" for number in range(20)}
+    assert_promise(up)
+
+
 def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
     """A limit of the system's itself, in a user namespace of its own; polling does without."""
     limit = "echo 40 > /proc/sys/user/max_inotify_watches"
