@@ -9,21 +9,16 @@ from pathlib import Path
 from catalog.formats import FORMATS
 from catalog.prompt_index import IndexSpec, PromptIndex
 from catalog.record import Json
+from catalog.syncing import sync
 
 _REPORT = ".meta.json"
 
 
-def publish_index(folder: Path, spec: IndexSpec, index: PromptIndex,
-                  report: Mapping[str, Json]) -> bool:
-    """Write an index and, beside it, its report as `<name>.meta.json`; tell if its text is new.
-
-    A file whose bytes are the same already is left alone. Raises OSError.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    changed = write_whole(folder / spec.file_name, index.text.encode())
-    write_whole(folder / f"{spec.name}{_REPORT}",
-                json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n")
-    return changed
+def files_of(spec: IndexSpec, index: PromptIndex, report: Mapping[str, Json]) -> dict[str, bytes]:
+    """Return the bytes of an index and of the report beside it, `<name>.meta.json`, by name."""
+    return {spec.file_name: index.text.encode(),
+            f"{spec.name}{_REPORT}":
+                json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n"}
 
 
 def remove_index_files(folder: Path, specs: Sequence[IndexSpec]) -> None:
@@ -36,25 +31,39 @@ def remove_index_files(folder: Path, specs: Sequence[IndexSpec]) -> None:
                 (folder / file).unlink(missing_ok=True)
 
 
-def write_whole(path: Path, data: bytes) -> bool:
-    """Replace a file's content in one step, unless it is the same; tell whether it was not.
+def write_whole(folder: Path, files: Mapping[str, bytes]) -> set[str]:
+    """Replace the content of files, each in one step; return the names of those that are new.
 
-    Raises OSError; the old content then still stands.
+    A file whose bytes are the same already is left alone. All are on the disk before the first
+    is replaced. Raises OSError; what was not replaced then is as it was.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    beside: dict[str, str] = {}
     try:
-        if path.read_bytes() == data:
-            return False
+        for name, data in files.items():
+            if _read(folder / name) != data:
+                beside[name] = _written(folder, name, data)
+        if beside:
+            sync(folder)
+        for name, path in beside.items():
+            os.replace(path, folder / name)
+    finally:
+        for path in beside.values():
+            Path(path).unlink(missing_ok=True)
+    return set(beside)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
     except FileNotFoundError:
-        pass
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, 0o644)  # mkstemp makes it private; agents of other users read it
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    return True
+        return None
+
+
+def _written(folder: Path, name: str, data: bytes) -> str:
+    """Write what is to replace a file beside it, and return its path."""
+    handle, path = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        os.fchmod(handle, 0o644)  # mkstemp makes it private; agents of other users read it
+    return path

@@ -1,6 +1,5 @@
 """The packages folder: which versions lie in it, which of them is current, and how they go."""
 
-import ctypes
 import hashlib
 import logging
 import os
@@ -18,8 +17,6 @@ log = logging.getLogger("skilldrop")
 
 CURRENT = "current"
 _BESIDE = ".current"  # what becomes `current` in one step; no version starts with a dot
-
-_syncfs = ctypes.CDLL(None, use_errno=True).syncfs
 
 
 class Shelf(NamedTuple):
@@ -130,19 +127,6 @@ class PackageFolder:
                   or (deep and _sha256(f"{top}/{os_path(path)}") != file.sha256)):
                 yield f"{path} is not as it was accepted"
         yield from (f"{path} is missing" for path in expected)
-
-    def sync(self) -> None:
-        """Wait until all that was written is on the disk: one call, however many files.
-
-        Raises OSError.
-        """
-        handle = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            if _syncfs(handle):
-                code = ctypes.get_errno()
-                raise OSError(code, os.strerror(code), str(self.path))
-        finally:
-            os.close(handle)
 
 
 def remove(path: str) -> None:

@@ -14,6 +14,7 @@ from catalog.file_names import os_path
 from catalog.making import Job, Key, Packaging, near
 from catalog.record import Applied, Change, Gone, Judged, Trigger
 from catalog.staging import PackageFile
+from catalog.syncing import sync
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 BATCH = 1024
@@ -121,7 +122,7 @@ class Packager:
             with self._transaction():
                 yield staged
                 if staged and self.packaging:
-                    self.packaging.folder.sync()
+                    sync(self.packaging.folder.path)
         except BaseException:
             self._flips = flips
             self._take_back(staged)

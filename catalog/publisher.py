@@ -19,14 +19,17 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     """
     store.packager.flip()  # no index names what cannot be read yet
     index_files.remove_index_files(folder, specs)
-    return [spec.name for spec in specs if _publish(store, spec, folder, at, keep)]
-
-
-def _publish(store: Store, spec: IndexSpec, folder: Path, at: datetime, keep: Kept) -> bool:
-    index = index_query.build_index(store.db, spec)
-    since = store.published_at(spec, index)
-    changed = index_files.publish_index(folder, spec, index, report(spec, index) | {
-        "published_at": since or at.isoformat(timespec="milliseconds")})
-    if since is None:
+    moment = at.isoformat(timespec="milliseconds")
+    built = [(spec, index_query.build_index(store.db, spec)) for spec in specs]
+    files: dict[str, bytes] = {}
+    new = []
+    for spec, index in built:
+        since = store.published_at(spec, index)
+        files |= index_files.files_of(
+            spec, index, report(spec, index) | {"published_at": since or moment})
+        if since is None:
+            new.append((spec, index))
+    changed = index_files.write_whole(folder, files)
+    for spec, index in new:
         store.record_build(spec, index, at, keep)
-    return changed
+    return [spec.name for spec in specs if spec.file_name in changed]

@@ -113,10 +113,11 @@ class Store:
 
     def known(self, root: str, under: str = "") -> dict[str, Known]:
         """Return the skill folders of a root, at or below a path, that are not removed."""
+        there, bounds = _at_or_below("path", under)
         found = self.db.execute(
             "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, pending_reason IS ?"
-            f" FROM skills WHERE root = ? AND status != 'removed' AND {_at_or_below('path')}",
-            [HELD, root, *_bounds(under)],
+            f" FROM skills WHERE root = ? AND status != 'removed' AND {there}",
+            [HELD, root, *bounds],
         )
         return {path: Known(fingerprint, digest, bool(pending), bool(held))
                 for path, fingerprint, digest, pending, held in found}
@@ -151,8 +152,8 @@ class Store:
     def set_strays(self, root: str, under: str, strays: Iterable[tuple[str, Finding]]) -> None:
         """Replace the findings that speak of no skill, at or below a path of a root."""
         new = [rows.finding(None, root, folder, found) for folder, found in strays]
-        there = f"skill IS NULL AND root = ? AND {_at_or_below('folder')}"
-        place = [root, *_bounds(under)]
+        there, bounds = _at_or_below("folder", under)
+        there, place = f"skill IS NULL AND root = ? AND {there}", [root, *bounds]
         wanted = columns(rows.FINDING_COLUMNS)
         if self.db.execute(f"SELECT {wanted} FROM findings WHERE {there} ORDER BY id",
                            place).fetchall() == new:
@@ -328,13 +329,13 @@ def _connect(path: Path) -> Database:
     return Database(connection)
 
 
-def _at_or_below(column: str) -> str:
-    """Return a condition for paths at or below the one of `_bounds`; an empty one holds all."""
-    return f"(? = '' OR {column} = ? OR ({column} > ? AND {column} < ?))"
-
-
-def _bounds(path: str) -> tuple[str, ...]:
-    return (path, path, f"{path}/", f"{path}0")  # "0" follows "/" in code points
+def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
+    """Return a condition for paths at or below one, and its parameters; all are below ""."""
+    if not path:
+        return "true", []
+    # The first two are what an index serves; "0" follows "/" in code points.
+    return (f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
+            [path, f"{path}0", path, f"{path}/"])
 
 
 def _iso(at: datetime) -> str:

@@ -67,7 +67,7 @@ FLOORS = """
     1  catalog.confined  catalog.standing
     1  catalog.skill_content
     0  catalog.file_names  catalog.asked_names  catalog.paging
-    0  catalog.locations  catalog.prose  catalog.shortening
+    0  catalog.locations  catalog.prose  catalog.shortening  catalog.syncing
 """
 
 # Each third-party package with the modules that may import it; their split-off parts may, too.

@@ -9,10 +9,16 @@ from catalog import index_files
 from catalog.prompt_index import IndexSpec, PromptIndex
 
 
+def publish(folder: Path, name: str = "default") -> set[str]:
+    """Publish an index."""
+    return index_files.write_whole(
+        folder, index_files.files_of(IndexSpec(name), PromptIndex("text", ()), {"full": 0}))
+
+
 def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
     """Agents of other users may read both."""
     folder = tmp_path / "index"
-    assert index_files.publish_index(folder, IndexSpec(), PromptIndex("text", ()), {"full": 0})
+    assert publish(folder) == {"default.xml", "default.meta.json"}
     assert (folder / "default.xml").read_text() == "text"
     assert json.loads((folder / "default.meta.json").read_text()) == {"full": 0}
     assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o644, 0o644]
@@ -21,34 +27,51 @@ def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
 def test_the_same_bytes_are_not_written_again(tmp_path: Path) -> None:
     """A file whose content stands keeps its inode, so caches of it stay valid."""
     path = tmp_path / "file"
-    assert index_files.write_whole(path, b"a")
+    assert index_files.write_whole(tmp_path, {"file": b"a", "other": b"o"}) == {"file", "other"}
     inode = path.stat().st_ino
-    assert not index_files.write_whole(path, b"a")
+    assert not index_files.write_whole(tmp_path, {"file": b"a"})
     assert path.stat().st_ino == inode
-    assert index_files.write_whole(path, b"b")
+    assert index_files.write_whole(tmp_path, {"file": b"b", "other": b"o"}) == {"file"}
     assert path.stat().st_ino != inode
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+def test_all_files_are_on_the_disk_before_one_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One wait is enough for all, and none where nothing is new."""
+    waits: list[dict[str, bytes]] = []
+
+    def sync(folder: Path) -> None:
+        waits.append({path.name: path.read_bytes() for path in folder.iterdir()})
+
+    monkeypatch.setattr(index_files, "sync", sync)
+    index_files.write_whole(tmp_path, {"a": b"old", "b": b"old"})
+    assert [sorted(each.values()) for each in waits] == [[b"old", b"old"]]
+    index_files.write_whole(tmp_path, {"a": b"new", "b": b"new"})
+    assert sorted(waits[1].values()) == [b"new", b"new", b"old", b"old"]
+    index_files.write_whole(tmp_path, {"a": b"new", "b": b"new"})
+    assert len(waits) == 2
+
+
+def test_a_write_that_fails_leaves_the_old_files_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody ever reads half a file."""
-    path = tmp_path / "file"
-    index_files.write_whole(path, b"old")
+    index_files.write_whole(tmp_path, {"a": b"old", "b": b"old"})
 
-    def full(handle: int) -> None:
+    def full(folder: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr(index_files, "sync", full)
     with pytest.raises(OSError, match="No space"):
-        index_files.write_whole(path, b"new")
-    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("file", b"old")]
+        index_files.write_whole(tmp_path, {"a": b"new", "b": b"new"})
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"a": b"old", "b": b"old"}
 
 
 def test_files_of_indexes_that_are_no_longer_configured_are_removed(tmp_path: Path) -> None:
     """Nothing of ours that no index names is left to be fetched; other files stay."""
     for name in ("old", "default"):
-        index_files.publish_index(tmp_path, IndexSpec(name), PromptIndex("text", ()), {})
+        publish(tmp_path, name)
     (tmp_path / "notes.txt").write_text("mine")
     index_files.remove_index_files(tmp_path, [IndexSpec("default")])
     assert sorted(path.name for path in tmp_path.iterdir()) == [

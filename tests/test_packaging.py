@@ -304,7 +304,7 @@ STEPS: dict[str, tuple[object, str]] = {
     "before anything is decided": (contest, "decide"),
     "before the first package": (staging.Stager, "stage"),
     "half way through a package": (staging.Stager, "_copy"),
-    "when the packages are made": (PackageFolder, "sync"),
+    "when the packages are made": (packaging, "sync"),
     "when it is committed": (packaging.Packager, "flip"),
     "half way through the flips": (PackageFolder, "flip"),
 }
@@ -327,9 +327,12 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
     skill(world.root / "g", files={"x.txt": "new"})
     world.store.close()
     if not (child := os.fork()):
-        _die(*STEPS[step], nth)
-        World(world.folder).scan()
-        os._exit(0)
+        try:
+            _die(*STEPS[step], nth)
+            World(world.folder).scan()
+            os._exit(0)
+        finally:
+            os._exit(1)  # whatever was raised, this process is not to go on with the tests
     _, status = os.waitpid(child, 0)
     assert os.WEXITSTATUS(status) == 9 or nth > 1  # not each step happens five times
     with closing(sqlite3.connect(world.folder / "catalog.db")) as db:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from records import NOON, judged, rooted
 
+from catalog import index_files
 from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
 from catalog.store import Store
@@ -63,11 +64,11 @@ def test_a_write_that_failed_is_made_up_for(
     publish_indexes(store, SPECS, folder, NOON)
     store.apply([judged("c")], trigger="command", at=LATER)
 
-    def full(handle: int) -> None:
+    def full(folder: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
+        patch.setattr(index_files, "sync", full)
         with pytest.raises(OSError, match="No space"):
             publish_indexes(store, SPECS, folder, LATER)
     assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
