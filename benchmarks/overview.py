@@ -9,7 +9,6 @@ import http.client
 import json
 import os
 import platform
-import shutil
 import signal
 import socket
 import sqlite3
@@ -71,7 +70,8 @@ def main() -> None:
 
 
 def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator[Row]:
-    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-",
+                                     ignore_cleanup_errors=True) as place:
         watched = Path(place, "watched")
         _say(f"making {size:,} skills of 5 files")
         make_skills(watched, size, seed)
@@ -82,6 +82,7 @@ def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator
         yield from tree.memory()
         if peers:
             yield from tree.peers(peers)
+        subprocess.run(["chmod", "-R", "u+w", place], check=True)  # packages are read-only
 
 
 class _Tree:
@@ -174,20 +175,18 @@ class _Tree:
 
     def _cold(self, settings: Settings, engine: Engine) -> float:
         def once() -> float:
-            _remove(settings.data)
+            _put_aside(settings.data)
             os.sync()
             return _seconds(lambda: _scan(settings, engine))
         return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
     def _copying(self) -> float:
         def once() -> float:
-            _remove(self.place / "copy")
+            _put_aside(self.place / "copy")
             os.sync()
             return _seconds(lambda: subprocess.run(
                 ["cp", "-r", self.watched, self.place / "copy"], check=True))
-        taken = statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
-        _remove(self.place / "copy")
-        return taken
+        return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
 
 def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False) -> Result:
@@ -244,7 +243,7 @@ def _answers(asked: _Asked) -> bool:
 
 
 def _peak_memory(settings: Settings) -> float:
-    _remove(settings.data)
+    _put_aside(settings.data)
     up = subprocess.Popen(
         [Path(sys.executable).with_name("skilldrop"), "--watched", settings.root_specs[0].path,
          "--data", settings.data, "up", "--no-site"], stderr=subprocess.DEVNULL,
@@ -288,10 +287,10 @@ def _peers() -> Path:
     return python
 
 
-def _remove(folder: Path) -> None:
+def _put_aside(folder: Path) -> None:
+    """Make room for a new folder. Nothing is deleted: it slows ext4 down for half a minute."""
     if folder.exists():
-        subprocess.run(["chmod", "-R", "u+w", folder], check=True)  # packages are read-only
-        shutil.rmtree(folder)
+        folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
 
 
 def _seconds(work: Callable[[], object]) -> float:

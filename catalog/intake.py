@@ -1,17 +1,16 @@
 """Takes one batch of changes into the tables, with one outcome each."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlite_utils import Database
 
 from catalog import apexbridge, rows, standing
-from catalog.naming import qualified_name, skill_id, version_name
+from catalog.gathered import FILE_COLUMNS, Gathered
+from catalog.naming import qualified_name, skill_id
 from catalog.record import (
-    ApexBridge,
     Applied,
     Change,
     Finding,
@@ -23,7 +22,7 @@ from catalog.record import (
     SkillRecord,
     Trigger,
 )
-from catalog.statements import columns, insert, upsert
+from catalog.statements import columns
 
 _PRESENT = ("active", "shadowed")
 """The statuses of accepted content: what competes for a skill_id."""
@@ -55,33 +54,23 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
             batch.take_record(change.verdict, change)
         else:
             batch.take_rejection(change.verdict, change)
-    batch.write()
+    batch.gathered.write(db.conn, at)
     return Taken(batch.applied, batch.contested)
 
 
 class _Batch:
-    """Rows to be written, gathered table by table so that each is written in one go."""
+    """What becomes of the changes, one after the other."""
 
     def __init__(self, db: Database, trigger: Trigger, at: datetime, scan: int | None) -> None:
         self.db = db
-        self.trigger, self.moment, self.scan = trigger, at, scan
+        self.trigger, self.scan = trigger, scan
         self.at = at.isoformat(timespec="milliseconds")
         self.old: dict[tuple[str, str], rows.Row] = {}
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
         self.applied: list[Applied] = []
-        self.skills: list[rows.Row] = []
-        self.versions: list[rows.Row] = []
-        self.files: list[tuple[Any, ...]] = []
-        self.findings: list[tuple[Any, ...]] = []
-        self.packages: dict[int, ApexBridge | None] = {}
-        self.texts: list[tuple[Any, ...]] = []
-        self.texts_gone: list[tuple[int]] = []
-        self.ingestions: list[tuple[Any, ...]] = []
-        self.superseded: list[tuple[str, int]] = []
-        self.judged_anew: list[tuple[int]] = []  # rows whose old findings no longer hold
+        self.gathered = Gathered()
         self.contested: set[str] = set()
-        self.taken: dict[str, set[str]] = defaultdict(set)
 
     # What is known of these places already
 
@@ -112,8 +101,8 @@ class _Batch:
             return
         self._write_skill(row, _SETTLED | {"status": "removed", "status_reason": None,
                                            "fingerprint": "", "shadowed_by": None})
-        self.judged_anew.append((row["id"],))
-        self.texts_gone.append((row["id"],))
+        self.gathered.judged_anew.append((row["id"],))
+        self.gathered.texts_gone.append((row["id"],))
         self.contested.add(row["skill_id"])
         self._note(row["id"], place, row["name"], "removed", None, None)
 
@@ -133,7 +122,7 @@ class _Batch:
             return
         skill = old["id"] if old else self._new_skill()
         if old or record.apexbridge:
-            self.packages[skill] = record.apexbridge
+            self.gathered.packages[skill] = record.apexbridge
         if not old or not old["current_version_id"] or (
             (old["digest"], old["skill_id"]) != (record.digest, record.skill_id)
         ):
@@ -147,7 +136,7 @@ class _Batch:
             "status_reason": old["status_reason"] if old and present else None,
         })
         self._replace_findings(skill, record.place.root, record.place.path, record.findings, old)
-        self.texts.append(rows.searchable(skill, record))
+        self.gathered.texts.append(rows.searchable(skill, record))
         self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
         self._note(skill, place, record.name, outcome, judged,
                    fields.get("current_version_id"))
@@ -169,7 +158,7 @@ class _Batch:
             fields |= {"status": "active", "status_reason": None}
             paths = [path for path, in self.db.execute(
                 "SELECT path FROM files WHERE version = ?", [held["id"]])]
-            self.texts.append(rows.restored_text(skill, held, paths))
+            self.gathered.texts.append(rows.restored_text(skill, held, paths))
         self._write_skill(old, fields | {"fingerprint": record.fingerprint})
         self._replace_findings(skill, place[0], place[1], findings, old)
         self.contested |= {record.skill_id, old["skill_id"]}
@@ -215,7 +204,7 @@ class _Batch:
         if old:
             self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
             if fields.get("status") == "rejected":  # accepted once, its package lost
-                self.texts_gone.append((skill,))
+                self.gathered.texts_gone.append((skill,))
         self._note(skill, place, rejection.name, "rejected", judged, None)
 
     # The rows of one change
@@ -240,17 +229,17 @@ class _Batch:
 
     def _write_skill(self, old: rows.Row | None, fields: rows.Row) -> None:
         base = old or _NEW_ROW | {"first_seen": self.at}
-        self.skills.append(base | fields | {"last_changed": self.at})
+        self.gathered.skills.append(base | fields | {"last_changed": self.at})
 
     def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord,
                      fields: rows.Row) -> int:
         version, self.next_version = self.next_version, self.next_version + 1
-        self.versions.append(rows.version(record, fields) | {
+        self.gathered.versions.append(rows.version(record, fields) | {
             "id": version, "skill": skill, "ingested_at": self.at,
         })
-        self.files.extend(rows.file(version, entry) for entry in record.files)
+        self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
         if old and old["current_version_id"]:
-            self.superseded.append((self.at, old["current_version_id"]))
+            self.gathered.superseded.append((self.at, old["current_version_id"]))
         return version
 
     def _readdressed(self, old: rows.Row, fields: rows.Row) -> rows.Row:
@@ -259,19 +248,19 @@ class _Batch:
         if fields["skill_id"] == old["skill_id"]:
             return fields
         version, self.next_version = self.next_version, self.next_version + 1
-        self.versions.append(self._version(old["current_version_id"]) | {
+        self.gathered.versions.append(self._version(old["current_version_id"]) | {
             "id": version, "skill_id": fields["skill_id"], "ingested_at": self.at})
-        self.files += [(version, *file) for file in self.db.execute(
-            f"SELECT {columns(_FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
+        self.gathered.files += [(version, *file) for file in self.db.execute(
+            f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
             [old["current_version_id"]])]
-        self.superseded.append((self.at, old["current_version_id"]))
+        self.gathered.superseded.append((self.at, old["current_version_id"]))
         return fields | {"current_version_id": version}
 
     def _replace_findings(self, skill: int, root: str, path: str,
                           findings: Iterable[Finding], old: rows.Row | None) -> None:
         if old:
-            self.judged_anew.append((skill,))
-        self.findings.extend(rows.finding(skill, root, path, found) for found in findings)
+            self.gathered.judged_anew.append((skill,))
+        self.gathered.findings.extend(rows.finding(skill, root, path, found) for found in findings)
 
     def _note(self, skill: int, place: tuple[str, str], name: str, outcome: Outcome,
               judged: Judged | None, version: int | None) -> None:
@@ -282,7 +271,7 @@ class _Batch:
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
         self.applied.append(Applied(*place, name, outcome, detail))
-        self.ingestions.append((
+        self.gathered.ingestions.append((
             skill, *place, self.scan, self.trigger, outcome, detail, version,
             judged.started_at if judged else self.at, judged.took_ms if judged else 0.0,
             rows.to_json([step.as_json() for step in judged.steps]) if judged else "[]",
@@ -298,38 +287,6 @@ class _Batch:
     def _highest(self, table: str) -> int:
         """Return the highest id there is; with one writer, ids can be given here."""
         return int(self.db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
-
-    # Writing it all
-
-    def write(self) -> None:
-        """Write every gathered row."""
-        execute = self.db.conn.executemany
-        self._name_versions()
-        execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
-        execute("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
-        execute(upsert("skills", _SKILL_COLUMNS),
-                [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
-        execute(insert("versions", _VERSION_COLUMNS),
-                [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
-        execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
-        execute(insert("files", _FILE_COLUMNS), self.files)
-        execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
-        apexbridge.write(self.db.conn, self.packages)
-        execute(upsert("skill_text", rows.TEXT_COLUMNS), self.texts)
-        execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
-
-    def _name_versions(self) -> None:
-        base = version_name(self.moment)
-        for slug, version in self.db.execute(
-            "SELECT v.skill_id, v.version FROM json_each(?) AS wanted JOIN versions AS v"
-            " ON v.skill_id = wanted.value AND v.version >= ?",
-            [rows.to_json([row["skill_id"] for row in self.versions]), base],
-        ):
-            self.taken[slug].add(version)
-        for row in self.versions:
-            taken = self.taken[row["skill_id"]]
-            row["version"] = version_name(self.moment, taken)
-            taken.add(row["version"])
 
 
 def _is_reranked(row: rows.Row, place: Place) -> bool:
@@ -354,27 +311,7 @@ def _place(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
-def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(map(row.get, columns))
-
-
 _SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}
 _NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
                       "is_alias": 0,
                       "status_reason": None}
-
-_SKILL_COLUMNS = (
-    "id", "skill_id", "name", "display_name", "description", "status", "status_reason",
-    "shadowed_by", "spec_valid", "level", "plugin", "root", "path", "is_alias", "author", "license",
-    "compatibility", "allowed_tools", "category", "tags", "priority", "model_invocable",
-    "user_invocable", "body_lines", "estimated_tokens", "file_inventory", "frontmatter",
-    "skill_md_name", "skill_md_hash", "digest", "seen_digest", "fingerprint",
-    "current_version_id", "pinned_version_id", "package_path", "newest_rejected_at",
-    "pending_since", "pending_reason", "first_seen", "last_changed",
-)
-_VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest",
-                    "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content",
-                    "described")
-_FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
-_INGESTION_COLUMNS = ("skill", "root", "path", "scan", "trigger", "outcome", "detail", "version",
-                      "started_at", "took_ms", "steps")

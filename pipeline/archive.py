@@ -9,13 +9,14 @@ from typing import IO
 from catalog.record import Finding
 from pipeline import tar_members, zip_members
 from pipeline.archive_tree import ArchiveTree
+from pipeline.descent import Archive, Stray
 from pipeline.directory import Directory
 from pipeline.findings.registry import finding
 from pipeline.members import Members, Refused, check_size
 from pipeline.names import os_path
 from pipeline.seen_file import identity
 from pipeline.signature import Folder
-from pipeline.walk import Archive, Stray, folders_in
+from pipeline.walk import folders_in
 
 _ZIPS = (".zip", ".skill")
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us

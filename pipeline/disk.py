@@ -15,6 +15,7 @@ from catalog.file_names import archive_of
 from catalog.record import FileEntry, Kind
 from pipeline.archive import folders as folders_in
 from pipeline.archive import is_refused, is_whole, refused_at
+from pipeline.descent import Archive, Stray
 from pipeline.directory import holds_skill_md
 from pipeline.names import os_path, text_path
 from pipeline.seen_file import identity, is_text, opened
@@ -22,8 +23,6 @@ from pipeline.signature import Folder, Limits, unreadable
 from pipeline.snapshot import Snapshot, digest, head_bytes, kind_of
 from pipeline.walk import (
     DEFAULT_LIMITS,
-    Archive,
-    Stray,
     archive_at,
     entries,
     look_at,

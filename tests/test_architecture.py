@@ -36,7 +36,7 @@ FLOORS = """
     3  pipeline.ingest
     3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.environment > pipeline.settings
-    2  pipeline.directory > pipeline.links
+    2  pipeline.descent > pipeline.directory > pipeline.links
     2  pipeline.zip_members > pipeline.tar_members > pipeline.members
     2  pipeline.outcome_reading
     1  pipeline.signature > pipeline.snapshot
@@ -59,7 +59,7 @@ FLOORS = """
     2  catalog.excerpts
     2  catalog.making > catalog.package_folder > catalog.staging
     2  catalog.schema > catalog.ddl  catalog.prompt_index > catalog.fitting  catalog.removals
-    2  catalog.apexbridge > catalog.rows
+    2  catalog.gathered > catalog.apexbridge > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.told
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
