@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import search
+from catalog import browse_indexes, search
 from catalog.rows import Row
 
 Catalog: TypeAlias = Database
@@ -123,16 +123,6 @@ def texts(db: Catalog, version: int) -> dict[str, Row]:
         " JOIN versions AS v ON v.id = f.version WHERE f.version = ? ORDER BY f.path", [version])}
 
 
-def index_states(db: Catalog, skill: int) -> list[Row]:
-    """Return what each index makes of an active skill: its state and rank, or why it is not in."""
-    return list(db.query(
-        "SELECT i.name, i.budget_chars, i.filter, e.rank, e.state, e.chars, e.reason,"
-        " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
-        "  AND o.index_name = i.name) AS left_out"
-        " FROM indexes AS i LEFT JOIN index_entries AS e"
-        " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position", {"skill": skill}))
-
-
 def startable(db: Catalog) -> list[Row]:
     """Return all skills that agents may start, in the order of an index without featured ones."""
     return list(db.query(
@@ -152,7 +142,7 @@ def overview(db: Catalog) -> dict[str, Any]:
         "severities": dict(db.execute(
             "SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
-        "indexes": indexes(db),
+        "indexes": browse_indexes.indexes(db),
         **health(db),
     }
 
@@ -203,39 +193,6 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
         {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE}))
 
 
-# Indexes
-
-def indexes(db: Catalog) -> list[Row]:
-    """Return the configured indexes, each with what it says now."""
-    return list(db.query(_INDEXES + " ORDER BY i.position"))
-
-
-def index(db: Catalog, name: str) -> Row | None:
-    """Return one index with the text that it has now; None where none has that name."""
-    return next(db.query(_INDEXES.replace("SELECT", "SELECT t.text,", 1) + " WHERE i.name = ?",
-                         [name]), None)
-
-
-def index_entries(db: Catalog, name: str) -> list[Row]:
-    """Return the skills that are in an index, in their order."""
-    return list(db.query(
-        "SELECT e.rank, e.state, e.chars, e.reason, s.skill_id, s.name, s.description, s.level"
-        " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill"
-        " WHERE e.index_name = ? ORDER BY e.rank", [name]))
-
-
-def index_left_out(db: Catalog, name: str, limit: int) -> tuple[list[Row], dict[str, int]]:
-    """Return active skills that are not in an index, and how many there are for each reason."""
-    listed = list(db.query(
-        "SELECT o.skill_id, o.name, o.reason, s.description, s.level FROM index_left_out AS o"
-        " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = ?"
-        " ORDER BY o.reason, s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id LIMIT ?",
-        [name, limit]))
-    counts = db.execute("SELECT reason, count(*) FROM index_left_out WHERE index_name = ?"
-                        " GROUP BY reason ORDER BY reason", [name])
-    return listed, dict(counts.fetchall())
-
-
 _CARD = ("s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
          " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed")
 _LISTED = """
@@ -245,10 +202,3 @@ _LISTED = """
 """
 _IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
-_INDEXES = """
-    SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,
-           i.location_base, b.sha256, b.published_at, b."full", b.shortened, b.name_only,
-           b.left_out, t.chars, t.estimated_tokens
-    FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
-    LEFT JOIN index_texts AS t ON t.sha256 = b.sha256
-"""

@@ -1,6 +1,7 @@
 """A filled catalog and the site that serves it in this process."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from datasette.app import Datasette
 from records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 
-from catalog import index_query
+from catalog import index_query, publisher
 from catalog.prompt_index import IndexSpec
 from catalog.record import Gone, Place, RootSpec
 from catalog.site import server
@@ -80,6 +81,12 @@ class Site:
             database.close()
 
 
+def free_port() -> int:
+    """Return a port nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
     """Return the file of a filled catalog that nobody writes."""
@@ -106,3 +113,12 @@ def serve() -> Iterator[Callable[[Path], Site]]:
 def site(catalog: Path, serve: Callable[[Path], Site]) -> Site:
     """Return the filled catalog, served in this process."""
     return serve(catalog)
+
+
+@pytest.fixture
+def published(catalog: Path) -> Path:
+    """Return the folder of the catalog's published indexes."""
+    store = Store.open(catalog)
+    publisher.publish_indexes(store, [DEFAULT, COMPANY], catalog.parent / "index", NOON)
+    store.close()
+    return catalog.parent / "index"

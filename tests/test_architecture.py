@@ -49,7 +49,7 @@ FLOORS = """
     0  pipeline.forked  pipeline.logs  pipeline.systemd
 
     6  catalog.site  catalog.mcp_server
-    5  catalog.browse
+    5  catalog.browse > catalog.browse_indexes
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.bundle > catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest

@@ -4,21 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from records import NOON
-from sites import COMPANY, DEFAULT, Site
+from sites import Site
 
-from catalog import publisher
 from catalog.site import answers, assets
-from catalog.store import Store
-
-
-@pytest.fixture
-def published(catalog: Path) -> Path:
-    """Return the folder of the published indexes."""
-    store = Store.open(catalog)
-    publisher.publish_indexes(store, [DEFAULT, COMPANY], catalog.parent / "index", NOON)
-    store.close()
-    return catalog.parent / "index"
 
 
 @pytest.mark.parametrize("path", ["/index/default", "/index/default.meta.json", "/search.json?q=a",

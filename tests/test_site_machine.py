@@ -4,20 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from records import NOON
-from sites import COMPANY, DEFAULT, Site
+from sites import Site
 
-from catalog import publisher, search
+from catalog import search
 from catalog.store import Store
-
-
-@pytest.fixture
-def published(catalog: Path) -> Path:
-    """Return the folder of the published indexes."""
-    store = Store.open(catalog)
-    publisher.publish_indexes(store, [DEFAULT, COMPANY], catalog.parent / "index", NOON)
-    store.close()
-    return catalog.parent / "index"
 
 
 def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> None:

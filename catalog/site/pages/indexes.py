@@ -4,7 +4,7 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog import browse
+from catalog import browse_indexes
 from catalog.browse import Catalog
 from catalog.rows import Row
 from catalog.site.visit import Visit
@@ -20,7 +20,7 @@ MOST_SEGMENTS = 400
 
 async def listing(visit: Visit) -> Response:
     """Show the indexes there are."""
-    return visit.page("indexes.html", indexes=await visit.ask(browse.indexes))
+    return visit.page("indexes.html", indexes=await visit.ask(browse_indexes.indexes))
 
 
 async def page(visit: Visit) -> Response:
@@ -60,8 +60,8 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
 
 
 def _look_up(db: Catalog, name: str) -> Any:
-    index = browse.index(db, name)
+    index = browse_indexes.index(db, name)
     if not index:
         return None
-    return (index, browse.index_entries(db, name),
-            browse.index_left_out(db, name, NAMED_LEFT_OUT))
+    return (index, browse_indexes.index_entries(db, name),
+            browse_indexes.index_left_out(db, name, NAMED_LEFT_OUT))

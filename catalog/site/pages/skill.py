@@ -6,7 +6,7 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog import browse
+from catalog import browse, browse_indexes
 from catalog.browse import Catalog
 from catalog.rows import Row
 from catalog.site import markdown, trees, wording
@@ -56,7 +56,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None) -> Sheet | None:
     return Sheet(
         skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
         browse.files(db, version) if version else [], browse.versions(db, skill["id"]),
-        browse.index_states(db, skill["id"]) if skill["status"] == "active" else [])
+        browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [])
 
 
 def which(skill: Row) -> str:

@@ -1,0 +1,241 @@
+"""The site as the real child process."""
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sites import fill, free_port
+
+from catalog.errors import CatalogUnusable, NotInCatalog, SkilldropError
+from catalog.site import process
+from catalog.site.process import SiteProcess
+from catalog.store import Store
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def child(catalog: Path, tmp_path: Path) -> Iterator[SiteProcess]:
+    """Return the site of the filled catalog, not yet started."""
+    child = SiteProcess(catalog, "127.0.0.1", free_port(), tmp_path / "site.log")
+    yield child
+    child.stop()
+
+
+def ask(child: SiteProcess, path: str = "catalog/skills.json?_shape=array") -> Any:
+    """Ask a child as soon as it answers; it has 60 seconds to."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(httpx.ConnectError):
+            return httpx.get(f"{child.url}{path}", trust_env=False).raise_for_status().json()
+        assert not ended(child.pid, 0.02), "the site ended"
+    pytest.fail("the site does not answer")
+
+
+def ended(pid: int | None, seconds: float) -> bool:
+    """Wait for a process to end, for so long at most."""
+    try:
+        handle = os.pidfd_open(pid or 0)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
+
+
+def test_the_child_serves_until_it_is_stopped(child: SiteProcess) -> None:
+    """Started it answers, stopped it is gone, and its port is free again."""
+    child.start()
+    assert len(ask(child)) == 11
+    pid = child.pid
+    child.stop()
+    assert ended(pid, 0)
+    assert child.pid is None
+    child.start()
+
+
+def test_the_child_serves_a_catalog_of_any_name(tmp_path: Path) -> None:
+    """A folder or file may be called what it likes; the site calls it `catalog`."""
+    path = tmp_path / "100% #1? 目录" / "skills.sqlite"
+    fill(Store.open(path)).close()
+    child = SiteProcess(path, "127.0.0.1", free_port(), tmp_path / "site.log")
+    child.start()
+    try:
+        assert len(ask(child)) == 11
+    finally:
+        child.stop()
+
+
+def test_the_child_is_not_led_astray_by_the_working_directory(
+    child: SiteProcess, tmp_path: Path
+) -> None:
+    """A `catalog` that lies where a command is started is not the package that is run."""
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "__init__.py").write_text("raise SystemExit('astray')")
+    child.start()
+    assert len(ask(child)) == 11
+
+
+def test_wait_returns_when_a_signal_handler_stops_the_site(child: SiteProcess) -> None:
+    """`skilldrop serve` waits for the site and ends it at Ctrl-C."""
+    before = signal.signal(signal.SIGALRM, lambda *_: child.stop())
+    child.start()
+    ask(child)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        assert child.wait() == -signal.SIGTERM
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_child_dies_with_its_parent(catalog: Path) -> None:
+    """Even a parent that was killed leaves no site behind."""
+    port = free_port()
+    program = (
+        "import sys; from pathlib import Path; from catalog.site.process import SiteProcess\n"
+        f"site = SiteProcess(Path({str(catalog)!r}), '127.0.0.1', {port})\n"
+        "site.start(); print(site.pid, flush=True); site.wait()"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    with parent:
+        assert parent.stdout
+        pid = int(parent.stdout.readline())
+        handle = os.pidfd_open(pid)  # taken now: later the number could mean another process
+        parent.kill()
+    died = select.select([handle], [], [], 10)[0]
+    if not died:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    os.close(handle)
+    assert died, "the site outlived its parent"
+
+
+def test_a_child_that_died_is_started_again(child: SiteProcess) -> None:
+    """At the first death there is no pause, and the new one serves."""
+    child.start()
+    ask(child)
+    pid = child.pid
+    child.ensure_running(100.0)
+    assert child.pid == pid, "it runs, so nothing is done"
+    os.kill(pid or 0, signal.SIGKILL)
+    assert ended(pid, 10)
+    child.ensure_running(101.0)
+    assert child.pid != pid
+    assert len(ask(child)) == 11
+
+
+def test_a_stopped_child_stays_stopped(child: SiteProcess) -> None:
+    """Neither before the start nor after the end does looking after it start it."""
+    child.ensure_running(1.0)
+    assert child.pid is None
+    child.start()
+    child.stop()
+    child.ensure_running(2.0)
+    assert child.pid is None
+
+
+@pytest.fixture
+def sickly(child: SiteProcess, monkeypatch: pytest.MonkeyPatch) -> SiteProcess:
+    """Return a site that ends as soon as it is started."""
+    monkeypatch.setattr(child, "_command", lambda: [sys.executable, "-c", "raise SystemExit(3)"])
+    return child
+
+
+def tries(child: SiteProcess, times: list[float]) -> list[float]:
+    """Look after a site at these times; return those at which it was started."""
+    started = []
+    for now in times:
+        before = child.pid
+        assert ended(before, 10)
+        child.ensure_running(now)
+        started += [now] if child.pid != before else []
+    return started
+
+
+def test_a_child_that_does_not_stay_up_gets_ever_longer_pauses(
+    sickly: SiteProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At once, after 1 s, 2 s, 4 s … and never more than a minute; each is logged once."""
+    sickly.start()
+    assert tries(sickly, [0, 1, 1.9, 2, 3, 4.9, 5, 6, 9.9, 10]) == [0, 2, 5, 10]
+    assert "The site ended with code 3; starting it again in 1 s" in caplog.messages
+    assert len(caplog.messages) == 4
+    assert tries(sickly, [20, 28, 29, 45, 46, 78, 79, 138.9, 139, 140, 200]) == [
+        28, 45, 78, 139, 200]
+
+
+def test_a_child_that_ran_for_long_is_trusted_again(child: SiteProcess) -> None:
+    """After a minute of service a death is the first one again."""
+    child._pause = 32.0
+    child.start()
+    child.ensure_running(0)
+    child.ensure_running(process.STEADY)
+    os.kill(child.pid or 0, signal.SIGKILL)
+    assert tries(child, [100]) == [100]
+
+
+def test_a_port_taken_meanwhile_is_logged_and_tried_again(
+    sickly: SiteProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is raised into the service, whose work goes on without the site."""
+    sickly.start()
+    assert ended(sickly.pid, 10)
+    port = int(sickly.url.rstrip("/").rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", port)):
+        assert tries(sickly, [0, 0.5]) == []
+    assert "another program does" in caplog.messages[-1]
+    assert tries(sickly, [1]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "complaint"),
+    [
+        pytest.param(None, NotInCatalog, "There is no catalog at .* yet", id="missing"),
+        pytest.param(b"no database, but long enough to be read as one" * 20, CatalogUnusable,
+                     "cannot be read", id="no database"),
+        pytest.param(b"", CatalogUnusable, "cannot be read", id="empty"),
+    ],
+)
+def test_without_a_catalog_there_is_no_site(
+    tmp_path: Path, content: bytes | None, error: type[SkilldropError], complaint: str
+) -> None:
+    """One sentence says so, and nothing is started or created."""
+    path = tmp_path / "catalog.db"
+    if content is not None:
+        path.write_bytes(content)
+    site = SiteProcess(path, "127.0.0.1", free_port())
+    with pytest.raises(error, match=complaint):
+        site.start()
+    assert site.pid is None
+    assert path.exists() == (content is not None)
+
+
+def test_the_command_says_in_one_line_why_it_cannot_serve(tmp_path: Path) -> None:
+    """`python -m catalog.site` ends with code 1 and a sentence, not a traceback."""
+    done = subprocess.run([sys.executable, "-m", "catalog.site", str(tmp_path / "none.db")],
+                          capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    assert done.returncode == 1
+    assert re.fullmatch(r"There is no catalog at .*none.db yet\. .*\n", done.stderr)
+
+
+def test_a_large_log_is_set_aside(child: SiteProcess, tmp_path: Path) -> None:
+    """The log of months does not fill the disk; the last one is kept."""
+    log = tmp_path / "site.log"
+    log.write_bytes(b"x" * (process.LOG_BYTES + 1))
+    child.start()
+    assert log.stat().st_size < process.LOG_BYTES
+    assert (tmp_path / "site.log.1").stat().st_size == process.LOG_BYTES + 1
