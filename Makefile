@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench bench-large bench-parts soak crashes clean
+.PHONY: help up test check lint docs bench bench-large bench-parts sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench: $(READY) ## measure everything at 1,000 and 10,000 skills beside floors a
 
 bench-large: $(READY) ## the same at 100,000 skills, too; takes long and 5 GB of disk
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
+
+sizing: $(READY) ## measure what a catalog takes: disk, files, watches, memory, copies; SKILLS=n
+	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)
 
 bench-parts: $(READY) ## measure validation, publication, indexes and the site by themselves, in more detail
 	@for part in ingest validate publish index latency; do $(BIN)/python benchmarks/$$part.py || exit; done

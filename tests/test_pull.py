@@ -1,0 +1,167 @@
+"""What `deploy/skilldrop-pull` brings to another machine is whole at every moment.
+
+A real service ingests, the real rsync copies, and a reader of the copy looks all the while.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from serving import Serving
+
+PULL = Path(__file__).parents[1] / "deploy/skilldrop-pull"
+SKILLS = 6
+FILES = 12
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("rsync") and not os.environ.get("CI"), reason="rsync is not installed here")
+
+
+class Reader(threading.Thread):
+    """Follows the index of a copy, and notes what it meets in each version."""
+
+    def __init__(self, copy: Path) -> None:
+        super().__init__()
+        self._copy = copy
+        self.met: dict[tuple[str, str], set[tuple[tuple[str, str], ...]]] = {}
+        self.missed: list[str] = []
+        self.is_done = threading.Event()
+
+    def run(self) -> None:
+        """Look again and again until done, and once more then."""
+        while True:
+            is_last = self.is_done.is_set()
+            index = self._copy / "index/default.xml"
+            for place in re.findall("<location>(.+?)/current/SKILL.md</location>",
+                                    index.read_text() if index.exists() else ""):
+                self._look(Path(place))
+            if is_last:
+                return
+
+    def _look(self, shelf: Path) -> None:
+        try:
+            version = os.readlink(shelf / "current")  # once, as the promise has it
+            found = tuple(sorted(hashed(shelf / version)))
+        except OSError as error:
+            self.missed.append(str(error))
+        else:
+            self.met.setdefault((shelf.name, version), set()).add(found)
+
+
+def hashed(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and SHA-256 of every file of a package."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
+    """Return what each version consists of, as the catalog has it."""
+    versions: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+    with closing(sqlite3.connect(catalog)) as db:
+        for skill_id, version, path, sha256 in db.execute(
+                "SELECT v.skill_id, v.version, f.path, f.sha256 FROM files AS f"
+                " JOIN versions AS v ON v.id = f.version ORDER BY f.path"):
+            known = versions.get((skill_id, version), ())
+            versions[skill_id, version] = (*known, (path, sha256))
+    return {version: tuple(sorted(files)) for version, files in versions.items()}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return the directory of the copy."""
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def serving(tmp_path: Path, copy: Path, skill: SkillWriter) -> Iterator[Serving]:
+    """Return a service with some skills, whose index leads to the copy."""
+    made = Serving(tmp_path, settle_quiet=0.05, indexes=[{"location_base": f"{copy}/packages"}])
+    for number in range(SKILLS):
+        written(skill, made.root, number, 0)
+    made.start()
+    made.settle()
+    yield made
+    made.stop()
+
+
+def written(skill: SkillWriter, root: Path, number: int, turn: int) -> None:
+    """Write every file of a skill anew."""
+    files: dict[str, str | bytes] = {
+        f"references/page-{page}.md": f"Turn {turn}.\n" * 500 for page in range(FILES)}
+    skill(root / f"skill-{number}", description=f"Counts words, turn {turn}.", files=files)
+
+
+def pull(serving: Serving, copy: Path) -> None:
+    """Do one round."""
+    subprocess.run([PULL, serving.settings.data, copy], check=True)
+
+
+def test_a_reader_of_the_copy_meets_whole_versions_only(
+    serving: Serving, copy: Path, skill: SkillWriter
+) -> None:
+    """While skills change and rounds run, every file met has the SHA-256 of the catalog."""
+    reader = Reader(copy)
+    reader.start()
+    try:
+        for turn in count(1):
+            for number in range(turn % 3, SKILLS, 3):
+                written(skill, serving.root, number, turn)
+            pull(serving, copy)
+            if turn >= 6 and len(reader.met) > 3 * SKILLS:
+                break
+    finally:
+        reader.is_done.set()
+        reader.join()
+    copied = copy / "catalog.db"
+    with closing(sqlite3.connect(serving.settings.catalog_path)) as live, closing(
+            sqlite3.connect(copied)) as target:
+        live.backup(target)
+    known = accepted(copied)
+    assert reader.missed == []
+    assert {version: files for version, files in reader.met.items()
+            if files != {known[version]}} == {}
+
+
+def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
+    """What the writer's index does not name any more is not in the copy's, and its files go."""
+    pull(serving, copy)
+    shutil.rmtree(serving.root / "skill-3")
+    serving.settle()
+    serving.stop()
+    shutil.rmtree(serving.settings.packages_folder / "skill-3", ignore_errors=True)
+    pull(serving, copy)
+    assert "skill-3" not in (copy / "index/default.xml").read_text()
+    names = sorted(path.name for path in serving.settings.packages_folder.iterdir())
+    assert sorted(path.name for path in (copy / "packages").iterdir()) == names
+    assert "skill-3" not in names
+
+
+def test_a_round_that_breaks_off_shows_nothing(
+    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network fails while packages come: the next round goes on from there."""
+    real = shutil.which("rsync")
+    (tmp_path / "bin").mkdir()
+    broken = tmp_path / "bin/rsync"
+    broken.write_text(f'#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\nexec {real} "$@"\n')
+    broken.chmod(0o755)
+    with monkeypatch.context() as failing:
+        failing.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+        with pytest.raises(subprocess.CalledProcessError):
+            pull(serving, copy)
+    assert not list(copy.glob("packages/*/current"))
+    assert not list(copy.glob("index/*"))
+    pull(serving, copy)
+    assert len(list(copy.glob("packages/*/current"))) == len(list(
+        serving.settings.packages_folder.glob("*/current")))
