@@ -83,32 +83,38 @@ def status(found: dict[str, Any]) -> str:
         lines.append(f"index {index['name']}: {counted(index['inside'], 'skill')}{over}")
     lines.append(", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
                  + " in all findings")
-    for word in ("pending", "rejected", "newest_rejected", "version_held", "shadowed"):
-        lines += _amiss(word, found[word])
-    lines += _errors(found["errors"])
+    is_much = sum(len(found[word]) for word in (*_AMISS, "errors")) > _SHOWN
+    most = _SHOWN_OF_MUCH if is_much else _SHOWN
+    for word in _AMISS:
+        lines += _amiss(word, found[word], most)
+    lines += _errors(found["errors"], most)
     return "\n".join(lines)
 
 
+_AMISS = ("pending", "rejected", "newest_rejected", "version_held", "shadowed")
 _SHOWN = 20
+"""Lines of what is amiss that one screen has room for in all …"""
+_SHOWN_OF_MUCH = 4
+"""… and of each kind, where there is more."""
 
 
-def _amiss(word: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _amiss(word: str, rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
     said = {"newest_rejected": "newest content rejected, last good version stays",
             "version_held": "held at an earlier version"}.get(word, word)
-    for row in rows[:_SHOWN]:
+    for row in rows[:most]:
         why = row.get("why") or row.get("pending_reason") or ""
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
-    if len(rows) > _SHOWN:
-        yield f"… and {len(rows) - _SHOWN} more {said}; --json lists them all"
+    if len(rows) > most:
+        yield f"… and {len(rows) - most} more {said}; --json lists them all"
 
 
-def _errors(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _errors(rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
     """Say where each error is, and what to do next."""
-    for row in rows[:_SHOWN]:
+    for row in rows[:most]:
         where = "/".join(filter(None, (row["folder"], row["path"])))
         line = f":{row['line']}" if row["line"] else ""
         yield visible(f"{where}{line}: {row['code']} {row['message']}")
         yield visible(f"    {row['fix']}")
-    if len(rows) > _SHOWN:
-        yield f"… and {len(rows) - _SHOWN} more errors; --json lists them all"
+    if len(rows) > most:
+        yield f"… and {len(rows) - most} more errors; --json lists them all"

@@ -1,6 +1,14 @@
+import io
 import json
 import logging
+import shutil
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SkillWriter
+from serving import Serving
 
 from pipeline.logs import _AsJson
 
@@ -31,3 +39,37 @@ def test_a_bug_of_ours_keeps_its_traceback() -> None:
         line = _AsJson().format(record("bug", exc_info=sys.exc_info()))
     assert "ZeroDivisionError" in json.loads(line)["traceback"]
     assert "\n" not in line
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Return what a service writes to its log, in JSON."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(_AsJson())
+    logger = logging.getLogger("skilldrop")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    yield written
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+def test_each_ingestion_is_one_line(tmp_path: Path, skill: SkillWriter, log: io.StringIO) -> None:
+    """Those of a first scan, a change, a rejection and a removal, as the catalog has them."""
+    it = Serving(tmp_path)
+    skill(it.root / "a")
+    skill(it.root / "b")
+    it.start()
+    it.settle()
+    skill(it.root / "a", description="Another one.")
+    skill(it.root / "c", files={"SKILL.md": "nothing"})
+    shutil.rmtree(it.root / "b")
+    it.settle()
+    it.stop()
+    told = [json.loads(line) for line in log.getvalue().splitlines()]
+    lines = [(one["path"], one["outcome"]) for one in told if "outcome" in one]
+    assert sorted(lines) == sorted(it.rows("SELECT path, outcome FROM ingestions"))
+    assert {("a", "updated"), ("b", "removed"), ("c", "rejected")} <= set(lines)
+    assert {"at", "level", "message", "root", "name", "detail"} <= told[0].keys() | told[1].keys()
