@@ -70,6 +70,13 @@ class Store:
             self._lock.close()
             self._lock = None
 
+    def checkpoint(self) -> None:
+        """Copy what the log holds into the file, as far as nobody reads it there.
+
+        SQLite does so by itself in the middle of a commit, once the log has grown long enough.
+        """
+        self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
     def is_in_place(self) -> bool:
         """Tell whether others still find this catalog, and its lock, where they were opened."""
         return (not self._file or is_same_file(*self._file)) and (

@@ -11,7 +11,8 @@ from pipeline.yaml_types import typed
 
 def dumped(fields: Mapping[str, Json]) -> str:
     """Return fields as lines of YAML; texts that look like something else are quoted."""
-    return str(yaml.safe_dump(_plain(fields), allow_unicode=True, sort_keys=False, width=100_000))
+    return str(yaml.dump(_plain(fields), Dumper=_Writer, allow_unicode=True, sort_keys=False,
+                         width=100_000))
 
 
 def as_typed(read: YamlText, fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -116,3 +117,15 @@ def _plain(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     return value
+
+
+class _Writer(yaml.SafeDumper):
+    """Quotes what YAML 1.2 takes for something else than text, as well as what 1.1 does."""
+
+
+def _text(writer: _Writer, text: str) -> yaml.ScalarNode:
+    is_text = isinstance(typed(text, "", frozenset()), str)
+    return writer.represent_scalar("tag:yaml.org,2002:str", text, None if is_text else "'")
+
+
+_Writer.add_representer(str, _text)

@@ -77,6 +77,7 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
     with explained(settings.data):
         work = full.round if full else new_round()
         for _ in full.run() if full else work.run(units):
+            work.report.changes.clear()  # the counts are enough here
             progress(work.report)
         report, waiting = work.report, work.report.unsettled
         while waiting and time.monotonic() - began < settings.settle_longest:
@@ -86,7 +87,6 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
                 progress(again.report)
             report.seen += again.report.seen - len(set(waiting))  # an archive was seen as one
             report.outcomes.update(again.report.outcomes)
-            report.changes += again.report.changes
             report.troubles |= again.report.troubles
             waiting = again.report.unsettled
         for unit in waiting:

@@ -262,6 +262,8 @@ class Service:
             self._store.set_health(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
             self._give_sign()
+            if is_quiet:
+                self._store.checkpoint()  # now nobody waits for it
 
     def _keep_catalog(self) -> None:
         """Begin a new catalog where the file was deleted or exchanged under our hands."""

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.field_text import as_typed, blocks, dumped, with_fields
@@ -52,6 +52,7 @@ _VALUES = st.recursive(
 )
 
 
+@example({"a": "0E0", "b": ["0o7", ".5e1"]}, "c")
 @given(st.dictionaries(st.sampled_from("abc"), _VALUES, max_size=3), st.sampled_from("abcd"))
 def test_what_is_written_is_read_again(fields: dict[str, object], taken: str) -> None:
     """Any fields survive being written, and any of them can go."""

@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,25 @@ def test_a_renamed_parent_keeps_the_rows_of_its_skills(
     assert it.rows("SELECT id FROM skills WHERE path LIKE 'crew/%' ORDER BY path") == ids
     assert set(it.statuses().values()) == {"active"}
     assert it.rows("SELECT count(*) FROM skills WHERE pending_since IS NOT NULL") == [(0,)]
+
+
+def test_once_quiet_the_file_alone_holds_all_there_is(
+    serving: Callable[..., Serving], skill: SkillWriter, tmp_path: Path
+) -> None:
+    """SQLite's log is written back while nobody waits, not in the middle of a later change."""
+    it = serving().start()
+    skill(it.root / "a")
+    it.settle()
+
+    def in_the_file() -> bool:
+        shutil.copy(it.settings.catalog_path, tmp_path / "copy.db")
+        with closing(sqlite3.connect(tmp_path / "copy.db")) as db:
+            try:
+                return bool(db.execute("SELECT 1 FROM skills WHERE path = 'a'").fetchone())
+            except sqlite3.DatabaseError:  # copied while it was written
+                return False
+
+    it.wait_for(in_the_file)
 
 
 # Trouble
