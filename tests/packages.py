@@ -24,7 +24,7 @@ class World:
 
     def __init__(self, folder: Path, *, in_place: bool = False) -> None:
         self.root = folder / "root"
-        self.root.mkdir(exist_ok=True)
+        self.root.mkdir(parents=True, exist_ok=True)
         self.roots = [RootSpec(str(self.root))]
         self.packages = folder / "packages"
         self.folder = folder

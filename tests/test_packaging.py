@@ -448,3 +448,33 @@ def test_a_last_good_version_moves_with_its_root_into_a_plugin(
     assert world.rows("SELECT skill_id, status FROM skills") == [("pack--a", "active")]
     assert (world.current("pack--a") / "x.txt").samefile(before / "x.txt")
     assert world.differences() == []
+
+
+def test_a_change_costs_the_database_the_same_however_much_there_is(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Counted in steps of SQLite, from the look at a folder to its package and the index."""
+    steps = [_steps_of_a_change(World(tmp_path / str(count)), skill, count)
+             for count in (100, 1000)]
+    assert steps[1] < 1.2 * steps[0], steps
+
+
+def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
+    steps = 0
+
+    def counted() -> None:
+        nonlocal steps
+        steps += 1
+
+    for number in range(count):
+        skill(world.root / f"s{number:03}", description=f"Does thing number {number}.")
+    world.scan()
+    spec = IndexSpec(budget_chars=500)
+    world.store.set_indexes([spec])
+    publish_indexes(world.store, [spec], world.folder, NOON)
+    skill(world.root / "s000", description="Does another thing.")
+    world.store.db.conn.set_progress_handler(counted, 1)
+    assert world.look("s000").outcomes == {"updated": 1}
+    publish_indexes(world.store, [spec], world.folder, NOON)
+    world.store.close()
+    return steps
