@@ -65,7 +65,15 @@ class Watch:
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
-        """Begin to listen to the roots that are there. Raises OSError if one cannot be."""
+        """Begin to listen to the roots that are there. Raises OSError if one cannot be.
+
+        No directory is listened to where the system would not have that of all: those that it
+        takes cost as much memory as a large catalog.
+        """
+        if (most := _most_watches()) is not None and any(
+            number > most for number, _ in enumerate(self._all_directories(), 1)
+        ):
+            raise OSError(errno.ENOSPC, LIMIT_REACHED)
         observer = _Observer(self._roots, self._depth)
         try:
             for root in self._roots:
@@ -108,7 +116,7 @@ class Watch:
         """Return how many directories nothing listens to, at the price of listing them all."""
         if self._observer:
             self._observer.inotify.has_missed = False
-        there = sum(1 for root in self._roots for _ in self._directories(root))
+        there = sum(1 for _ in self._all_directories())
         return max(0, there - (self._observer.inotify.watched if self._observer else 0))
 
     def stop(self) -> None:
@@ -117,9 +125,9 @@ class Watch:
             self._observer.end()
             self._observer = None
 
-    def _directories(self, root: str) -> Iterator[str]:
+    def _all_directories(self) -> Iterator[str]:
         """Yield every directory that is worth listening to."""
-        way = [(root, 0)]
+        way = [(root, 0) for root in self._roots]
         while way:
             path, depth = way.pop()
             with suppress(OSError), os.scandir(path) as entries:
@@ -256,6 +264,17 @@ def _noted(thread: _Watcher) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001  # `doubt` tells, and a new observer is made
         thread.ended_by = f"a watching thread ended: {type(error).__name__}: {error}"
+
+
+def _most_watches() -> int | None:
+    """Return how many directories the system will watch for one user; None where it does not say.
+
+    Source: inotify(7), /proc interfaces.
+    """
+    try:
+        return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _inode(root: str) -> tuple[int, int] | None:

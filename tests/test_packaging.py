@@ -453,10 +453,13 @@ def test_a_last_good_version_moves_with_its_root_into_a_plugin(
 def test_a_change_costs_the_database_the_same_however_much_there_is(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Counted in steps of SQLite, from the look at a folder to its package and the index."""
+    """Counted in steps of SQLite, from the look at a folder to its package and the index.
+
+    Ten times as much makes trees deeper; to go through any table would cost four times as much.
+    """
     steps = [_steps_of_a_change(World(tmp_path / str(count)), skill, count)
              for count in (100, 1000)]
-    assert steps[1] < 1.2 * steps[0], steps
+    assert steps[1] < 2 * steps[0], steps
 
 
 def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:

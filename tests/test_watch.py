@@ -8,6 +8,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from pipeline import watch
 from pipeline.watch import Watch
 
 PATIENCE = 20.0
@@ -184,3 +185,22 @@ def test_a_missing_root_is_doubted_once_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "later").mkdir()
     assert "replaced" in (watch.doubt() or "")
     watch.stop()
+
+
+def test_no_directory_is_watched_where_not_all_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a watch would be deaf, and take memory for nothing."""
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / ".git/objects").mkdir(parents=True)  # not worth watching
+    watching = Watch([str(tmp_path)], lambda _: None)
+    monkeypatch.setattr(watch, "_most_watches", lambda: 2)
+    with pytest.raises(OSError, match="more directories than the system will watch"):
+        watching.start()
+    assert watching.doubt()
+    monkeypatch.setattr(watch, "_most_watches", lambda: 3)
+    watching.start()
+    try:
+        assert (watching.doubt(), watching.deaf()) == (None, 0)
+    finally:
+        watching.stop()
