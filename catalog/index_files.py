@@ -42,7 +42,10 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> set[str]:
     try:
         for name, data in files.items():
             if _read(folder / name) != data:
-                beside[name] = _written(folder, name, data)
+                handle, beside[name] = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                    os.fchmod(handle, 0o644)  # it is made private; agents of other users read it
         if beside:
             sync(folder)
         for name, path in beside.items():
@@ -58,12 +61,3 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _written(folder: Path, name: str, data: bytes) -> str:
-    """Write what is to replace a file beside it, and return its path."""
-    handle, path = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        os.fchmod(handle, 0o644)  # mkstemp makes it private; agents of other users read it
-    return path

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from catalog import search
 from catalog.errors import CatalogBusy, ReplicationFailed
-from catalog.lock import WriterLock
+from catalog.lock import WriterLock, lock_of
 
 
 def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
@@ -44,7 +44,7 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
         raise CatalogBusy(f"There is a catalog at {catalog} already. Name another --data "
                           "directory, or add --replace.")
     catalog.parent.mkdir(parents=True, exist_ok=True)
-    lock = WriterLock(catalog.with_name(f"{catalog.name}.lock"))
+    lock = WriterLock(lock_of(catalog))
     try:
         with tempfile.TemporaryDirectory(dir=catalog.parent, prefix=".restore-") as beside:
             new = Path(beside, catalog.name)

@@ -133,8 +133,9 @@ class Supervision:
         try:
             self._watch.start()
         except OSError as error:
-            return self._give_up(now, f"the system will not watch: {error.strerror or error}",
-                                 overflowed)
+            why = error.strerror or str(error)
+            return self._give_up(now, why if why == LIMIT_REACHED else
+                                 f"the system will not watch: {why}", overflowed)
         if (doubt := self._watch.doubt()) == LIMIT_REACHED:
             return self._give_up(now, doubt, overflowed)
         if self._remote or not self._listened:

@@ -53,16 +53,17 @@ def test_all_files_are_on_the_disk_before_one_is_replaced(
     assert len(waits) == 2
 
 
+@pytest.mark.parametrize("where", ["os.fchmod", "sync", "os.replace"])
 def test_a_write_that_fails_leaves_the_old_files_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody ever reads half a file."""
     index_files.write_whole(tmp_path, {"a": b"old", "b": b"old"})
 
-    def full(folder: Path) -> None:
+    def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(index_files, "sync", full)
+    monkeypatch.setattr(f"catalog.index_files.{where}", full)
     with pytest.raises(OSError, match="No space"):
         index_files.write_whole(tmp_path, {"a": b"new", "b": b"new"})
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"a": b"old", "b": b"old"}
