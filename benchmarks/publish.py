@@ -22,7 +22,8 @@ from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
 from catalog.record import RootSpec
 from catalog.store import Store
-from pipeline import forked, originals
+from pipeline import originals
+from pipeline.crew import Crew
 from pipeline.disk import Limits
 from pipeline.engines import serial
 from pipeline.rounds import FullScan
@@ -101,7 +102,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all that is in the catalog and not in the folder."""
-        packaging = Packaging(self.folder, originals.opened, in_order=forked.in_order)
+        packaging = Packaging(self.folder, originals.opened, in_order=Crew().in_order)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

@@ -44,7 +44,8 @@ class Job(NamedTuple):
 
 InOrder: TypeAlias = Callable[
     [Callable[[list[Job]], list[bool]], Sequence[list[Job]]], Iterable[list[bool]]]
-"""Yields what a function returns for each of some things, in their order, as `map` does."""
+"""Yields what a function returns for each of some things, in their order, as `map` does; other
+processes may do it, so the function and the things are picklable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,6 @@ class Packaging:
     sources: Sources
     in_place: bool = False  # only skills in archives have a package
     in_order: InOrder = map
-    stager: Stager = field(default_factory=Stager)
 
     def packages(self, path: str) -> bool:
         """Tell whether a skill at a path of a root is published as a package."""
@@ -67,9 +67,19 @@ class Packaging:
         What lies in one archive had better follow each other, so that it is opened once. Work
         goes on ahead of what is asked for. Raises OSError where a package cannot be written.
         """
-        return chain.from_iterable(self.in_order(self._make, list(_pieces(jobs))))
+        maker = _Maker(self.folder, self.sources)
+        return chain.from_iterable(self.in_order(maker.make, list(_pieces(jobs))))
 
-    def _make(self, jobs: Iterable[Job]) -> list[bool]:
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """What makes packages, in whatever process."""
+
+    folder: PackageFolder
+    sources: Sources
+    stager: Stager = field(default_factory=Stager)
+
+    def make(self, jobs: Iterable[Job]) -> list[bool]:
         with self.sources() as source:
             return [self._make_one(job, source) for job in jobs]
 

@@ -3,23 +3,25 @@
 import gc
 import os
 import pickle
-import signal
 import threading
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context, resource_tracker
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from catalog.errors import RootUnreadable
+from catalog.record import Judged
 from pipeline import disk, forked
-from pipeline.scan import How, Part, Seen, Unchanged, look
+from pipeline.disk import Stray
+from pipeline.scan import Hidden, How, Part, Seen, Unchanged, look
+from pipeline.workers import Worker
 
 Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
 """Looks at a part of a root and yields what was seen, or None while it waits for a process.
@@ -35,6 +37,11 @@ PATIENCE = 0.2
 """Seconds after which who asked may do something else."""
 PIECES_AHEAD = 24
 """So many that a process has work while this one stores a batch."""
+SEEN_IN_AN_ANSWER = 16
+"""Enough that sending them costs little beside it."""
+ANSWERS_AHEAD = 24
+"""What waits of one process, and no more, however many folders there are in a piece: it is held
+in memory."""
 WORTH_IT = 512
 """Paths to read from which on other processes are started: that alone takes half a second."""
 
@@ -61,7 +68,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     gc.freeze()  # with so much to come, the collector need not go through what is here each time
     try:
         while alive and (todo or any(helper.asked for helper in alive)):
-            for helper in alive:
+            for helper in [helper for _ in range(PIECES_AHEAD) for helper in alive]:
                 helper.ask(todo)
             try:
                 helper, answer = answers.get(timeout=PATIENCE)
@@ -70,10 +77,10 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
                 continue
             if answer is None:
                 alive.discard(helper)
-                todo.extend(helper.asked)
             else:
-                helper.asked.popleft()
-                yield from _unpacked(answer)
+                yield from helper.taken(answer)
+        for helper in helpers:
+            yield from helper.left_undone()
         for piece in todo:
             yield from look(piece, how)
     finally:
@@ -91,73 +98,85 @@ class _Helper:
 
     def __init__(self, how: How, answers: "_Answers") -> None:
         self.asked: deque[Part] = deque()
+        self._how = how
+        self._told: set[object] = set()  # what it has seen of the piece it was asked for first
         self._answers = answers
-        # Not forked: a service has threads, whose locks a fork would copy as they happen to be.
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, how), daemon=True)
-        with _interrupts_held_back():
-            self._process.start()
-        theirs.close()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._room = threading.Semaphore(ANSWERS_AHEAD)
+        self._worker = Worker(_serve, how)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def ask(self, todo: deque[Part]) -> None:
-        """Give it pieces until it has enough. If it is dead, its thread will tell."""
-        while todo and len(self.asked) < PIECES_AHEAD:
+        """Give it a piece unless it has enough. If it is dead, its thread will tell."""
+        if todo and len(self.asked) < PIECES_AHEAD:
             self.asked.append(todo.popleft())
             with suppress(OSError):
-                self._pipe.send(self.asked[-1])
+                self._worker.pipe.send(self.asked[-1])
+
+    def taken(self, answer: bytes) -> Iterator[Seen]:
+        """Yield what it has seen. Raises RootUnreadable."""
+        self._room.release()
+        if answer == _DONE:
+            self.asked.popleft()
+            self._told.clear()
+            return
+        seen: list[Seen] | RootUnreadable = pickle.loads(answer)
+        if isinstance(seen, RootUnreadable):
+            raise seen
+        self._told.update(map(_name, seen))
+        yield from seen
+
+    def left_undone(self) -> Iterator[Seen]:
+        """Look at what it was asked for and, being dead, has not told."""
+        for piece in self.asked:
+            yield from (seen for seen in look(piece, self._how) if _name(seen) not in self._told)
+            self._told.clear()
 
     def end(self) -> None:
         """End it at once: what it may be doing is wanted no more."""
-        self._process.kill()
-        self._process.join()
-        self._pipe.close()
+        self._worker.end()
+        self._room.release(_PLENTY)
+        self._listener.join()
+        self._worker.pipe.close()
 
     def _listen(self) -> None:
-        try:
+        with suppress(EOFError, OSError):
             while True:
-                self._answers.put((self, self._pipe.recv_bytes()))
-        except (EOFError, OSError):
-            self._answers.put((self, None))
+                answer = self._worker.pipe.recv_bytes()
+                self._room.acquire()
+                self._answers.put((self, answer))
+        self._answers.put((self, None))
 
 
 _Answers: TypeAlias = "SimpleQueue[tuple[_Helper, bytes | None]]"
+_DONE = b""
+_PLENTY = 1_000_000  # of room for what a process had sent before its end
 
 
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Let a process start with a Ctrl-C held back, which is for us; it inherits that."""
-    resource_tracker.ensure_running()  # started later, it would let interrupts through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _name(seen: Seen) -> object:
+    """Return what tells one thing that was seen in a piece from the others."""
+    if isinstance(seen, Judged):
+        return seen.verdict.place.path
+    return seen if isinstance(seen, (Stray, Hidden)) else seen.path
 
 
 def _serve(pipe: Connection, how: How) -> None:
     """Answer pieces with what is seen in them, until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(5)  # who stores what is seen here comes first: all wait for it
-    gc.disable()  # what is made here is pickled and dropped, and holds no cycles
-    with suppress(EOFError, OSError):
-        while True:
-            pipe.send_bytes(_looked(pipe.recv(), how))
+    while True:
+        for answer in _looked(pipe.recv(), how):
+            pipe.send_bytes(answer)
 
 
-def _looked(piece: Part, how: How) -> bytes:
+def _looked(piece: Part, how: How) -> Iterator[bytes]:
+    """Yield what is seen in a piece, a few folders at a time, and then that this was all."""
+    seen = look(piece, how)
     try:
-        return pickle.dumps(list(look(piece, how)), pickle.HIGHEST_PROTOCOL)
+        while some := list(islice(seen, SEEN_IN_AN_ANSWER)):
+            yield pickle.dumps(some, pickle.HIGHEST_PROTOCOL)
     except RootUnreadable as error:
-        return pickle.dumps(error)
-
-
-def _unpacked(answer: bytes) -> list[Seen]:
-    seen: list[Seen] | RootUnreadable = pickle.loads(answer)
-    if isinstance(seen, RootUnreadable):
-        raise seen
-    return seen
+        yield pickle.dumps(error)
+    yield _DONE
 
 
 def _compared(part: Part, how: How, paths: Sequence[str]) -> Iterator[Seen | None]:

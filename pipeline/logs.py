@@ -14,7 +14,8 @@ def write_log(form: LogFormat) -> None:
     handler.setFormatter(_AsJson() if form == "json" else
                          logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    for library in ("apscheduler", "watchdog"):  # they warn of what is of no consequence
+        logging.getLogger(library).setLevel(logging.ERROR)
 
 
 class _AsJson(logging.Formatter):

@@ -4,14 +4,16 @@ import hashlib
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 
 from catalog.errors import RootUnreadable
 from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
 from catalog.store import Store, explained
-from pipeline import forked, originals
+from pipeline import originals
 from pipeline.config import Settings
+from pipeline.crew import Crew
 from pipeline.disk import Limits
 from pipeline.findings.registry import REGISTRY
 
@@ -47,8 +49,8 @@ def packaging_of(settings: Settings) -> Packaging:
     """Return where packages lie, what they are made of, and which skills have one."""
     limits = Limits(**settings.limits.model_dump())
     return Packaging(PackageFolder(settings.packages_folder),
-                      lambda: originals.opened(limits),
-                      in_place=settings.publish == "in-place", in_order=forked.in_order)
+                     partial(originals.opened, limits),
+                     in_place=settings.publish == "in-place", in_order=Crew().in_order)
 
 
 def rules_in_force() -> str:

@@ -189,7 +189,9 @@ class _Observer(BaseObserver):
         ending.join(timeout=1)
 
     def _end(self) -> None:
-        with suppress(OSError, RuntimeError):  # a thread that was never started, or died
+        # A thread that was never started, or died; and KeyError where two directories were
+        # exchanged so lately that watchdog has both under one name.
+        with suppress(OSError, RuntimeError, KeyError):
             self.stop()
         self.inotify.stop()
 

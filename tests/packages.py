@@ -13,7 +13,8 @@ from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
 from catalog.record import RootSpec
 from catalog.store import Store
-from pipeline import forked, originals
+from pipeline import originals
+from pipeline.crew import Crew
 from pipeline.disk import Limits
 from pipeline.rounds import FullScan, Report, Round
 from pipeline.settle import Unit
@@ -36,7 +37,7 @@ class World:
         store.set_roots(self.roots, "rules", NOON)
         list(store.publish_into(
             Packaging(PackageFolder(self.packages), originals.opened, in_place=in_place,
-                      in_order=forked.in_order), NOON))
+                      in_order=Crew().in_order), NOON))
         return store
 
     def restart(self, *, in_place: bool = False) -> None:

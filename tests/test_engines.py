@@ -1,11 +1,14 @@
 """Whoever looks at the folders, the same is seen."""
 
 import os
+import pickle
 import signal
 import sys
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from made_archives import make_tar, make_zip
 from catalog.record import Judged, RootSpec
 from pipeline import engines
 from pipeline.disk import Limits
-from pipeline.scan import How, Part, Unchanged
+from pipeline.scan import How, Part, Unchanged, look
 
 
 @pytest.fixture
@@ -108,14 +111,52 @@ def die(pipe: Connection, how: How) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_halfway(pipe: Connection, how: How) -> None:
+    """Stand in for one that is killed when it has told a part of what it has seen."""
+    pipe.send_bytes(pickle.dumps([next(look(pipe.recv(), how))]))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("ahead", [1, 64])
+@pytest.mark.parametrize("dies", [die, die_halfway])
 def test_a_process_that_dies_loses_nothing(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch, ahead: int
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch, ahead: int,
+    dies: Callable[[Connection, How], None],
 ) -> None:
-    """The rest of the work is done here, however much the dead had been asked for."""
+    """The rest is looked at here, once, however much the dead had been asked for and had told."""
     monkeypatch.setattr(engines, "PIECES_AHEAD", ahead)
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     alone = list(engines.serial(part, how))
-    monkeypatch.setattr(engines, "_serve", die)
+    monkeypatch.setattr(engines, "_serve", dies)
     assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+
+
+class Measured(SimpleQueue[object]):
+    """A queue that knows how long it ever was."""
+
+    longest = 0
+
+    def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
+        """Take a thing, and measure."""
+        super().put(item, block, timeout)
+        Measured.longest = max(Measured.longest, self.qsize())
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_no_more_waits_in_memory_than_there_is_room_for(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While nobody takes what was seen, the processes wait, and in the end nothing is missing."""
+    monkeypatch.setattr(engines, "ANSWERS_AHEAD", 1)
+    monkeypatch.setattr(engines, "SimpleQueue", Measured)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    seen = engines.processes(part, how)
+    taken = [next(seen)]
+    end = time.monotonic() + 20
+    while Measured.longest < 2:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert verdicts([*taken, *seen]) == verdicts(list(engines.serial(part, how)))
+    assert Measured.longest == 2

@@ -13,7 +13,8 @@ from records import NOON
 from catalog import making, packaging
 from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
-from pipeline import forked, originals
+from pipeline import originals
+from pipeline.crew import Crew
 
 NAMES = "abcdefg"
 
@@ -38,7 +39,7 @@ def publish(world: World, in_order: making.InOrder = map) -> list[int]:
         Packaging(PackageFolder(world.packages), originals.opened, in_order=in_order), NOON))
 
 
-@pytest.mark.parametrize("in_order", [map, forked.in_order], ids=["here", "forked"])
+@pytest.mark.parametrize("in_order", [map, Crew().in_order], ids=["here", "crew"])
 def test_all_are_published_in_batches(world: World, in_order: making.InOrder) -> None:
     """Whoever makes the packages, each batch is whole before the next."""
     assert publish(world, in_order) == [2, 4, 6, 7]
@@ -49,7 +50,7 @@ def test_all_are_published_in_batches(world: World, in_order: making.InOrder) ->
 def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
     """It waits to be looked at again, while all the others are published."""
     skill(world.root / "c", description="Another.")
-    publish(world, forked.in_order)
+    publish(world, Crew().in_order)
     assert sorted(os.listdir(world.packages)) == [name for name in NAMES if name != "c"]
     assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
     world.scan()

@@ -145,6 +145,24 @@ def test_the_death_of_the_thread_that_reads_raises_doubt(heard: Heard) -> None:
     assert observer.is_alive()
 
 
+def test_a_directory_exchanged_as_it_stops_costs_nothing(
+    heard: Heard, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where watchdog has two directories under one name, all the same every thread ends."""
+    for name in "ab":
+        (heard.root / name).mkdir()
+    wait_for(lambda: heard.watch.deaf() == 0)
+    observer = heard.watch._observer
+    assert observer
+    emitter, = observer.emitters
+    names = next(group for group in vars(emitter._inotify).values()  # type: ignore[attr-defined]
+                 if isinstance(group, dict) and os.fsencode(heard.root / "a") in group)
+    del names[os.fsencode(heard.root / "a")]
+    heard.watch.stop()
+    assert capfd.readouterr().err == ""
+    wait_for(lambda: not observer.inotify.is_alive())
+
+
 def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(
     heard: Heard, deep_tree: Path
 ) -> None:

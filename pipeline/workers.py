@@ -1,0 +1,65 @@
+"""Starts the processes that share the work; each ends when this one does."""
+
+import gc
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Concatenate, ParamSpec
+
+Given = ParamSpec("Given")
+
+_PRELOADED = ["pipeline.scan", "pipeline.originals", "catalog.making"]
+"""What is imported once for all workers: for one of them it takes a quarter of a second."""
+
+
+class Worker:
+    """A process at the other end of a pipe."""
+
+    def __init__(self, serve: Callable[Concatenate[Connection, Given], None],
+                 *given: Given.args, **named: Given.kwargs) -> None:
+        """Start a process that calls a function of some module with its end of the pipe."""
+        # Not forked from here: there are threads, whose locks a fork would copy as they are.
+        context = get_context("forkserver")
+        context.set_forkserver_preload(_PRELOADED)
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_served, args=(serve, theirs, given, named),
+                                        daemon=True)
+        with _interrupts_held_back():
+            self._process.start()
+        theirs.close()
+
+    def end(self) -> None:
+        """End it at once, whatever it is doing; who reads the pipe meets its end."""
+        self._process.kill()
+        self._process.join()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let a process start with a Ctrl-C held back, which is for us; it inherits that."""
+    resource_tracker.ensure_running()  # started later, it would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _served(serve: Callable[..., None], pipe: Connection, given: tuple[object, ...],
+            named: dict[str, object]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # what is made here is sent away and dropped, and holds no cycles
+    threading.Thread(target=_end_with_asker, daemon=True).start()
+    with suppress(EOFError, OSError):  # nobody asks any more
+        serve(pipe, *given, **named)
+
+
+def _end_with_asker() -> None:
+    """End this process as soon as the one it works for is gone: another may follow that one."""
+    if asker := parent_process():
+        wait([asker.sentinel])
+        os._exit(1)

@@ -1,0 +1,154 @@
+"""Work that is shared out to processes that stay for more."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from pipeline import crew
+from pipeline.crew import Crew
+
+PIECES = range(40)
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """Return a crew for two cores, however many there are."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    made = Crew()
+    yield made
+    made.end()
+
+
+def who(piece: int) -> tuple[int, int]:
+    """Return a piece with the process that does it."""
+    return piece, os.getpid()
+
+
+def is_alive(process: int) -> bool:
+    """Tell whether there is such a process."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:
+    """From as many processes as there are cores, of which the one that asks is not one."""
+    done = list(two.in_order(who, PIECES))
+    assert [piece for piece, _ in done] == list(PIECES)
+    workers = {process for _, process in done}
+    assert len(workers) == 2
+    assert os.getpid() not in workers
+
+
+def test_what_cannot_be_shared_is_done_here(
+    two: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One piece, no piece, or one core: no process is worth it."""
+    assert list(two.in_order(who, [7])) == [(7, os.getpid())]
+    assert list(two.in_order(who, [])) == []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert {process for _, process in two.in_order(who, PIECES)} == {os.getpid()}
+
+
+def test_the_same_processes_do_the_next_work(two: Crew) -> None:
+    """Also what is asked for while the last results are still awaited."""
+    results = two.in_order(who, PIECES)
+    first = [next(results), next(results)]
+    between = list(two.in_order(who, PIECES))
+    done = [*first, *results]
+    assert [piece for piece, _ in between] == [piece for piece, _ in done] == list(PIECES)
+    # What is asked for between is not handed out while everybody has enough to do.
+    assert {process for _, process in between} - {os.getpid()} <= {process for _, process in done}
+    assert {process for _, process in two.in_order(who, PIECES)} == {
+        process for _, process in done}
+
+
+def test_a_process_without_work_ends(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others take its place when there is work again."""
+    monkeypatch.setattr(crew, "IDLE", 0.5)
+    workers = {process for _, process in two.in_order(who, PIECES)}
+    wait_for(lambda: not any(map(is_alive, workers)))
+    others = {process for _, process in two.in_order(who, PIECES)}
+    assert len(others) == 2
+    assert others.isdisjoint(workers)
+
+
+def deadly(asking: int, piece: int) -> int:
+    """Return the piece; a process that is not the one that asks does not survive the eighth."""
+    if piece == 7 and os.getpid() != asking:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece
+
+
+def test_what_a_dead_process_leaves_is_done_all_the_same(two: Crew) -> None:
+    """By the one that asked."""
+    assert list(two.in_order(partial(deadly, os.getpid()), PIECES)) == list(PIECES)
+
+
+def failing(piece: int) -> int:
+    """Return the piece, unless it is the eighth."""
+    if piece == 7:
+        raise LookupError
+    return piece
+
+
+def test_an_exception_is_raised_when_its_turn_comes(two: Crew) -> None:
+    """With everything before it done, and more work can follow."""
+    results = two.in_order(failing, PIECES)
+    assert [next(results) for _ in range(7)] == list(range(7))
+    with pytest.raises(LookupError):
+        next(results)
+    assert [piece for piece, _ in two.in_order(who, PIECES)] == list(PIECES)
+
+
+def slow(folder: Path, piece: int) -> int:
+    """Return the piece at once, if it is the first, else after long; note the process."""
+    (folder / str(os.getpid())).touch()
+    if piece:
+        time.sleep(60)
+    return piece
+
+
+def test_who_stops_listening_stops_the_work(two: Crew, tmp_path: Path) -> None:
+    """Nothing is made any more of what nobody will take."""
+    results = two.in_order(partial(slow, tmp_path), PIECES)
+    assert next(results) == 0
+    wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    results.close()  # type: ignore[attr-defined]
+    assert not any(is_alive(int(file.name)) for file in tmp_path.iterdir())
+
+
+def ask(folder: Path, pipe: Connection) -> None:
+    """Ask a crew for what takes long, and say when the first result is there."""
+    os.sched_getaffinity = lambda _: {0, 1}
+    results = Crew().in_order(partial(slow, folder), PIECES)
+    pipe.send(next(results))
+    next(results)
+
+
+def test_the_work_ends_with_the_one_who_asked(tmp_path: Path) -> None:
+    """Even if that is killed: its successor meets nobody who still writes."""
+    ours, theirs = get_context("spawn").Pipe()
+    asking = get_context("spawn").Process(target=ask, args=(tmp_path, theirs))
+    asking.start()
+    assert ours.recv() == 0
+    wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    asking.kill()
+    asking.join()
+    wait_for(lambda: not any(is_alive(int(file.name)) for file in tmp_path.iterdir()))
