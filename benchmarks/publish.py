@@ -102,7 +102,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all that is in the catalog and not in the folder."""
-        packaging = Packaging(self.folder, originals.opened, in_order=Crew().in_order)
+        packaging = Packaging(self.folder, originals.opened, at_work=Crew().at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
-from catalog import apexbridge, rows
+from catalog import apexbridge, rows, texts
 from catalog.naming import version_name
 from catalog.record import ApexBridge
 from catalog.statements import insert, upsert
@@ -29,11 +29,10 @@ class Gathered:
     judged_anew: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
 
     def write(self, db: Connection, at: datetime) -> None:
-        """Write all of it, and name the new versions. Raises sqlite3.Error."""
+        """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
         execute = db.executemany
         self._name_versions(db, at)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
-        execute("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
         execute(upsert("skills", _SKILL_COLUMNS),
                 [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
         execute(insert("versions", _VERSION_COLUMNS),
@@ -42,8 +41,12 @@ class Gathered:
         execute(insert("files", FILE_COLUMNS), self.files)
         execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
         apexbridge.write(db, self.packages)
-        execute(upsert("skill_text", rows.TEXT_COLUMNS), self.texts)
         execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
+
+    def write_texts(self, db: Connection) -> None:
+        """Write what is searched. Raises sqlite3.Error."""
+        db.executemany("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
+        texts.replace(db, self.texts)
 
     def _name_versions(self, db: Connection, at: datetime) -> None:
         taken: dict[str, set[str]] = defaultdict(set)

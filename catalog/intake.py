@@ -1,8 +1,9 @@
 """Takes one batch of changes into the tables, with one outcome each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from sqlite_utils import Database
@@ -33,13 +34,15 @@ class Taken(NamedTuple):
 
     applied: list[Applied]  # in the order of the changes
     contested: set[str]  # each skill_id that is to be competed for anew
+    write_texts: Callable[[], None]  # writes what is searched, still inside the transaction
 
 
 def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
             scan: int | None = None) -> Taken:
     """Write a batch, inside the caller's transaction, before it is decided who wins.
 
-    Raises sqlite3.Error.
+    What is searched takes the longest to write, nobody waits for it, and it is left to the caller
+    when. Raises sqlite3.Error.
     """
     batch = _Batch(db, trigger, at, scan)
     batch.find_rows(changes)
@@ -55,7 +58,7 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
         else:
             batch.take_rejection(change.verdict, change)
     batch.gathered.write(db.conn, at)
-    return Taken(batch.applied, batch.contested)
+    return Taken(batch.applied, batch.contested, partial(batch.gathered.write_texts, db.conn))
 
 
 class _Batch:

@@ -1,7 +1,7 @@
 """Makes packages of what lies in the roots, as many at a time as there are cores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import NamedTuple, Protocol, TypeAlias
@@ -42,10 +42,17 @@ class Job(NamedTuple):
     twins: Mapping[Content, str]
 
 
-InOrder: TypeAlias = Callable[
-    [Callable[[list[Job]], list[bool]], Sequence[list[Job]]], Iterable[list[bool]]]
-"""Yields what a function returns for each of some things, in their order, as `map` does; other
-processes may do it, so the function and the things are picklable."""
+AtWork: TypeAlias = Callable[
+    [Callable[[list[Job]], list[bool]], Sequence[list[Job]]],
+    AbstractContextManager[Iterable[list[bool]]]]
+"""Gives what a function returns for each of some things, in their order, as `map` does; the work
+ends with the context. Other processes may do it, so the function and the things are picklable."""
+
+
+def here(work: Callable[[list[Job]], list[bool]],
+         pieces: Sequence[list[Job]]) -> AbstractContextManager[Iterable[list[bool]]]:
+    """Work in this process, when a result is asked for."""
+    return nullcontext(map(work, pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +62,22 @@ class Packaging:
     folder: PackageFolder
     sources: Sources
     in_place: bool = False  # only skills in archives have a package
-    in_order: InOrder = map
+    at_work: AtWork = here
 
     def packages(self, path: str) -> bool:
         """Tell whether a skill at a path of a root is published as a package."""
         return not self.in_place or archive_of(path) is not None
 
-    def made(self, jobs: Iterable[Job]) -> Iterator[bool]:
+    @contextmanager
+    def making(self, jobs: Iterable[Job]) -> Iterator[Iterator[bool]]:
         """Make packages; tell of each, in order, whether its files are still those judged.
 
-        What lies in one archive had better follow each other, so that it is opened once. Work
-        goes on ahead of what is asked for. Raises OSError where a package cannot be written.
+        What lies in one archive had better follow each other, so that it is opened once. It is
+        begun at once, and ends with the context. Raises OSError where one cannot be written.
         """
         maker = _Maker(self.folder, self.sources)
-        return chain.from_iterable(self.in_order(maker.make, list(_pieces(jobs))))
+        with self.at_work(maker.make, list(_pieces(jobs))) as results:
+            yield chain.from_iterable(results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_IMODE, S_ISREG
 from typing import NamedTuple
 
 from catalog.file_names import os_path, text_path
@@ -43,7 +43,8 @@ class PackageFolder:
                 os.mkdir(shelf)
             except FileNotFoundError:
                 os.makedirs(shelf, exist_ok=True)
-            os.chmod(shelf, 0o755)  # whatever the umask is; who may enter is said further up
+            if S_IMODE(os.lstat(shelf).st_mode) != 0o755:  # who may enter is said further up
+                os.chmod(shelf, 0o755)
         except FileExistsError:
             if os.path.isdir(shelf):
                 remove(f"{self.path}/{package_path}")

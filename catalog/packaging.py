@@ -1,7 +1,7 @@
 """Makes what a batch accepts public: package, commit, flip, in this order."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from itertools import chain, islice
@@ -51,7 +51,8 @@ class Packager:
             try:
                 with self._staged() as staged:
                     taken = intake.take_in(self._db, wanted, trigger=trigger, at=at, scan=scan)
-                    again = self._publish(taken.contested, _judged(wanted), at, staged)
+                    again = self._publish(taken.contested, _judged(wanted), at, staged,
+                                          meanwhile=taken.write_texts)
                 break
             except _ChangedMeanwhile as changed:
                 waiting.update(*(_keys(change) for change in wanted
@@ -86,22 +87,21 @@ class Packager:
     def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
         moment = at.isoformat(timespec="milliseconds")
         todo = deque(self._jobs(batch) for batch in batches)
-        made = self._made(list(chain.from_iterable(todo)))
         published = 0
         try:
-            for batch in batches:
-                with self._staged() as staged:
-                    staged += [job.package_path for job in todo[0]]
-                    changed = self._note_made(islice(made, len(todo[0])))
-                    self._note_published(set(batch), moment)
-                todo.popleft()
-                self.flip()
-                if again := [job.skill_id for job in changed]:
-                    self.publish(lambda again=again: again, at)  # type: ignore[misc]
-                published += len(batch)
-                yield published
+            with self._making(list(chain.from_iterable(todo))) as made:
+                for batch in batches:
+                    with self._staged() as staged:
+                        staged += [job.package_path for job in todo[0]]
+                        changed = self._note_made(islice(made, len(todo[0])))
+                        self._note_published(set(batch), moment)
+                    todo.popleft()
+                    self.flip()
+                    if again := [job.skill_id for job in changed]:
+                        self.publish(lambda again=again: again, at)  # type: ignore[misc]
+                    published += len(batch)
+                    yield published
         finally:
-            made.close()
             self._take_back(job.package_path for job in chain.from_iterable(todo))
 
     def flip(self) -> None:
@@ -136,12 +136,18 @@ class Packager:
                     self.packaging.folder.drop(package_path)
 
     def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
-                 staged: list[str], *, anew: bool = False) -> list[Key]:
+                 staged: list[str], *, anew: bool = False,
+                 meanwhile: Callable[[], None] = lambda: None) -> list[Key]:
+        """Publish what is active; what is to be done meanwhile takes the time packages take."""
         moment = at.isoformat(timespec="milliseconds")
         again: list[Key] = []
         while True:
             contest.decide(self._db, contested, moment)
-            failed = self._stage_all(contested, staged, anew=anew)
+            jobs = self._jobs(contested, anew=anew)
+            staged += [job.package_path for job in jobs]
+            with self._making(jobs) as made:
+                meanwhile()
+                failed = {job.place: job.skill for job in self._note_made(made)}
             if not failed:
                 break
             if in_batch := failed.keys() & batch:
@@ -150,15 +156,9 @@ class Packager:
             self._db.conn.executemany(_SET_WAITING, [
                 {"skill": skill, "why": _CHANGED, "at": moment} for skill in failed.values()])
             again += failed
+            meanwhile = _nothing
         self._note_published(contested, moment)
         return again
-
-    def _stage_all(self, contested: Iterable[str], staged: list[str], *,
-                   anew: bool) -> dict[Key, int]:
-        """Make the packages that are missing; return the skills whose files have changed."""
-        jobs = self._jobs(contested, anew=anew)
-        staged += [job.package_path for job in jobs]
-        return {job.place: job.skill for job in self._note_made(self._made(jobs))}
 
     def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[Job]:
         """Return which packages are missing, those of one archive beside each other."""
@@ -179,9 +179,13 @@ class Packager:
                    package_path, f"{self.packaging.folder.path}/{package_path}",
                    package_files(self._db, row["version_id"]), twins)
 
-    def _made(self, jobs: Sequence[Job]) -> Generator[tuple[Job, bool], None, None]:
-        if self.packaging:
-            yield from zip(jobs, self.packaging.made(jobs), strict=True)
+    @contextmanager
+    def _making(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, bool]]]:
+        if not self.packaging:
+            yield iter(())
+            return
+        with self.packaging.making(jobs) as made:
+            yield zip(jobs, made, strict=True)
 
     def _note_made(self, made: Iterable[tuple[Job, bool]]) -> list[Job]:
         """Write down which packages there are; return the jobs whose files have changed."""
@@ -203,6 +207,10 @@ class Packager:
         found = self._db.execute(_TO_FLIP, wanted).fetchall()
         self._flips = dict.fromkeys(
             (*self._flips, *(package_path for package_path, in found)))
+
+
+def _nothing() -> None:
+    """Do nothing meanwhile."""
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:

@@ -2,7 +2,7 @@
 
 from sqlite_utils import Database
 
-from catalog import apexbridge, rows, standing
+from catalog import apexbridge, rows, standing, texts
 from catalog.errors import NotInCatalog
 from catalog.history import find_skill, find_version
 from catalog.statements import insert
@@ -56,8 +56,7 @@ def _return_to(db: Database, skill: rows.Row, version: rows.Row, *,
 def _set_text(db: Database, skill: int, version: rows.Row) -> None:
     paths = [path for path, in db.execute(
         "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]])]
-    db.execute("DELETE FROM skill_text WHERE id = ?", [skill])
-    db.execute(insert("skill_text", rows.TEXT_COLUMNS), rows.restored_text(skill, version, paths))
+    texts.replace(db.conn, [rows.restored_text(skill, version, paths)])
 
 
 def _set_finding(db: Database, skill: rows.Row, held: rows.Row | None) -> None:

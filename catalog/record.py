@@ -1,8 +1,11 @@
-"""The words that both packages share: files, findings, verdicts and step traces, all frozen."""
+"""The words that both packages share: files, findings, verdicts and step traces, all frozen.
+
+Those of which there are many to a skill are tuples, which cost least to send to another process.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 Level: TypeAlias = Literal["enterprise", "personal", "project", "plugin"]
@@ -24,8 +27,7 @@ Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json
 """What a frontmatter value can be. YAML scalars stay the strings that were written."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(NamedTuple):
     """One file of a skill, as it was hashed."""
 
     path: str  # relative to the skill folder, with "/" between the parts
@@ -37,8 +39,7 @@ class FileEntry:
     text: str | None = None  # of small text files other than SKILL.md
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(NamedTuple):
     """What a skill consists of, in the field names of the product specification."""
 
     has_skill_md: bool
@@ -101,8 +102,7 @@ class Finding:
         return {key: value for key, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a skill folder lies and what its root says of it."""
 
     root: str  # absolute path
@@ -205,8 +205,7 @@ class Rejection:
 Verdict: TypeAlias = SkillRecord | Rejection
 
 
-@dataclass(frozen=True, slots=True)
-class StepTrace:
+class StepTrace(NamedTuple):
     """One step of a run, with its time; stored with camelCase keys."""
 
     step_id: str

@@ -118,6 +118,12 @@ def m013_questions(db: Database) -> None:
     _run(db, questions.QUESTIONS)
 
 
+@migrations()
+def m014_texts_come_together(db: Database) -> None:
+    """Leave to triggers only what goes from the full-text search; see `texts.replace`."""
+    _run(db, search.TEXTS_COME_TOGETHER)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from fcntl import ioctl
-from stat import S_ISREG
+from stat import S_IMODE, S_ISREG
 from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.errors import NotAsJudged
@@ -93,9 +93,9 @@ class Stager:
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
         try:
-            target = os.open(os_path(file.path), _NEW_FILE, dir_fd=top)
+            target = os.open(os_path(file.path), _NEW_FILE, file.mode & 0o555, dir_fd=top)
             try:
-                os.fchmod(target, file.mode & 0o555)  # whatever the umask is
+                _give_mode(target, file.mode & 0o555)
                 if self._hash_of_copy(source, target, file) != file.sha256:
                     raise NotAsJudged(f"{file.path} changed after it was judged")
             finally:
@@ -116,6 +116,12 @@ class Stager:
         except OSError:
             self._clones = False
         return self._clones
+
+
+def _give_mode(target: int, mode: int) -> None:
+    """Give a file its mode where the umask kept it from that: to look costs less than to set."""
+    if S_IMODE(os.fstat(target).st_mode) != mode:
+        os.fchmod(target, mode)
 
 
 def _directories(files: Iterable[PackageFile]) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -28,27 +28,24 @@ class Crew:
         """Begin without any process."""
         self._members: list[_Member] = []
 
-    def in_order(self, work: Callable[[Piece], Result],
-                 pieces: Sequence[Piece]) -> Iterator[Result]:
-        """Yield the result of each piece, in the order of the pieces; all must be picklable.
+    @contextmanager
+    def at_work(self, work: Callable[[Piece], Result],
+                pieces: Sequence[Piece]) -> Iterator[Iterator[Result]]:
+        """Give the results of the pieces, in their order; all must be picklable.
 
-        What a process leaves undone, because it died or its work raised, this one does itself:
-        an exception is thus raised here, when the turn of its piece comes.
+        The work begins at once, and what is not done by the end of the context is left. What a
+        process leaves undone, because it died or its work raised, this one does itself: an
+        exception is thus raised here, when the turn of its piece comes.
         """
         wanted = min(len(os.sched_getaffinity(0)), len(pieces))
         if wanted < 2:
-            yield from map(work, pieces)
+            yield map(work, pieces)
             return
         self._hire(wanted)
         call = _Call(work, pieces)
+        self._ask(call)
         try:
-            for number, piece in enumerate(pieces):
-                self._ask(call)
-                while number in call.asked:
-                    self._receive()
-                if number in call.todo:  # all have enough to do, or nobody is left
-                    call.todo.popleft()
-                yield call.done.pop(number) if number in call.done else work(piece)
+            yield self._results(call)
         finally:
             if call.asked:
                 self.end()  # what is being done is wanted no more
@@ -57,6 +54,15 @@ class Crew:
         """End all processes; they are started again when there is work."""
         for member in list(self._members):
             self._lose(member)
+
+    def _results(self, call: "_Call") -> Iterator[Any]:
+        for number, piece in enumerate(call.pieces):
+            self._ask(call)
+            while number in call.asked:
+                self._receive()
+            if number in call.todo:  # all have enough to do, or nobody is left
+                call.todo.popleft()
+            yield call.done.pop(number) if number in call.done else call.work(piece)
 
     def _hire(self, number: int) -> None:
         for member in [member for member in self._members if not member.is_there()]:

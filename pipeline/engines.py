@@ -102,6 +102,7 @@ class _Helper:
         self._told: set[object] = set()  # what it has seen of the piece it was asked for first
         self._answers = answers
         self._room = threading.Semaphore(ANSWERS_AHEAD)
+        self._is_wanted = True
         self._worker = Worker(_serve, how)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -134,8 +135,9 @@ class _Helper:
 
     def end(self) -> None:
         """End it at once: what it may be doing is wanted no more."""
+        self._is_wanted = False
         self._worker.end()
-        self._room.release(_PLENTY)
+        self._room.release()
         self._listener.join()
         self._worker.pipe.close()
 
@@ -143,14 +145,14 @@ class _Helper:
         with suppress(EOFError, OSError):
             while True:
                 answer = self._worker.pipe.recv_bytes()
-                self._room.acquire()
+                if self._is_wanted:
+                    self._room.acquire()
                 self._answers.put((self, answer))
         self._answers.put((self, None))
 
 
 _Answers: TypeAlias = "SimpleQueue[tuple[_Helper, bytes | None]]"
 _DONE = b""
-_PLENTY = 1_000_000  # of room for what a process had sent before its end
 
 
 def _name(seen: Seen) -> object:

@@ -50,7 +50,7 @@ def packaging_of(settings: Settings) -> Packaging:
     limits = Limits(**settings.limits.model_dump())
     return Packaging(PackageFolder(settings.packages_folder),
                      partial(originals.opened, limits),
-                     in_place=settings.publish == "in-place", in_order=Crew().in_order)
+                     in_place=settings.publish == "in-place", at_work=Crew().at_work)
 
 
 def rules_in_force() -> str:

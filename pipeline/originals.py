@@ -69,7 +69,7 @@ class FilesOfFolder:
 
     def open(self, path: str) -> Readable:
         """Open a regular file inside the root. Raises OSError."""
-        return io.FileIO(seen_file.opened_inside(self._root, f"{self._top}/{disk.os_path(path)}"))
+        return _Opened(seen_file.opened_inside(self._root, f"{self._top}/{disk.os_path(path)}"))
 
 
 class FilesInArchive:
@@ -85,6 +85,25 @@ class FilesInArchive:
         if path not in self._paths or not self._folder.source:
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
         return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
+
+
+class _Opened:
+    """A file of the disk; what Python's own object asks of each costs as much as reading it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes."""
+        return os.read(self._descriptor, size)
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close it."""
+        os.close(self._descriptor)
 
 
 class _Chunks:

@@ -37,7 +37,7 @@ class World:
         store.set_roots(self.roots, "rules", NOON)
         list(store.publish_into(
             Packaging(PackageFolder(self.packages), originals.opened, in_place=in_place,
-                      in_order=Crew().in_order), NOON))
+                      at_work=Crew().at_work), NOON))
         return store
 
     def restart(self, *, in_place: bool = False) -> None:

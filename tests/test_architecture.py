@@ -59,7 +59,7 @@ FLOORS = """
     2  catalog.excerpts
     2  catalog.making > catalog.package_folder > catalog.staging
     2  catalog.schema > catalog.ddl  catalog.prompt_index > catalog.fitting  catalog.removals
-    2  catalog.gathered > catalog.apexbridge > catalog.rows
+    2  catalog.gathered > catalog.apexbridge > catalog.texts > catalog.rows
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.told
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens

@@ -3,11 +3,12 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,12 @@ def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
     made = Crew()
     yield made
     made.end()
+
+
+def done(crew: Crew, work: Callable[[int], Any], pieces: Sequence[int] = PIECES) -> list[Any]:
+    """Return the results of all pieces."""
+    with crew.at_work(work, pieces) as results:
+        return list(results)
 
 
 def who(piece: int) -> tuple[int, int]:
@@ -49,9 +56,9 @@ def wait_for(what: Callable[[], object]) -> None:
 
 def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:
     """From as many processes as there are cores, of which the one that asks is not one."""
-    done = list(two.in_order(who, PIECES))
-    assert [piece for piece, _ in done] == list(PIECES)
-    workers = {process for _, process in done}
+    results = done(two, who)
+    assert [piece for piece, _ in results] == list(PIECES)
+    workers = {process for _, process in results}
     assert len(workers) == 2
     assert os.getpid() not in workers
 
@@ -60,31 +67,31 @@ def test_what_cannot_be_shared_is_done_here(
     two: Crew, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One piece, no piece, or one core: no process is worth it."""
-    assert list(two.in_order(who, [7])) == [(7, os.getpid())]
-    assert list(two.in_order(who, [])) == []
+    assert done(two, who, [7]) == [(7, os.getpid())]
+    assert done(two, who, []) == []
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    assert {process for _, process in two.in_order(who, PIECES)} == {os.getpid()}
+    assert {process for _, process in done(two, who)} == {os.getpid()}
 
 
 def test_the_same_processes_do_the_next_work(two: Crew) -> None:
     """Also what is asked for while the last results are still awaited."""
-    results = two.in_order(who, PIECES)
-    first = [next(results), next(results)]
-    between = list(two.in_order(who, PIECES))
-    done = [*first, *results]
-    assert [piece for piece, _ in between] == [piece for piece, _ in done] == list(PIECES)
+    with two.at_work(who, PIECES) as results:
+        first = [next(results), next(results)]
+        between = done(two, who)
+        outer = [*first, *results]
+    assert [piece for piece, _ in between] == [piece for piece, _ in outer] == list(PIECES)
+    workers = {process for _, process in outer}
     # What is asked for between is not handed out while everybody has enough to do.
-    assert {process for _, process in between} - {os.getpid()} <= {process for _, process in done}
-    assert {process for _, process in two.in_order(who, PIECES)} == {
-        process for _, process in done}
+    assert {process for _, process in between} <= workers | {os.getpid()}
+    assert {process for _, process in done(two, who)} == workers
 
 
 def test_a_process_without_work_ends(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others take its place when there is work again."""
     monkeypatch.setattr(crew, "IDLE", 0.5)
-    workers = {process for _, process in two.in_order(who, PIECES)}
+    workers = {process for _, process in done(two, who)}
     wait_for(lambda: not any(map(is_alive, workers)))
-    others = {process for _, process in two.in_order(who, PIECES)}
+    others = {process for _, process in done(two, who)}
     assert len(others) == 2
     assert others.isdisjoint(workers)
 
@@ -98,7 +105,7 @@ def deadly(asking: int, piece: int) -> int:
 
 def test_what_a_dead_process_leaves_is_done_all_the_same(two: Crew) -> None:
     """By the one that asked."""
-    assert list(two.in_order(partial(deadly, os.getpid()), PIECES)) == list(PIECES)
+    assert done(two, partial(deadly, os.getpid())) == list(PIECES)
 
 
 def failing(piece: int) -> int:
@@ -110,11 +117,11 @@ def failing(piece: int) -> int:
 
 def test_an_exception_is_raised_when_its_turn_comes(two: Crew) -> None:
     """With everything before it done, and more work can follow."""
-    results = two.in_order(failing, PIECES)
-    assert [next(results) for _ in range(7)] == list(range(7))
-    with pytest.raises(LookupError):
-        next(results)
-    assert [piece for piece, _ in two.in_order(who, PIECES)] == list(PIECES)
+    with two.at_work(failing, PIECES) as results:
+        assert [next(results) for _ in range(7)] == list(range(7))
+        with pytest.raises(LookupError):
+            next(results)
+    assert [piece for piece, _ in done(two, who)] == list(PIECES)
 
 
 def slow(folder: Path, piece: int) -> int:
@@ -127,19 +134,17 @@ def slow(folder: Path, piece: int) -> int:
 
 def test_who_stops_listening_stops_the_work(two: Crew, tmp_path: Path) -> None:
     """Nothing is made any more of what nobody will take."""
-    results = two.in_order(partial(slow, tmp_path), PIECES)
-    assert next(results) == 0
-    wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
-    results.close()  # type: ignore[attr-defined]
+    with two.at_work(partial(slow, tmp_path), PIECES):  # and does not even begin to
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
     assert not any(is_alive(int(file.name)) for file in tmp_path.iterdir())
 
 
 def ask(folder: Path, pipe: Connection) -> None:
     """Ask a crew for what takes long, and say when the first result is there."""
     os.sched_getaffinity = lambda _: {0, 1}
-    results = Crew().in_order(partial(slow, folder), PIECES)
-    pipe.send(next(results))
-    next(results)
+    with Crew().at_work(partial(slow, folder), PIECES) as results:
+        pipe.send(next(results))
+        next(results)
 
 
 def test_the_work_ends_with_the_one_who_asked(tmp_path: Path) -> None:

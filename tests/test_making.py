@@ -1,8 +1,11 @@
 """Packages that are made ahead of the batch that commits them."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from conftest import SkillWriter
@@ -33,16 +36,16 @@ def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -
     made.store.close()
 
 
-def publish(world: World, in_order: making.InOrder = map) -> list[int]:
+def publish(world: World, at_work: making.AtWork = making.here) -> list[int]:
     """Publish all of it, and return how many were published after each batch."""
     return list(world.store.publish_into(
-        Packaging(PackageFolder(world.packages), originals.opened, in_order=in_order), NOON))
+        Packaging(PackageFolder(world.packages), originals.opened, at_work=at_work), NOON))
 
 
-@pytest.mark.parametrize("in_order", [map, Crew().in_order], ids=["here", "crew"])
-def test_all_are_published_in_batches(world: World, in_order: making.InOrder) -> None:
+@pytest.mark.parametrize("at_work", [making.here, Crew().at_work], ids=["here", "crew"])
+def test_all_are_published_in_batches(world: World, at_work: making.AtWork) -> None:
     """Whoever makes the packages, each batch is whole before the next."""
-    assert publish(world, in_order) == [2, 4, 6, 7]
+    assert publish(world, at_work) == [2, 4, 6, 7]
     assert world.differences() == []
     assert sorted(os.listdir(world.packages)) == list(NAMES)
 
@@ -50,7 +53,7 @@ def test_all_are_published_in_batches(world: World, in_order: making.InOrder) ->
 def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
     """It waits to be looked at again, while all the others are published."""
     skill(world.root / "c", description="Another.")
-    publish(world, Crew().in_order)
+    publish(world, Crew().at_work)
     assert sorted(os.listdir(world.packages)) == [name for name in NAMES if name != "c"]
     assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
     world.scan()
@@ -60,12 +63,15 @@ def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWrite
 def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
     """Batches before it stay published; the next start does what is left."""
 
+    @contextmanager
     def breaks_down(
         work: Callable[[list[making.Job]], list[bool]], pieces: Sequence[list[making.Job]]
-    ) -> Iterator[list[bool]]:
+    ) -> Iterator[Iterator[list[bool]]]:
+        def fails() -> NoReturn:
+            raise OSError(28, "No space left on device")
+
         done = list(map(work, pieces))
-        yield from done[:3]
-        raise OSError(28, "No space left on device")
+        yield chain(done[:3], iter(fails, None))
 
     with pytest.raises(OSError, match="No space"):
         publish(world, breaks_down)
@@ -88,13 +94,13 @@ def test_what_is_near_is_made_by_one(
 
     def noted(
         work: Callable[[list[making.Job]], list[bool]], pieces: Sequence[list[making.Job]]
-    ) -> Iterator[list[bool]]:
+    ) -> AbstractContextManager[Iterable[list[bool]]]:
         given.extend([job.skill_id for job in piece] for piece in pieces)
-        return map(work, pieces)
+        return making.here(work, pieces)
 
     monkeypatch.setattr(making, "PIECE", 1)
     world.store.packager.packaging = Packaging(
-        PackageFolder(world.packages), originals.opened, in_order=noted)
+        PackageFolder(world.packages), originals.opened, at_work=noted)
     world.scan()
     world.store.close()
     assert given == [["c"], ["a", "b"]]

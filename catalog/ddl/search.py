@@ -51,3 +51,8 @@ CREATE VIEW skill_packages AS
 SELECT version, skill_md_hash, file_inventory, package_path, skill_id AS skillId
 FROM versions;
 """
+
+TEXTS_COME_TOGETHER = """
+DROP TRIGGER skill_text_added;
+DROP TRIGGER skill_text_changed;
+"""
