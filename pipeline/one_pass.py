@@ -1,6 +1,7 @@
 """One pass for a command: looks until nothing is still changing, then publishes."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -116,10 +117,10 @@ def unit_at(settings: Settings, path: Path) -> Unit | None:
     """Return the part of a root that a path names; None where it lies in no root."""
     absolute = Path(path).absolute()
     for root in settings.root_specs:
-        if absolute == Path(root.path):
-            return Unit(root.path, "")
-        if absolute.is_relative_to(root.path):
-            return Unit(root.path, disk.text_path(str(absolute.relative_to(root.path))))
+        for base in (root.path, os.path.realpath(root.path)):
+            if absolute.is_relative_to(base):
+                below = str(absolute.relative_to(base))
+                return Unit(root.path, "" if below == "." else disk.text_path(below))
     return None
 
 

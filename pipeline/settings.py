@@ -49,8 +49,18 @@ def _absolute(path: object) -> object:
         raise ValueError(str(error)) from None
 
 
+def _followed(path: object) -> object:
+    """Return an absolute path through the links in it, which may come to lead elsewhere."""
+    real = _absolute(path)
+    if not isinstance(path, str | Path) or ".." in Path(path).parts:
+        return real
+    return Path(path).expanduser().absolute()
+
+
 Directory: TypeAlias = Annotated[
     Path, BeforeValidator(_absolute), Field(description="the path of a directory")]
+Root: TypeAlias = Annotated[
+    Path, BeforeValidator(_followed), Field(description="the path of a directory")]
 Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts")]
 
 
@@ -61,7 +71,7 @@ class _Table(BaseModel):
 class RootSettings(_Table):
     """One `[[roots]]`: a directory to watch."""
 
-    path: Directory
+    path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field(
         "lenient", description="one of strict, lenient, permissive")
@@ -158,7 +168,7 @@ class RetentionSettings(_Table):
 class Settings(_Table):
     """Everything that can be set, with its default. Made by `load`; alone it reads nothing."""
 
-    watched: Directory = Field(Path("watched"), validate_default=True)
+    watched: Root = Field(Path("watched"), validate_default=True)
     data: Directory = Field(Path("var"), validate_default=True)
     roots: tuple[RootSettings, ...] = Field((), description="a list of tables [[roots]]")
     indexes: tuple[IndexSettings, ...] = Field(
@@ -181,7 +191,7 @@ class Settings(_Table):
     @model_validator(mode="after")
     def _apart(self) -> Self:
         """Refuse directories in which one would find what the other holds."""
-        roots = [Path(root.path) for root in self.root_specs]
+        roots = [Path(root.path).resolve() for root in self.root_specs]
         for one, other in combinations(roots, 2):
             if one == other:
                 raise ValueError(f"the root {one} is named twice; keep one of them")

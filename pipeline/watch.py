@@ -74,12 +74,13 @@ class Watch:
             number > most for number, _ in enumerate(self._all_directories(), 1)
         ):
             raise OSError(errno.ENOSPC, LIMIT_REACHED)
-        observer = _Observer(self._roots, self._depth)
+        real = {root: os.path.realpath(root) for root in self._roots}  # watchdog follows no link
+        observer = _Observer(list(real.values()), self._depth)
         try:
             for root in self._roots:
                 if Path(root).is_dir():
-                    observer.schedule(_Hints(self._heard), root, recursive=True,
-                                      event_filter=_HEARD)
+                    observer.schedule(_Hints(self._heard, root, real[root]), real[root],
+                                      recursive=True, event_filter=_HEARD)
                     self._inodes[root] = _inode(root)
             observer.start()
         except RecursionError as error:  # before Python 3.12 os.walk, as watchdog uses it
@@ -140,13 +141,14 @@ class Watch:
 class _Hints(FileSystemEventHandler):
     """Hands over the paths of an event and does no work: an error here would end the thread."""
 
-    def __init__(self, heard: Callable[[str], None]) -> None:
+    def __init__(self, heard: Callable[[str], None], root: str, real: str) -> None:
         self._heard = heard
+        self._root, self._real = root, real
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        self._heard(os.fsdecode(event.src_path))
-        if event.dest_path:
-            self._heard(os.fsdecode(event.dest_path))
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self._heard(self._root + os.fsdecode(path).removeprefix(self._real))
 
 
 # watchdog's threads end without a word, and drop directories that the system will not watch: each

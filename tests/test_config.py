@@ -134,15 +134,16 @@ def test_a_relative_path_of_the_command_line_starts_from_the_working_directory(
     assert settings.data == tmp_path / "d"
 
 
-def test_paths_are_real_and_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`~` is the home folder and a link is what it leads to."""
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    write("watched = 'link'\ndata = '~/data'")
+def test_paths_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` is the home folder; a root keeps a link, which may be changed while it is watched."""
+    for name in ("link", "other"):
+        (tmp_path / name).symlink_to(f"real-{name}")
+    write("watched = 'link'\ndata = 'other/data'\noutcomes = '~/outcomes'")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     settings = load()
-    assert settings.root_specs[0].path == str(tmp_path / "real")
-    assert settings.data == tmp_path / "home" / "data"
+    assert settings.root_specs[0].path == str(tmp_path / "link")
+    assert settings.data == tmp_path / "real-other" / "data"
+    assert settings.outcomes_folder == tmp_path / "home" / "outcomes"
 
 
 def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

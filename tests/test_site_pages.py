@@ -196,7 +196,7 @@ def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
     mode = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
             FileEntry("scripts/run.py", 9, "1" * 64, 0o644, "script", True, "print(1)\n"))
     for hour, bits in ((13, 0o644), (14, 0o755)):
-        store.apply([judged("mode", files=(mode[0], replace(mode[1], mode=bits)),
+        store.apply([judged("mode", files=(mode[0], mode[1]._replace(mode=bits)),
                             digest=f"sha256:{hour}")], trigger="event", at=NOON.replace(hour=hour))
     store.close()
     newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)

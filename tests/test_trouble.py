@@ -130,6 +130,37 @@ def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWr
     assert_promise(up)
 
 
+def test_a_root_that_is_a_link_is_followed_where_it_leads(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """As where each release lies in a directory of its own, and a link is changed in one step."""
+    first, second = (up.root.with_name(name) for name in ("first", "second"))
+    up.root.rmdir()
+    for release, names in ((first, "abcde"), (second, "bcdef")):
+        for name in names:
+            skill(release / name, description=f"Of the {release.name} release.")
+    up.root.symlink_to(first.name)
+    up.start()
+    skill(first / "a", description="Changed where it really lies.")
+    up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description LIKE 'Changed%'"))
+    up.settle()
+    next_link = up.root.with_name("next")
+    next_link.symlink_to(second.name)
+    next_link.rename(up.root)
+    up.wait_for(lambda: set(up.statuses()) == set("abcdef"))
+    up.settle()
+    assert up.health()["watcher_reason"] == f"the root {up.root} was replaced"
+    assert up.statuses() == dict.fromkeys("bcdef", "active") | {"a": "removed"}
+    assert up.rows("SELECT DISTINCT description FROM skills WHERE path IN ('b', 'f')") == [
+        ("Of the second release.",)]
+    missed = up.health()["missed_by_events"]
+    skill(up.root / "f", description="Still followed.")
+    up.settle()
+    assert up.rows("SELECT description FROM skills WHERE path = 'f'") == [("Still followed.",)]
+    assert up.health()["missed_by_events"] == missed
+    assert_promise(up)
+
+
 def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: SkillWriter) -> None:
     """What lies below it is empty, and another device; however few they were, they are held."""
     with TemporaryDirectory(dir="/dev/shm") as disk:
