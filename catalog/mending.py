@@ -103,8 +103,8 @@ def _flip(db: Database, folder: PackageFolder, shelves: dict[str, Shelf]) -> Non
 
 _PUBLIC = """
     SELECT s.package_path FROM skills AS s
-    JOIN versions AS v ON v.id = s.current_version_id AND v.package_path = s.package_path
-    WHERE s.status = 'active'
+    WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
+        (SELECT package_path FROM versions WHERE id = s.current_version_id)
 """
 _HELD_AT_NOTHING = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
@@ -113,11 +113,11 @@ _HELD_AT_NOTHING = """
 """
 _AMISS = """
     SELECT DISTINCT s.skill_id FROM skills AS s
-    LEFT JOIN versions AS v ON v.id = s.current_version_id
-    LEFT JOIN versions AS n
-        ON n.id = (SELECT max(id) FROM versions WHERE skill = s.id) AND s.status = 'active'
-    WHERE s.package_path IS NOT
-            (CASE WHEN s.status = 'active' AND has_package(s.path) THEN v.package_path END)
-        OR (s.status = 'active' AND has_package(s.path) AND n.package_path IS NULL)
+    WHERE CASE WHEN s.status = 'active' AND has_package(s.path)
+        THEN s.package_path IS NOT
+                (SELECT package_path FROM versions WHERE id = s.current_version_id)
+            OR (SELECT package_path FROM versions WHERE id =
+                    (SELECT max(id) FROM versions WHERE skill = s.id)) IS NULL
+        ELSE s.package_path IS NOT NULL END
     ORDER BY s.skill_id
 """

@@ -124,6 +124,12 @@ def m014_texts_come_together(db: Database) -> None:
     _run(db, search.TEXTS_COME_TOGETHER)
 
 
+@migrations()
+def m015_packaged(db: Database) -> None:
+    """Name the packages there should be, as each start asks, without reading every version."""
+    _run(db, skills.PACKAGED)
+
+
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""

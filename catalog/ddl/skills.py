@@ -145,3 +145,7 @@ CREATE INDEX skills_by_plugin ON skills (plugin) WHERE plugin IS NOT NULL;
 CREATE INDEX skills_by_license ON skills (license) WHERE license IS NOT NULL;
 CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
 """
+
+PACKAGED = """
+CREATE INDEX versions_packaged ON versions (package_path) WHERE package_path IS NOT NULL;
+"""
