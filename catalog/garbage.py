@@ -54,6 +54,8 @@ _COLLECTABLE = """
                EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed
         FROM versions AS v JOIN skills AS s ON s.id = v.skill
         WHERE v.package_path IS NOT NULL
+            AND v.skill IN (SELECT skill FROM versions
+                            WHERE package_path IS NOT NULL AND retired_at < :graced)
     )
     SELECT id, package_path FROM kept
     WHERE retired_at < :graced AND NOT is_pinned

@@ -38,7 +38,6 @@ MEANT = {
     "SELECT DISTINCT s.skill_id FROM skills AS s": "every skill is compared with its package",
     "FROM versions WHERE package_path IS NOT NULL": "so is every package",
     "UPDATE versions SET package_path = NULL, retired_at": "packages that the disk has no more",
-    "WITH kept AS": "the collection of packages weighs all of them, now and then",
     "SELECT 1 FROM versions LIMIT 1": "stops at the first row",
     "FROM outcomes WHERE is_newest = 1": "a full look at the folder of outcomes compares them all",
     "FROM roots AS r CROSS JOIN skills AS s": "a comparison looks for skills of no root at all",
