@@ -140,8 +140,6 @@ class Missing:
         self._report.outcomes["held"] += len(held)
         if held:
             self._report.held[root] = why
-            self._store.set_root_trouble(root, self._report.troubles.get(root) or held_sentence(
-                self._store.removals.held(root)))
 
     def _count_going(self, root: str) -> int:
         """Count the skills that are gone, too, and of which more may follow in a moment."""
@@ -151,6 +149,12 @@ class Missing:
             for path in self._store.known(*unit)
             if (place := Unit(root, path)) not in self._rows
         )
+
+
+def trouble_in(store: Store, root: str, report: Report) -> str | None:
+    """Say why a root cannot be read, or that removals are held and what to do, if anything is."""
+    held = store.removals.held(root)
+    return report.troubles.get(root) or (held_sentence(held) if held else None)
 
 
 def held_sentence(number: int) -> str:

@@ -16,7 +16,7 @@ from pipeline import disk
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, serial
 from pipeline.ingest import folder_name
-from pipeline.missing import Missing, Report, held_sentence, outermost
+from pipeline.missing import Missing, Report, outermost, trouble_in
 from pipeline.mounts import device
 from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
 from pipeline.settle import Unit, with_archives
@@ -69,6 +69,8 @@ class Round:
         yield from self._read_newcomers()
         self._apply()
         yield from self.remove(self._missing.to_remove())
+        for root in dict.fromkeys(unit.root for unit in units):
+            self._store.set_root_trouble(root, trouble_in(self._store, root, self.report))
 
     def remove(self, places: Sequence[Unit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
@@ -226,8 +228,7 @@ class FullScan:
         removals = self._store.removals
         if self._accepts_removals:
             removals.note_accepted(root, datetime.now(UTC))
-        held = removals.held(root)
-        trouble = self.report.troubles.get(root) or (held_sentence(held) if held else None)
+        trouble = trouble_in(self._store, root, self.report)
         self._store.set_root_trouble(root, trouble)
         if not trouble:
             removals.note_device(root, device(root))

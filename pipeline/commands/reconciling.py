@@ -69,11 +69,11 @@ def _told(found: Comparison, wrong: Sequence[Difference], mended: Sequence[Diffe
     lines += [visible(f"mended: {d.where}: {d.what}") for d in mended]
     kinds = ", ".join(f"{count} in {kind}" for kind, count in Counter(
         d.kind for d in wrong).items())
-    lines.append(f"{found.seen} skill folders compared; "
+    lines.append(f"{terminal.counted(found.seen, 'skill folder')} compared; "
                  f"{f'differences: {kinds}' if wrong else 'no differences'}.")
     if found.held:
-        lines.append(f"{found.held} skills are gone and their removal is held; bring the folders "
-                     "back, or confirm it with `skilldrop reconcile --accept-removals`.")
+        lines.append(f"{terminal.counted(found.held, 'removal')} held: bring the folders back, or "
+                     "confirm it with `skilldrop reconcile --accept-removals`.")
     if found.last_good:
         lines.append(f"Of {found.last_good} the newest content is rejected and the last good "
                      "version stays; `skilldrop status` says which.")

@@ -60,7 +60,8 @@ def _told(result: Result) -> str:
     changed = [f"{counts[word]} {word}" for word in
                ("added", "updated", "renamed", "rejected", "removed", "pending") if counts[word]]
     summary = ", ".join(changed) or "nothing changed"
-    lines = [f"{result.report.seen} skill folders seen in {result.seconds:.1f} s: {summary}."]
+    seen = terminal.counted(result.report.seen, "skill folder")
+    lines = [f"{seen} seen in {result.seconds:.1f} s: {summary}."]
     lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
     if result.held:
         removals = terminal.counted(result.held, "removal")
