@@ -258,6 +258,9 @@ class Life(RuleBasedStateMachine):
     def look(self) -> None:
         """Wait until all is quiet, and compare."""
         self.it.settle()
+        if self.it.health()["held_removals"]:  # so much came and went that it has to be confirmed
+            reconcile.mend(self.it.settings, accepts_removals=True)
+            self.it.settle()
         if self.has_links:  # what changes behind a link is no event where the link is
             self.it.rescan()
         self.check()
