@@ -165,9 +165,19 @@ def _name(seen: Seen) -> object:
 def _serve(pipe: Connection, how: How) -> None:
     """Answer pieces with what is seen in them, until nobody asks any more."""
     os.nice(5)  # who stores what is seen here comes first: all wait for it
-    while True:
-        for answer in _looked(pipe.recv(), how):
+    asked: SimpleQueue[Part | None] = SimpleQueue()
+    threading.Thread(target=_take_questions, args=(pipe, asked), daemon=True).start()
+    while piece := asked.get():
+        for answer in _looked(piece, how):
             pipe.send_bytes(answer)
+
+
+def _take_questions(pipe: Connection, asked: "SimpleQueue[Part | None]") -> None:
+    """Take what is asked at once, lest two wait for each other with what they have to say."""
+    with suppress(EOFError, OSError):
+        while True:
+            asked.put(pipe.recv())
+    asked.put(None)
 
 
 def _looked(piece: Part, how: How) -> Iterator[bytes]:

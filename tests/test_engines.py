@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -18,7 +19,7 @@ from made_archives import make_tar, make_zip
 from catalog.record import Judged, RootSpec
 from pipeline import engines
 from pipeline.disk import Limits
-from pipeline.scan import How, Part, Unchanged, look
+from pipeline.scan import How, Part, Seen, Unchanged, look
 
 
 @pytest.fixture
@@ -160,3 +161,24 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
         time.sleep(0.01)
     assert verdicts([*taken, *seen]) == verdicts(list(engines.serial(part, how)))
     assert Measured.longest == 2
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_long_questions_and_long_answers_do_not_wait_for_each_other(
+    root: RootSpec, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is longer than a pipe is wide, and there is room for one answer."""
+    monkeypatch.setattr(engines, "ANSWERS_AHEAD", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    for number in range(12):
+        skill(Path(root.path, f"long-{number:02}"), files={
+            f"{name}.md": f"{name} {'words ' * 9_000}" for name in range(8)})
+    known = {f"long-{number:02}": "x" * 300_000 for number in range(12)}
+    seen: list[Seen | None] = []
+    looking = threading.Thread(daemon=True, target=lambda: seen.extend(
+        engines.processes(Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True))))
+    looking.start()
+    looking.join(timeout=30)
+    assert not looking.is_alive()
+    assert len([one for one in seen if isinstance(one, Judged)
+                and one.verdict.place.path in known]) == 12
