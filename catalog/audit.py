@@ -133,7 +133,8 @@ def of_catalog(db: Database) -> Iterator[Difference]:
     for row in db.query(_PRESENT):
         rivals[row["skill_id"]].append(row)
     for skill_id, group in rivals.items():
-        winner = min(group, key=lambda r: standing(r["level"], r["position"], r["path"]))
+        winner = min(group, key=lambda r: standing(
+            r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])))
         for row in group:
             expected = ("active", None) if row is winner else ("shadowed", winner["id"])
             if (row["status"], row["shadowed_by"]) != expected:
@@ -144,7 +145,8 @@ def of_catalog(db: Database) -> Iterator[Difference]:
 
 
 _PRESENT = """
-    SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, r.position
+    SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.is_alias,
+           r.position
     FROM skills AS s JOIN roots AS r ON r.path = s.root
     WHERE s.status IN ('active', 'shadowed')
 """

@@ -15,8 +15,6 @@ class Standing(NamedTuple):
     path: str  # compared by code point
 
 
-def standing(
-    level: Level, root_position: int, path: str, *, is_alias: bool = False
-) -> Standing:
+def standing(level: Level, root_position: int, path: str, *, is_alias: bool) -> Standing:
     """Return where a skill folder stands: higher level, order of roots, no link, depth, path."""
     return Standing(LEVELS.index(level), root_position, is_alias, path.count("/"), path)

@@ -234,6 +234,16 @@ def test_a_file_where_packages_should_be_is_said_and_cleared_away(
     assert kept.compare().differences == ()
 
 
+def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> None:
+    """Though the link lies further up, and comes first by its name."""
+    (kept.root / "0").symlink_to("deep/b")
+    (kept.root / "b").rename(kept.root.parent / "away")
+    kept.scan()
+    comparison = compare(kept.settings)
+    assert comparison.differences == ()
+    assert comparison.seen == 4
+
+
 def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
     """It is what the catalog promises, and it says so."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
