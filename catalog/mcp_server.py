@@ -29,12 +29,12 @@ from sqlite_utils import Database
 
 from catalog import reader, search
 from catalog.asked_names import shown
+from catalog.connection import explained
 from catalog.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.paging import PAGE_BYTES
 from catalog.prose import one_line
 from catalog.published import SKILL_MD, Package, package_of
 from catalog.reader import SkillFile
-from catalog.store import explained
 
 PATH = "/mcp"
 """Where a client finds the server under its address, over HTTP."""

@@ -1,7 +1,5 @@
 """Opens the catalog for its one writer, and writes all that is not a skill's content."""
 
-import errno
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -11,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlite_utils import Database
 
 from catalog import contest, garbage, index_history, mending, pins, rows, runs, schema
-from catalog.errors import CatalogUnusable, DiskFull
+from catalog.connection import connect, explained
 from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file, lock_of
@@ -58,7 +56,7 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriterLock(lock_of(path))
             try:
-                return cls(_connect(path), lock, path)
+                return cls(Database(connect(path)), lock, path)
             except BaseException:
                 lock.close()
                 raise
@@ -293,49 +291,6 @@ class Store:
             raise
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say while a catalog is in use into one clear sentence."""
-    try:
-        yield
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # a bug of ours, and no trouble of the disk's
-    except sqlite3.DatabaseError as error:
-        text = str(error)
-        if "full" in text:
-            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
-        raise CatalogUnusable(f"{path} cannot be used: {text}.") from error
-    except OSError as error:
-        if error.errno in _FULL:
-            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
-        raise CatalogUnusable(
-            f"{error.filename or path} cannot be used: {error.strerror or error}.") from error
-
-
-def _connect(path: Path) -> Database:
-    """Open a catalog file, making sure that it is ours before anything is written to it."""
-    connection = sqlite3.connect(path, timeout=1, isolation_level=None)
-    try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application != schema.APPLICATION_ID and objects:
-            raise CatalogUnusable(
-                f"{path} is a database of another program. Name another --data directory.")
-        # A row with a SKILL.md in it fits into a page of 16 KiB, and is written a fifth faster.
-        connection.execute("PRAGMA page_size = 16384")
-        connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 32 MB
-        # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
-        # the folder tells the lost ones again at the next start.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32000")
-    except BaseException:
-        connection.close()
-        raise
-    return Database(connection)
-
-
 def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
     """Return a condition for paths at or below one, and its parameters; all are below ""."""
     if not path:
@@ -348,8 +303,6 @@ def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
 def _iso(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
-
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 _UPSERT_ROOT = """
     INSERT INTO roots (path, level, position, acceptance, profiles, judged_by)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from catalog import search
+from catalog.connection import explained
 from catalog.errors import ClusterUnusable
 from catalog.publisher import publish_indexes
 from catalog.record import Json
-from catalog.store import Store, explained
+from catalog.store import Store
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits

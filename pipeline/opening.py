@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 
+from catalog.connection import explained
 from catalog.errors import RootUnreadable
 from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
-from catalog.store import Store, explained
+from catalog.store import Store
 from pipeline import originals
 from pipeline.config import Settings
 from pipeline.crew import Crew

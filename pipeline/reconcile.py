@@ -8,9 +8,10 @@ from pathlib import Path
 
 from catalog import audit, package_audit, search
 from catalog.audit import Difference
+from catalog.connection import explained
 from catalog.errors import RootUnreadable
 from catalog.record import Finding, Judged, Rejection, RootSpec
-from catalog.store import Store, explained
+from catalog.store import Store
 from pipeline import disk
 from pipeline.config import Settings
 from pipeline.disk import Limits, Stray

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from catalog.connection import explained
 from catalog.errors import CatalogBusy, SkilldropError
 from catalog.file_names import archive_of
 from catalog.publisher import publish_indexes
 from catalog.record import Applied, Trigger
 from catalog.site.process import SiteProcess
-from catalog.store import Store, explained
+from catalog.store import Store
 from pipeline import disk, systemd
 from pipeline.config import Settings
 from pipeline.disk import Limits

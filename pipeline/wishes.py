@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias, cast
 
 from catalog import history, requests, search
+from catalog.connection import explained
 from catalog.errors import CatalogBusy, RequestFailed, SkilldropError
 from catalog.publisher import publish_indexes
 from catalog.record import Json
-from catalog.store import Store, explained
+from catalog.store import Store
 from pipeline.config import Settings
 from pipeline.opening import open_store
 from pipeline.passes import Mending, Passes

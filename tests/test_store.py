@@ -12,10 +12,11 @@ from records import NOON, ODD, ROOT, WRONG, judged, refused, rooted, sha
 from sqlite_utils import Database
 
 from catalog import standing
+from catalog.connection import explained
 from catalog.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.prompt_index import Entry, IndexSpec, PromptIndex
 from catalog.record import Change, Gone, Judged, Place, RootSpec
-from catalog.store import Store, explained
+from catalog.store import Store
 
 LATER = NOON + timedelta(minutes=5)
 

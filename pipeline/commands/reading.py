@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from catalog import reader, search
+from catalog.connection import explained
 from catalog.errors import ExtraMissing
 from catalog.published import SKILL_MD, package_of
 from catalog.reader import SkillFile
 from catalog.site import address
-from catalog.store import explained
 from pipeline import terminal
 from pipeline.commands.invocation import DONE, as_json_option, to_json
 from pipeline.commands.settings_in_force import settings_of
