@@ -137,7 +137,7 @@ class Packager:
 
     def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
                  staged: list[str], *, anew: bool = False,
-                 meanwhile: Callable[[], None] = lambda: None) -> list[Key]:
+                 meanwhile: Callable[[], None] | None = None) -> list[Key]:
         """Publish what is active; what is to be done meanwhile takes the time packages take."""
         moment = at.isoformat(timespec="milliseconds")
         again: list[Key] = []
@@ -146,7 +146,8 @@ class Packager:
             jobs = self._jobs(contested, anew=anew)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
-                meanwhile()
+                if meanwhile:
+                    meanwhile()
                 failed = {job.place: job.skill for job in self._note_made(made)}
             if not failed:
                 break
@@ -156,7 +157,7 @@ class Packager:
             self._db.conn.executemany(_SET_WAITING, [
                 {"skill": skill, "why": _CHANGED, "at": moment} for skill in failed.values()])
             again += failed
-            meanwhile = _nothing
+            meanwhile = None
         self._note_published(contested, moment)
         return again
 
@@ -207,10 +208,6 @@ class Packager:
         found = self._db.execute(_TO_FLIP, wanted).fetchall()
         self._flips = dict.fromkeys(
             (*self._flips, *(package_path for package_path, in found)))
-
-
-def _nothing() -> None:
-    """Do nothing meanwhile."""
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:

@@ -12,7 +12,7 @@ def replace(db: Connection, texts: Sequence[tuple[Any, ...]]) -> None:
     """Write rows of `skill_text`, in the place of those with the same ids. Raises sqlite3.Error.
 
     A trigger takes from the index what leaves the table. What comes is given to both in one go
-    each: FTS5 writes its part to the disk whenever another table is written in between.
+    each: FTS5 flushes what it has gathered at each row that a trigger gives it.
     """
     db.executemany("DELETE FROM skill_text WHERE id = ?", [row[:1] for row in texts])
     db.executemany(insert("skill_text", TEXT_COLUMNS), texts)

@@ -88,7 +88,7 @@ class FilesInArchive:
 
 
 class _Opened:
-    """A file of the disk; what Python's own object asks of each costs as much as reading it."""
+    """A file of the disk, without what io.FileIO asks the system of each."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

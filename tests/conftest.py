@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -27,6 +28,14 @@ class SkillWriter(Protocol):
     ) -> Path:
         """Write a skill and return its folder."""
         ...
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)

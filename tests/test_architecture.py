@@ -52,9 +52,9 @@ FLOORS = """
     5  catalog.browse > catalog.browse_indexes
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.bundle > catalog.reader > catalog.published
-    3  catalog.connection
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
     3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
+    3  catalog.connection
     3  catalog.index_account > catalog.index_query
     3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
     2  catalog.excerpts

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import wait_for
 
 from pipeline import crew
 from pipeline.crew import Crew
@@ -44,14 +45,6 @@ def is_alive(process: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except OSError:
         return False
-
-
-def wait_for(what: Callable[[], object]) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + 20
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:

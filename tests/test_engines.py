@@ -5,7 +5,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -13,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from conftest import SkillWriter
+from conftest import SkillWriter, wait_for
 from made_archives import make_tar, make_zip
 
 from catalog.record import Judged, RootSpec
@@ -151,14 +150,12 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
     """While nobody takes what was seen, the processes wait, and in the end nothing is missing."""
     monkeypatch.setattr(engines, "ANSWERS_AHEAD", 1)
     monkeypatch.setattr(engines, "SimpleQueue", Measured)
+    monkeypatch.setattr(Measured, "longest", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     seen = engines.processes(part, how)
     taken = [next(seen)]
-    end = time.monotonic() + 20
-    while Measured.longest < 2:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for(lambda: Measured.longest == 2)
     assert verdicts([*taken, *seen]) == verdicts(list(engines.serial(part, how)))
     assert Measured.longest == 2
 

@@ -2,12 +2,12 @@
 
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+from conftest import wait_for
 
 from pipeline import watch
 from pipeline.watch import Watch
@@ -30,14 +30,6 @@ class Heard:
         while self.hints.get(timeout=PATIENCE) != str(path):
             pass
         return True
-
-
-def wait_for(what: Callable[[], object]) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture
