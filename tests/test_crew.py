@@ -81,8 +81,10 @@ def test_the_same_processes_do_the_next_work(two: Crew) -> None:
 
 def test_a_process_without_work_ends(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others take its place when there is work again."""
-    monkeypatch.setattr(crew, "IDLE", 0.5)
-    workers = {process for _, process in done(two, who)}
+    with monkeypatch.context() as impatient:
+        impatient.setattr(crew, "IDLE", 0.5)
+        # On a machine that stalls, one may have ended before it is asked; its part is done here.
+        workers = {process for _, process in done(two, who)} - {os.getpid()}
     wait_for(lambda: not any(map(is_alive, workers)))
     others = {process for _, process in done(two, who)}
     assert len(others) == 2
