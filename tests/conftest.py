@@ -1,5 +1,6 @@
 """What every test needs: a world without defaults, real skill folders and the corpus."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -38,6 +39,20 @@ def wait_for(what: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
+def overflow(watched: Path) -> None:
+    """Change two files of a watched directory by turns, so often that no queue holds the events.
+
+    Twice the same event in a row would be one; and watchdog pairs renames at a price that grows
+    with the square of how many wait.
+    """
+    files = [watched / "one", watched / "two"]
+    for file in files:
+        file.touch()
+    for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())):
+        for file in files:
+            file.chmod(0o644)
+
+
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep `watched/`, `var/`, skilldrop.toml and the home folder of this machine out of reach."""
@@ -45,6 +60,17 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in [name for name in os.environ if name.upper().startswith("SKILLDROP_")]:
         monkeypatch.delenv(variable)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Take away the log that a command has set up for the whole process."""
+    log = logging.getLogger()
+    level = log.level
+    yield
+    log.setLevel(level)
+    for handler in [each for each in log.handlers if type(each) is logging.StreamHandler]:
+        log.removeHandler(handler)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from conftest import SkillWriter
+from conftest import SkillWriter, overflow
 from serving import ServingProcess
 
 from pipeline import reconcile
@@ -42,9 +42,7 @@ def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> 
     skill(up.root / "a")
     up.settle()
     up.suspend()
-    (up.root / "x").mkdir()
-    for old, new in ["xy", "yx"] * 5_000:
-        os.rename(up.root / old, up.root / new)
+    overflow(up.root)
     skill(up.root / "lost", description="Arrived when nobody could hear.")
     skill(up.root / "a", description="Changed when nobody could hear.")
     up.resume()

@@ -7,7 +7,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
-from conftest import wait_for
+from conftest import overflow, wait_for
 
 from pipeline import watch
 from pipeline.watch import Watch
@@ -82,12 +82,10 @@ def test_a_quiet_watch_raises_no_doubt(heard: Heard) -> None:
 
 def test_an_overflow_raises_doubt(heard: Heard) -> None:
     """The system says once that its queue was full, and nothing more is believed."""
-    (heard.root / "a").mkdir()
     observer = heard.watch._observer
     assert observer
     with observer.inotify._lock:  # its thread cannot read while the queue fills up
-        for old, new in ["ab", "ba"] * 5_000:
-            os.rename(heard.root / old, heard.root / new)
+        overflow(heard.root)
     wait_for(lambda: heard.watch.doubt() == "the event queue overflowed")
 
 
