@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from sqlite3 import Connection
 from typing import Any
 
@@ -33,8 +34,10 @@ class Gathered:
         execute = db.executemany
         self._name_versions(db, at)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
-        execute(upsert("skills", _SKILL_COLUMNS),
-                [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
+        for start in range(0, len(self.skills), _AT_ONCE):
+            some = self.skills[start : start + _AT_ONCE]
+            db.execute(upsert("skills", _SKILL_COLUMNS, len(some)), list(chain.from_iterable(
+                _in_order(_SKILL_COLUMNS, row) for row in some)))
         execute(insert("versions", _VERSION_COLUMNS),
                 [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
@@ -65,6 +68,9 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
     return tuple(map(row.get, columns))
 
 
+_AT_ONCE = 256
+"""Rows of `skills` in one statement. It has triggers, so each statement that writes to it keeps a
+copy of every page it changes, lest it fails half way: for one row that is a page of each index."""
 FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
 _SKILL_COLUMNS = (
     "id", "skill_id", "name", "display_name", "description", "status", "status_reason",

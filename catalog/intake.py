@@ -1,7 +1,6 @@
 """Takes one batch of changes into the tables, with one outcome each."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -52,7 +51,7 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
             continue
         if change.moved_from in batch.old:  # the new place has a row of its own, and a history
             batch.take_gone(Gone(*change.moved_from))
-            change = replace(change, moved_from=None)
+            change = change._replace(moved_from=None)
         if isinstance(change.verdict, SkillRecord):
             batch.take_record(change.verdict, change)
         else:

@@ -1,10 +1,10 @@
 """The words that both packages share: files, findings, verdicts and step traces, all frozen.
 
-Those of which there are many to a skill are tuples, which cost least to send to another process.
+What is sent from one process to another for each skill is a tuple, which costs least to send.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -81,8 +81,7 @@ class Inventory(NamedTuple):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One diagnostic: what is wrong, where, and what to do next."""
 
     code: str  # a stable slug
@@ -99,7 +98,7 @@ class Finding:
 
     def as_json(self) -> dict[str, Json]:
         """Return the fields that say something."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 class Place(NamedTuple):
@@ -153,8 +152,10 @@ class ApexBridge:
     ttl: float | None = None  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class SkillRecord:
+_NOTHING: Mapping[str, Json] = {}
+
+
+class SkillRecord(NamedTuple):
     """The verdict on a skill folder whose content is accepted."""
 
     place: Place
@@ -174,7 +175,7 @@ class SkillRecord:
     files: tuple[FileEntry, ...]
     inventory: Inventory
     findings: tuple[Finding, ...]
-    frontmatter: Mapping[str, Json] = field(default_factory=dict)
+    frontmatter: Mapping[str, Json] = _NOTHING
     display_name: str | None = None
     author: str | None = None
     license: str | None = None
@@ -188,8 +189,7 @@ class SkillRecord:
     apexbridge: ApexBridge | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(NamedTuple):
     """The verdict on a skill folder whose content is not accepted; its findings say why."""
 
     place: Place
@@ -199,7 +199,7 @@ class Rejection:
     digest: str | None  # None where the files could not all be read
     findings: tuple[Finding, ...]
     inventory: Inventory
-    frontmatter: Mapping[str, Json] = field(default_factory=dict)
+    frontmatter: Mapping[str, Json] = _NOTHING
 
 
 Verdict: TypeAlias = SkillRecord | Rejection
@@ -239,8 +239,7 @@ class RootSpec:
     profiles: tuple[str, ...] = ("spec",)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A skill folder that was read and judged, and how that went."""
 
     verdict: Verdict

@@ -68,7 +68,7 @@ def parse(
     return Parsed(
         frontmatter=reading.value, positions=reading.positions, text=text, body=reading.body,
         body_line=reading.body_line,
-        findings=tuple(replace(each, path=name) for each in findings), quoted=reading.quoted,
+        findings=tuple(each._replace(path=name) for each in findings), quoted=reading.quoted,
     )
 
 
@@ -171,7 +171,7 @@ def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
         return cut.findings
     opening, *others = cut.findings
     first = read.text.partition("\n")[0].rstrip()
-    return replace(opening, after=f"---\n{first}"), *others
+    return opening._replace(after=f"---\n{first}"), *others
 
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
@@ -194,7 +194,7 @@ def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
         after = f"{last}\n---"
         if closed.line == 0:  # one line opens, holds and ends it all, and one change is enough
             after = f"---\n{after.strip()}"
-            findings = tuple(replace(each, before=None, after=None) for each in findings)
+            findings = tuple(each._replace(before=None, after=None) for each in findings)
     missing = finding(
         "closing-fence-missing", f"No --- line closes the frontmatter; it was read as ending at "
         f"line {line}.", line=line, before=closed.before, after=after,

@@ -145,7 +145,7 @@ class Round:
             self.report.unsettled.append(Unit(root, path))
         else:
             if is_new:
-                seen = replace(seen, moved_from=self._missing.claim(seen.verdict.digest, path))
+                seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
             self._batch.append(seen)
         return path
 

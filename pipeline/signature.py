@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import Protocol, TypeAlias
 
@@ -134,7 +134,7 @@ class Signature:
         if problem.code != "folder-too-deep" or problem.code not in {
             known.code for known in self._problems
         }:
-            self._report(replace(problem, path=self._inner(path)))
+            self._report(problem._replace(path=self._inner(path)))
 
     def add(self, path: str, stat: os.stat_result) -> None:
         """Note a regular file that belongs to the skill."""

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def fill(store: Store) -> Store:
     store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
     store.set_pending(Place(ROOT, "copying", "project"), "copying", "copying", NOON,
                       "still changing")
-    store.set_strays(ROOT, "", [("loose", replace(WRONG, message="No skill.", fix="Move it."))])
+    store.set_strays(ROOT, "", [("loose", WRONG._replace(message="No skill.", fix="Move it."))])
     store.set_indexes([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):
         store.record_build(spec, index_query.build_index(store.db, spec), NOON)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
@@ -141,7 +140,7 @@ def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
 
 def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
     """The message and what to do are of one and the same finding."""
-    other = replace(ODD, message="A is odd.", fix="Zap it.")
+    other = ODD._replace(message="A is odd.", fix="Zap it.")
     store = Store.open(catalog)
     store.apply([judged("zoo", findings=[other])], trigger="event", at=NOON)
     store.close()

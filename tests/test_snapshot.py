@@ -1,6 +1,5 @@
 """What a skill's files are, add up to and are recognised by."""
 
-import dataclasses
 import os
 from pathlib import Path
 
@@ -119,7 +118,7 @@ def test_a_fingerprint_changes_with_names_stats_and_problems(tmp_path: Path) -> 
         fingerprint([]), fingerprint([("a", first)]), fingerprint([("b", first)]),
         fingerprint([("a", second)]), fingerprint([("a", first), ("b", second)]),
         fingerprint([("a", first)], [problem]),
-        fingerprint([("a", first)], [dataclasses.replace(problem, path="hose")]),
+        fingerprint([("a", first)], [problem._replace(path="hose")]),
     ]
     assert len(set(prints)) == len(prints)
     assert fingerprint([("a", first)]) == fingerprint([("a", os.stat(one))])

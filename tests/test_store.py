@@ -47,7 +47,7 @@ def count(store: Store, table: str) -> int:
 
 def moved(change: Judged, path: str) -> Judged:
     """Return a judged folder as if its content had been at another path before."""
-    return replace(change, moved_from=(ROOT, path))
+    return change._replace(moved_from=(ROOT, path))
 
 
 def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store: Store) -> None:
@@ -389,7 +389,7 @@ def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> No
     store.set_roots([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
     broken = refused("pack/a")
     place = Place(ROOT, "pack/a", "plugin", "pack")
-    take(store, replace(broken, verdict=replace(broken.verdict, place=place)))
+    take(store, broken._replace(verdict=broken.verdict._replace(place=place)))
     skill = row(store, "pack/a")
     assert (skill["level"], skill["name"], skill["skill_id"]) == ("plugin", "pack:a", "pack--a")
 
