@@ -100,13 +100,14 @@ def _name(number: int) -> str:
 def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
     name, level = _name(number), LEVELS[number % 3]
     description = f"{words}{sentence(rng)} {sentence(rng)} Use when asked for {sentence(rng)}"
-    content = f"---\nname: {name}\ndescription: {description}\n---\n\n{sentence(rng, 200)}\n"
+    body = sentence(rng, 200)
+    content = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
     sha = hashlib.sha256(content.encode()).hexdigest()
     files = (FileEntry("SKILL.md", len(content), sha, 0o644, "skill_md", True),
              FileEntry("scripts/run.py", 9, sha, 0o755, "script", True))
     record = SkillRecord(
         Place(f"{ROOT}/{level}", name, level), name, name, description, True, sha,
-        f"sha256:{sha}", sha, "SKILL.md", content, content, (), 3, 9, files, Inventory.of(files),
+        f"sha256:{sha}", sha, "SKILL.md", content, len(body), (), 3, 9, files, Inventory.of(files),
         (), {"name": name, "description": description},
         tags=(f"tag-{number % 10}", *(("rare",) if number < 20 else ())),
         priority=0.9 if number % 100 == 0 else None)

@@ -61,8 +61,8 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     chosen = "s.id = :row" if row else "TRUE"
     found = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
-        " t.body FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
-        " LEFT JOIN skill_text AS t ON t.id = s.id"
+        " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
+        " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
         " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
         " s.last_changed DESC, s.id LIMIT 1", {"skill_id": skill_id, "row": row})

@@ -23,7 +23,7 @@ class Gathered:
     files: list[tuple[Any, ...]] = field(default_factory=list)
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     packages: dict[int, ApexBridge | None] = field(default_factory=dict)  # by skill
-    texts: list[tuple[Any, ...]] = field(default_factory=list)
+    texts: list[rows.Searched] = field(default_factory=list)
     texts_gone: list[tuple[int]] = field(default_factory=list)
     ingestions: list[tuple[Any, ...]] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version

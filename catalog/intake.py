@@ -138,7 +138,9 @@ class _Batch:
             "status_reason": old["status_reason"] if old and present else None,
         })
         self._replace_findings(skill, record.place.root, record.place.path, record.findings, old)
-        self.gathered.texts.append(rows.searchable(skill, record))
+        version = fields.get("current_version_id") or (old and old["current_version_id"])
+        assert version
+        self.gathered.texts.append(rows.searched(skill, version, record))
         self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
         self._note(skill, place, record.name, outcome, judged,
                    fields.get("current_version_id"))

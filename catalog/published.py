@@ -156,7 +156,7 @@ def _package(db: Database, row: rows.Row, top: str, names: tuple[str, ...], *,
     files = db.query("SELECT path, kind, size, sha256, mode, is_text FROM files"
                      " WHERE version = ? ORDER BY path", [row["version_id"]])
     body = db.execute(
-        "SELECT t.body FROM skills AS s JOIN skill_text AS t ON t.id = s.id"
+        "SELECT (SELECT body FROM searched_texts WHERE id = s.id) FROM skills AS s"
         " WHERE s.id = ? AND s.current_version_id = ?", [row["id"], row["version_id"]]).fetchone()
     return Package(
         row["skill_id"], row["name"], row["version"], row["digest"],

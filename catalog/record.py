@@ -168,7 +168,7 @@ class SkillRecord(NamedTuple):
     skill_md_hash: str  # 64 hex digits, of SKILL.md's raw bytes
     skill_md_name: str  # SKILL.md, or the variant that was found
     skill_md_content: str
-    body: str
+    body_chars: int  # of the body, which is the end of that; see `bodies`
     headings: tuple[str, ...]
     body_lines: int
     estimated_tokens: int

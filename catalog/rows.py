@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from catalog import ngrams
+from catalog import bodies, ngrams
 from catalog.record import (
     AbpTool,
     ApexBridge,
@@ -83,7 +83,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
         "described": to_json({column: skill[column] for column in _DESCRIBED} | {
-            "headings": record.headings, "body_chars": len(record.body),
+            "headings": record.headings, "body_chars": record.body_chars,
             "found_by": _findable(record),
             "apexbridge": asdict(record.apexbridge) if record.apexbridge else None}),
     }
@@ -115,15 +115,29 @@ def restored_apexbridge(version: Row) -> ApexBridge | None:
     return ApexBridge(**fields)
 
 
-def restored_text(skill: int, version: Row, paths: Iterable[str]) -> tuple[Any, ...]:
-    """Return the row of `skill_text` that a version had, given the paths of its files."""
+class Searched(NamedTuple):
+    """What is searched of a skill: a row of `skill_text`, which has its body by its place alone."""
+
+    id: int  # of the skill
+    name: str
+    description: str
+    tags: str
+    headings: str
+    file_names: str
+    body: str
+    grams: str
+    version: int
+    body_from: int
+    body_bytes: int
+
+
+def restored_text(skill: int, version: Row, paths: Iterable[str]) -> Searched:
+    """Return what was searched of a version, given the paths of its files."""
     described = json.loads(version["described"])
-    # A body has plain line ends, and no space at its own ends.
-    content = version["skill_md_content"].replace("\r\n", "\n").replace("\r", "\n").rstrip()
-    body = content[len(content) - described["body_chars"]:]
-    return _searchable(skill, described["name"], described["display_name"],
-                       described["description"], described["found_by"],
-                       described["headings"], paths, body)
+    return _searched(
+        skill, version["id"], described["name"], described["display_name"],
+        described["description"], described["found_by"], described["headings"], paths,
+        version["skill_md_content"], described["body_chars"])
 
 
 def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
@@ -143,14 +157,12 @@ FINDING_COLUMNS = ("skill", "root", "folder", "code", "severity", "profile", "fi
                    "line", "column", "message", "fix", "before", "after")
 
 
-TEXT_COLUMNS = ("id", "name", "description", "tags", "headings", "file_names", "body", "grams")
-
-
-def searchable(skill: int, record: SkillRecord) -> tuple[Any, ...]:
-    """Return a row of `skill_text`, in the order of TEXT_COLUMNS."""
-    return _searchable(skill, record.name, record.display_name, record.description,
-                       _findable(record), record.headings,
-                       [entry.path for entry in record.files], record.body)
+def searched(skill: int, version: int, record: SkillRecord) -> Searched:
+    """Return what is searched of accepted content."""
+    return _searched(
+        skill, version, record.name, record.display_name, record.description, _findable(record),
+        record.headings, [entry.path for entry in record.files], record.skill_md_content,
+        record.body_chars)
 
 
 def _findable(record: SkillRecord) -> tuple[str, ...]:
@@ -159,14 +171,15 @@ def _findable(record: SkillRecord) -> tuple[str, ...]:
     return (*record.tags, *(package.phrases + package.intents if package else ()))
 
 
-def _searchable(skill: int, name: str, display_name: str | None, description: str,
-                tags: Iterable[str], headings: Iterable[str], paths: Iterable[str],
-                body: str) -> tuple[Any, ...]:
+def _searched(skill: int, version: int, name: str, display_name: str | None, description: str,
+              tags: Iterable[str], headings: Iterable[str], paths: Iterable[str],
+              skill_md: str, body_chars: int) -> Searched:
     names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
-    return (
-        skill, names, description, tagged, "\n".join(headings), " ".join(paths), body,
+    return Searched(
+        skill, names, description, tagged, "\n".join(headings), " ".join(paths),
+        bodies.body_of(skill_md, body_chars),
         ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
-    )
+        version, *bodies.span_of(skill_md, body_chars))
 
 
 def _inventory(inventory: Inventory) -> str:

@@ -9,6 +9,7 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from catalog import bodies
 from catalog.ddl import apexbridge, history, indexes, outcomes, questions, search, skills
 
 APPLICATION_ID = 0x534B4454
@@ -128,6 +129,14 @@ def m014_texts_come_together(db: Database) -> None:
 def m015_packaged(db: Database) -> None:
     """Name the packages there should be, as each start asks, without reading every version."""
     _run(db, skills.PACKAGED)
+
+
+@migrations()
+def m016_bodies_once(db: Database) -> None:
+    """Search the bodies where they stand in SKILL.md: their copies were a third of the catalog."""
+    db.conn.create_function("first_byte", 2, lambda skill_md, body: bodies.span_of(
+        skill_md, len(body)).first)
+    _run(db, search.BODIES_ONCE)
 
 
 def _run(db: Database, script: str) -> None:

@@ -71,7 +71,7 @@ _RANKED = """
 """
 _HITS = f"""
     SELECT s.id, s.name, s.description, s.status, s.level, {_LOCATED},
-           CASE WHEN :with_body THEN (SELECT body FROM skill_text WHERE id = s.id) END AS body
+           CASE WHEN :with_body THEN (SELECT body FROM searched_texts WHERE id = s.id) END AS body
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
     ORDER BY wanted.key
 """

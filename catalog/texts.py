@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 from sqlite3 import Connection
-from typing import Any
 
-from catalog.rows import TEXT_COLUMNS
-from catalog.statements import columns, insert
+from catalog.rows import Searched
+from catalog.statements import insert
 
 
-def replace(db: Connection, texts: Sequence[tuple[Any, ...]]) -> None:
-    """Write rows of `skill_text`, in the place of those with the same ids. Raises sqlite3.Error.
+def replace(db: Connection, texts: Sequence[Searched]) -> None:
+    """Write what is searched, in the place of what was of the same skills. Raises sqlite3.Error.
 
     A trigger takes from the index what leaves the table. What comes is given to both in one go
     each: FTS5 flushes what it has gathered at each row that a trigger gives it.
     """
-    db.executemany("DELETE FROM skill_text WHERE id = ?", [row[:1] for row in texts])
-    db.executemany(insert("skill_text", TEXT_COLUMNS), texts)
-    db.executemany(_INDEX, texts)
+    db.executemany("DELETE FROM skill_text WHERE id = ?", [text[:1] for text in texts])
+    db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
+    db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
 
 
-_INDEX = (f"INSERT INTO skills_fts (rowid, {columns(TEXT_COLUMNS[1:])})"
-          f" VALUES ({', '.join('?' * len(TEXT_COLUMNS))})")
+_BODY = Searched._fields.index("body")  # not kept: it stands in the SKILL.md of the version
+_INDEXED = Searched._fields.index("version")  # and what follows is only kept
+_KEEP = insert("skill_text", Searched._fields[:_BODY] + Searched._fields[_BODY + 1 :])
+_INDEX = insert("skills_fts", ("rowid", *Searched._fields[1:_INDEXED]))

@@ -189,7 +189,7 @@ def _record(
         skill_md_hash=hashlib.sha256(snapshot.skill_md).hexdigest(),
         skill_md_name=skill.document,
         skill_md_content=skill.parsed.text,
-        body=body,
+        body_chars=len(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
         estimated_tokens=tokens.estimate(body),

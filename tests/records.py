@@ -47,7 +47,7 @@ def judged(path: str, description: str = "Counts words.", *, name: str | None = 
         "name": qualified_name(own, plugin), "description": description, "spec_valid": True,
         "fingerprint": sha(path + content), "digest": f"sha256:{sha(content)}",
         "skill_md_hash": sha(content), "skill_md_name": "SKILL.md", "skill_md_content": content,
-        "body": body, "headings": ("Steps",), "body_lines": body.count("\n"),
+        "body_chars": len(body.strip()), "headings": ("Steps",), "body_lines": body.count("\n"),
         "estimated_tokens": len(body) // 4, "files": files, "inventory": Inventory.of(files),
         "findings": tuple(findings), "frontmatter": {"name": own, "description": description},
         **fields,

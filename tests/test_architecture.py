@@ -64,7 +64,7 @@ FLOORS = """
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.told
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
-    0  catalog.statements
+    0  catalog.statements  catalog.bodies
     1  catalog.confined  catalog.standing
     1  catalog.skill_content
     0  catalog.file_names  catalog.asked_names  catalog.paging

@@ -9,6 +9,7 @@ from conftest import CORPUS, SkillWriter
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from catalog.bodies import body_of
 from catalog.record import FileEntry, Finding, Place, Verdict
 from pipeline.findings.registry import REGISTRY
 from pipeline.ingest import judge
@@ -132,11 +133,15 @@ def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
 @example(b"---\n---")
 @example(b"\xef\xbb\xbf\xef\xbb\xbf---\nname: a\n---\n")
 def test_any_file_is_judged_soon_and_judged_alike(data: bytes) -> None:
-    """Never an exception, never a second; the same bytes have the same verdict and findings."""
+    """Never an exception, never a second; the same bytes have the same verdict and findings.
+
+    And the body is the end of the text, which the catalog relies on.
+    """
     began = time.process_time()
     parsed, verdict = verdict_on(data)
     assert time.process_time() - began < LONGEST
     assert verdict_on(data) == (parsed, verdict)
+    assert body_of(parsed.text, len(parsed.body)) == parsed.body
     assert all(found.code in REGISTRY for found in verdict.findings)
     assert all(found.line is None or found.line >= 1 for found in verdict.findings)
 

@@ -47,7 +47,7 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert text(world) == "one"
     assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
     assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
-    assert world.rows("SELECT body FROM skill_text") == [("# Sheep\n\nWool.",)]
+    assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
     assert search.find(world.store.db, "goats") == []
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(standing.HELD.code,)]
@@ -77,7 +77,7 @@ def test_a_body_comes_back_whole_whatever_ends_its_lines(
     skill(world.root / "a", body="Other.")
     world.scan()
     world.store.hold("a", windows, later(1))
-    assert world.rows("SELECT body FROM skill_text") == [("# Goats\n\nHorn.",)]
+    assert world.rows("SELECT body FROM searched_texts") == [("# Goats\n\nHorn.",)]
 
 
 def test_a_held_skill_stays_whatever_its_folder_does(

@@ -43,6 +43,7 @@ MEANT = {
     "FROM roots AS r CROSS JOIN skills AS s": "a comparison looks for skills of no root at all",
     "LEFT JOIN skill_text AS t ON t.id = s.id WHERE": "it compares every skill with its text …",
     "OR s.package_path IS NOT NULL": "… and with its version",
+    "texts_with_bodies": "an older catalog is converted, once",
     "SELECT count(*) FROM files": "the front page says how many there are, from an index alone",
     "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
