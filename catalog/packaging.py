@@ -261,7 +261,8 @@ _SET_PACKAGES = f"""
     FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
                             THEN v.package_path END AS package_path
           FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
-          WHERE s.{_IN_QUESTION}) AS new
+          WHERE s.{_IN_QUESTION}
+              AND (s.package_path IS NOT NULL OR v.package_path IS NOT NULL)) AS new
     WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
 """
 _SERVED = """
