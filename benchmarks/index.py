@@ -111,7 +111,7 @@ def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
         (), {"name": name, "description": description},
         tags=(f"tag-{number % 10}", *(("rare",) if number < 20 else ())),
         priority=0.9 if number % 100 == 0 else None)
-    return Judged(record, (), START.isoformat(), 1.0)
+    return Judged(record, "[]", START.isoformat(), 1.0)
 
 
 def _arguments() -> argparse.Namespace:

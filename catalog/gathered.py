@@ -4,14 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
 from sqlite3 import Connection
 from typing import Any
 
 from catalog import apexbridge, rows, texts
 from catalog.naming import version_name
 from catalog.record import ApexBridge
-from catalog.statements import insert, upsert
+from catalog.statements import insert, upsert, write
 
 
 @dataclass(slots=True)
@@ -34,17 +33,15 @@ class Gathered:
         execute = db.executemany
         self._name_versions(db, at)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
-        for start in range(0, len(self.skills), _AT_ONCE):
-            some = self.skills[start : start + _AT_ONCE]
-            db.execute(upsert("skills", _SKILL_COLUMNS, len(some)), list(chain.from_iterable(
-                _in_order(_SKILL_COLUMNS, row) for row in some)))
+        write(db, upsert, "skills", _SKILL_COLUMNS,
+              [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
         execute(insert("versions", _VERSION_COLUMNS),
                 [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
-        execute(insert("files", FILE_COLUMNS), self.files)
-        execute(insert("findings", rows.FINDING_COLUMNS), self.findings)
+        write(db, insert, "files", FILE_COLUMNS, self.files)
+        write(db, insert, "findings", rows.FINDING_COLUMNS, self.findings)
         apexbridge.write(db, self.packages)
-        execute(insert("ingestions", _INGESTION_COLUMNS), self.ingestions)
+        write(db, insert, "ingestions", _INGESTION_COLUMNS, self.ingestions)
 
     def write_texts(self, db: Connection) -> None:
         """Write what is searched. Raises sqlite3.Error."""
@@ -68,9 +65,6 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
     return tuple(map(row.get, columns))
 
 
-_AT_ONCE = 256
-"""Rows of `skills` in one statement. It has triggers, so each statement that writes to it keeps a
-copy of every page it changes, lest it fails half way: for one row that is a page of each index."""
 FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
 _SKILL_COLUMNS = (
     "id", "skill_id", "name", "display_name", "description", "status", "status_reason",

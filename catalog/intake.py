@@ -278,7 +278,7 @@ class _Batch:
         self.gathered.ingestions.append((
             skill, *place, self.scan, self.trigger, outcome, detail, version,
             judged.started_at if judged else self.at, judged.took_ms if judged else 0.0,
-            rows.to_json([step.as_json() for step in judged.steps]) if judged else "[]",
+            judged.steps if judged else "[]",
         ))
 
     def _note_unchanged(self, place: tuple[str, str], name: str) -> None:

@@ -243,7 +243,7 @@ class Judged(NamedTuple):
     """A skill folder that was read and judged, and how that went."""
 
     verdict: Verdict
-    steps: tuple[StepTrace, ...]
+    steps: str  # StepTraces, as the JSON list that is stored
     started_at: str  # ISO 8601, UTC
     took_ms: float
     moved_from: tuple[str, str] | None = None  # the (root, path) whose content it has, if renamed

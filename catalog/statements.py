@@ -1,6 +1,12 @@
 """Spells out the SQL statements that are the same for every table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from sqlite3 import Connection
+from typing import Any
+
+_AT_ONCE = (256, 16)
+"""Rows in one statement: few numbers, since SQLite prepares one for each and keeps it."""
 
 
 def columns(names: Iterable[str]) -> str:
@@ -18,3 +24,19 @@ def upsert(table: str, names: Sequence[str], rows: int = 1) -> str:
     """Return the statement that adds rows, or replaces those with the same ids."""
     kept = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
     return f"{insert(table, names, rows)} ON CONFLICT (id) DO UPDATE SET {kept}"
+
+
+def write(db: Connection, statement: Callable[[str, Sequence[str], int], str], table: str,
+          names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert or upsert rows, in as few statements as may be. Raises sqlite3.Error.
+
+    Short rows of their own take twice as long. And where there are triggers, each statement keeps a
+    copy of every page it changes, lest it fails half way: for one row that is a page of each index.
+    """
+    done = 0
+    for size in _AT_ONCE:
+        while len(rows) - done >= size:
+            db.execute(statement(table, names, size),
+                       list(chain.from_iterable(rows[done : done + size])))
+            done += size
+    db.executemany(statement(table, names, 1), rows[done:])

@@ -37,6 +37,8 @@ PATIENCE = 0.2
 """Seconds after which who asked may do something else."""
 PIECES_AHEAD = 24
 """So many that a process has work while this one stores a batch."""
+LEFT_TO_OTHERS = 48
+"""Pieces that wait for the processes to start; more than these are begun by who has asked."""
 SEEN_IN_AN_ANSWER = 16
 """Enough that sending them costs little beside it."""
 ANSWERS_AHEAD = 24
@@ -54,8 +56,8 @@ def serial(part: Part, how: How) -> Iterator[Seen | None]:
 def processes(part: Part, how: How) -> Iterator[Seen | None]:
     """Look with as many processes as there are cores, while this one goes on storing.
 
-    Where little is to be read this process does it alone, and so it does the rest of the work
-    should all the others die. What is seen comes in no particular order.
+    Where little is to be read this process does it alone, and so it does until the others have
+    started, and should they all die. What is seen comes in no particular order.
     """
     paths = apart(part, how)
     if not is_worth_sharing(part, how, paths):
@@ -65,11 +67,15 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     answers: _Answers = SimpleQueue()
     helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
     alive = set(helpers)
+    has_heard = False
     gc.freeze()  # with so much to come, the collector need not go through what is here each time
     try:
         while alive and (todo or any(helper.asked for helper in alive)):
             for helper in chain.from_iterable(repeat(alive, PIECES_AHEAD)):
                 helper.ask(todo)
+            if len(todo) > LEFT_TO_OTHERS and not has_heard and answers.empty():
+                yield from look(todo.pop(), how)
+                continue
             try:
                 helper, answer = answers.get(timeout=PATIENCE)
             except Empty:
@@ -77,7 +83,8 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
                 continue
             if answer is None:
                 alive.discard(helper)
-            else:
+            elif answer != _STARTED:
+                has_heard = True
                 yield from helper.taken(answer)
         for helper in helpers:
             yield from helper.left_undone()
@@ -92,8 +99,8 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
 class _Helper:
     """A process that looks at one piece after the other, and a thread that takes its answers.
 
-    The thread only moves bytes: were it to unpickle them, it would take turns with SQLite for
-    the interpreter's lock, a row at a time.
+    The thread starts it, so that nobody waits for that, and then only moves bytes: were it to
+    unpickle them, it would take turns with SQLite for the interpreter's lock, a row at a time.
     """
 
     def __init__(self, how: How, answers: "_Answers") -> None:
@@ -103,13 +110,14 @@ class _Helper:
         self._answers = answers
         self._room = threading.Semaphore(ANSWERS_AHEAD)
         self._is_wanted = True
-        self._worker = Worker(_serve, how)
+        self._worker: Worker | None = None
+        self._has_started = threading.Event()  # or failed to
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def ask(self, todo: deque[Part]) -> None:
-        """Give it a piece unless it has enough. If it is dead, its thread will tell."""
-        if todo and len(self.asked) < PIECES_AHEAD:
+        """Give it a piece, once it is there, unless it has enough. If it dies, its thread tells."""
+        if self._worker and todo and len(self.asked) < PIECES_AHEAD:
             self.asked.append(todo.popleft())
             with suppress(OSError):
                 self._worker.pipe.send(self.asked[-1])
@@ -136,13 +144,21 @@ class _Helper:
     def end(self) -> None:
         """End it at once: what it may be doing is wanted no more."""
         self._is_wanted = False
-        self._worker.end()
+        self._has_started.wait()
+        if self._worker:
+            self._worker.end()
         self._room.release()
         self._listener.join()
-        self._worker.pipe.close()
+        if self._worker:
+            self._worker.pipe.close()
 
     def _listen(self) -> None:
         with suppress(EOFError, OSError):
+            try:
+                self._worker = Worker(_serve, self._how)
+            finally:
+                self._has_started.set()
+            self._answers.put((self, _STARTED))
             while True:
                 answer = self._worker.pipe.recv_bytes()
                 if self._is_wanted:
@@ -153,6 +169,7 @@ class _Helper:
 
 _Answers: TypeAlias = "SimpleQueue[tuple[_Helper, bytes | None]]"
 _DONE = b""
+_STARTED = b"started"  # no pickle
 
 
 def _name(seen: Seen) -> object:

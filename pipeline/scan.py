@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from catalog import rows
 from catalog.file_names import last_name, top_of_archive
 from catalog.naming import qualified_name, skill_id
 from catalog.record import (
@@ -171,7 +172,7 @@ def judge_folder(root: RootSpec, folder: Folder, limits: Limits) -> Judged | Non
                 name=qualified_name(name, place.plugin), fingerprint=folder.fingerprint,
                 digest=None, inventory=Inventory.of(()),
                 findings=(finding("internal-error", f"{type(error).__name__}: {error}"),),
-            ), (), _now(), 0.0)
+            ), "[]", _now(), 0.0)
 
 
 def _judge(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
@@ -189,7 +190,7 @@ def _judge(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
                     acceptance=root.acceptance, profiles=root.profiles)
     steps.add("validate", root.profiles, {"accepted": isinstance(verdict, SkillRecord),
                                           "findings": len(verdict.findings)})
-    return Judged(verdict, tuple(steps.traces), steps.started_at, steps.total_ms)
+    return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
 
 
 def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
@@ -206,16 +207,19 @@ class _Steps:
 
     def __init__(self) -> None:
         self.started_at = _now()
-        self.traces: list[StepTrace] = []
+        self._traces: list[StepTrace] = []
         self._first = self._last = time.perf_counter()
 
     def add(self, name: str, given: Json, got: Json) -> None:
         now = time.perf_counter()
-        self.traces.append(StepTrace(
-            step_id=str(len(self.traces) + 1), step_name=name, timestamp=_now(),
+        self._traces.append(StepTrace(
+            step_id=str(len(self._traces) + 1), step_name=name, timestamp=_now(),
             duration=round((now - self._last) * 1000, 3), input=given, output=got,
         ))
         self._last = now
+
+    def as_json(self) -> str:
+        return rows.to_json([trace.as_json() for trace in self._traces])
 
     @property
     def total_ms(self) -> float:

@@ -18,6 +18,7 @@ from catalog.record import (
     SkillRecord,
     StepTrace,
 )
+from catalog.rows import to_json
 from catalog.store import Store
 
 ROOT = "/root"
@@ -66,7 +67,7 @@ def refused(path: str, content: str = "bad", *, root: str = ROOT) -> Judged:
 
 def _judged(verdict: SkillRecord | Rejection) -> Judged:
     step = StepTrace("1", "read", NOON.isoformat(), 0.5, verdict.place.path, {"files": 2})
-    return Judged(verdict, (step,), NOON.isoformat(), 0.5)
+    return Judged(verdict, to_json([step.as_json()]), NOON.isoformat(), 0.5)
 
 
 def rooted(store: Store, *roots: RootSpec) -> Store:

@@ -19,6 +19,7 @@ from catalog.record import Judged, RootSpec
 from pipeline import engines
 from pipeline.disk import Limits
 from pipeline.scan import How, Part, Seen, Unchanged, look
+from pipeline.workers import Worker
 
 
 @pytest.fixture
@@ -132,13 +133,51 @@ def test_a_process_that_dies_loses_nothing(
     assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
 
 
-class Measured(SimpleQueue[object]):
-    """A queue that knows how long it ever was."""
+@pytest.mark.usefixtures("in_processes")
+def test_nobody_waits_for_the_processes_to_start(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Much is begun here meanwhile, and nothing is seen twice."""
+    may_start = threading.Event()
+
+    def late(*given: Any) -> Worker:
+        may_start.wait(timeout=5)
+        return Worker(*given)
+
+    monkeypatch.setattr(engines, "Worker", late)
+    monkeypatch.setattr(engines, "LEFT_TO_OTHERS", 2)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    seen = engines.processes(part, how)
+    begun = [next(seen) for _ in range(4)]
+    assert None not in begun
+    may_start.set()
+    assert verdicts([*begun, *seen]) == verdicts(list(engines.serial(part, how)))
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_where_no_process_can_be_started_all_is_looked_at_here(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the system allows no more of them."""
+    def refused(*_: object) -> Worker:
+        raise BlockingIOError
+
+    monkeypatch.setattr(engines, "Worker", refused)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    assert verdicts(list(engines.processes(part, how))) == verdicts(
+        list(engines.serial(part, how)))
+
+
+class Measured(SimpleQueue[tuple[object, bytes | None]]):
+    """A queue that knows how long it ever was, but for the word that a process has started."""
 
     longest = 0
 
-    def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
+    def put(self, item: tuple[object, bytes | None], block: bool = True,
+            timeout: float | None = None) -> None:
         """Take a thing, and measure."""
+        if item[1] == engines._STARTED:
+            return
         super().put(item, block, timeout)
         Measured.longest = max(Measured.longest, self.qsize())
 
@@ -154,9 +193,9 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     seen = engines.processes(part, how)
-    taken = [next(seen)]
+    first = next(one for one in seen if one)
     wait_for(lambda: Measured.longest == 2)
-    assert verdicts([*taken, *seen]) == verdicts(list(engines.serial(part, how)))
+    assert verdicts([first, *seen]) == verdicts(list(engines.serial(part, how)))
     assert Measured.longest == 2
 
 
