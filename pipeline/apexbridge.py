@@ -1,7 +1,6 @@
 """The types of what a SKILL.md may declare for ApexBridge, and what they come to as a record."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
@@ -155,9 +154,10 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
         abp_kind=abp.kind or None, tools=tuple(_tool(tool) for tool in abp.tools if tool),
         cacheable=declared.cacheable, ttl=declared.ttl,
     )
-    if all(getattr(found, field.name) in (None, ()) for field in fields(found)):
-        return None
-    return found
+    return found if found != _NOTHING else None
+
+
+_NOTHING = ApexBridge()
 
 
 def _security_from(declared: ApexBridgeFields) -> str | None:

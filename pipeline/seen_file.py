@@ -3,6 +3,8 @@
 import codecs
 import errno
 import os
+from collections.abc import Callable
+from operator import attrgetter
 from stat import S_ISREG
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
@@ -57,10 +59,9 @@ def read_head(path: str, expected: os.stat_result, most: int) -> bytes:
     return head
 
 
-def identity(stat: os.stat_result) -> tuple[int, ...]:
-    """Return what tells a file from another and from itself before a change."""
-    return (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_size, stat.st_mtime_ns,
-            stat.st_ctime_ns)
+identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
+    "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+"""Returns what tells a file from another and from itself before a change."""
 
 
 def is_text(head: bytes, *, whole: bool) -> bool:
