@@ -15,8 +15,8 @@ help: ## print this list
 up: $(READY) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
 
-test: $(READY) ## run the tests, as many files at once as there are cores
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+test: $(READY) ## run the tests, a file on each core, four at most
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: lint test ## everything that must hold: ruff, mypy and the tests
 
