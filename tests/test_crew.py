@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -40,11 +41,12 @@ def who(piece: int) -> tuple[int, int]:
 
 
 def is_alive(process: int) -> bool:
-    """Tell whether there is such a process."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return False
+    """Tell whether a thread of a process has not ended: until the last has, its pipe is open."""
+    for thread in Path(f"/proc/{process}/task").glob("*/status"):
+        with suppress(OSError):
+            if "\nState:\tZ" not in thread.read_text():
+                return True
+    return False
 
 
 def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:

@@ -251,7 +251,7 @@ def patience() -> float:
         began = time.process_time()
         verdict_on(plain.encode())
         took.append(time.process_time() - began)
-    return 20 * min(took)
+    return 50 * min(took)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

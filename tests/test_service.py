@@ -295,7 +295,9 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
         folder.rename(away / folder.name)
     it.wait_for(lambda: it.health()["held_removals"] >= 30)
     assert it.index() == index.replace("Tick 2.", "Tick 1.")
-    assert caplog.text.count("nothing of it is removed until") == 1
+    said = [each for each in caplog.messages if "nothing of it is removed until" in each]
+    assert said
+    assert len(said) == len(set(said))  # once, and again only where more have gone
     some = sorted(away.iterdir())[:7]
     for folder in some:
         folder.rename(it.root / folder.name)
