@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias
 
-from catalog import bodies, ngrams
+from catalog import ngrams
+from catalog.bodies import body_of
 from catalog.record import (
     AbpTool,
     ApexBridge,
@@ -175,11 +176,12 @@ def _searched(skill: int, version: int, name: str, display_name: str | None, des
               tags: Iterable[str], headings: Iterable[str], paths: Iterable[str],
               skill_md: str, body_chars: int) -> Searched:
     names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
+    body = body_of(skill_md, body_chars)
     return Searched(
         skill, names, description, tagged, "\n".join(headings), " ".join(paths),
-        bodies.body_of(skill_md, body_chars),
+        body.text,
         ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
-        version, *bodies.span_of(skill_md, body_chars))
+        version, body.first_byte, body.size)
 
 
 def _inventory(inventory: Inventory) -> str:

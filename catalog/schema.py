@@ -9,7 +9,7 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from catalog import bodies
+from catalog.bodies import body_of
 from catalog.ddl import apexbridge, history, indexes, outcomes, questions, search, skills
 
 APPLICATION_ID = 0x534B4454
@@ -134,8 +134,8 @@ def m015_packaged(db: Database) -> None:
 @migrations()
 def m016_bodies_once(db: Database) -> None:
     """Search the bodies where they stand in SKILL.md: their copies were a third of the catalog."""
-    db.conn.create_function("first_byte", 2, lambda skill_md, body: bodies.span_of(
-        skill_md, len(body)).first)
+    db.conn.create_function("first_byte", 2, lambda skill_md, body: body_of(
+        skill_md, len(body)).first_byte)
     _run(db, search.BODIES_ONCE)
 
 

@@ -29,9 +29,9 @@ def world(tmp_path: Path, skill: SkillWriter) -> World:
     return made
 
 
-def check(world: World) -> None:
+def check(store: Store) -> None:
     """Let SQLite compare the index with the table word by word, which raises where they differ."""
-    world.rows("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
+    store.db.execute("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
 
 
 def edit(world: World, skill: SkillWriter) -> None:
@@ -45,7 +45,7 @@ def remove(world: World, skill: SkillWriter) -> None:
     aside = world.root.parent / "aside"
     (world.root / "two").rename(aside)
     world.scan()
-    check(world)
+    check(world.store)
     aside.rename(world.root / "two")
     world.scan()
 
@@ -55,7 +55,7 @@ def roll_back(world: World, skill: SkillWriter) -> None:
     version = world.rows("SELECT version FROM versions WHERE skill_id = 'one'")[0][0]
     edit(world, skill)
     world.store.hold("one", version, NOON)
-    check(world)
+    check(world.store)
     world.store.release("one", NOON)
 
 
@@ -65,7 +65,7 @@ def test_the_index_says_what_the_table_says(
 ) -> None:
     """Whatever becomes of a skill."""
     happens(world, skill)
-    check(world)
+    check(world.store)
     assert world.rows("SELECT count(*) FROM skill_text") == [(3,)]
     world.store.close()
 
@@ -75,12 +75,12 @@ def test_the_index_says_what_the_table_says(
 def test_a_body_is_found_where_it_stands(tmp_path: Path, body: str, line_end: str) -> None:
     """Whatever its characters and its line ends."""
     skill_md = f"---\nname: á\n---\n\n{body}\n\n".replace("\n", line_end)
-    assert body_of(skill_md, len(body)) == body
+    assert body_of(skill_md, len(body)).text == body
     store = rooted(Store.open(tmp_path / "catalog.db"))
     store.apply([judged("a", skill_md_content=skill_md, body_chars=len(body))],
                 trigger="command", at=NOON)
     assert store.db.execute("SELECT body FROM searched_texts").fetchall() == [(body,)]
-    store.db.execute("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
+    check(store)
     store.close()
 
 
@@ -109,6 +109,6 @@ def test_an_older_catalog_is_searched_as_before(tmp_path: Path) -> None:
     store = Store.open(path)
     assert [body for body, in store.db.execute(
         "SELECT body FROM searched_texts ORDER BY id")] == BODIES
-    store.db.execute("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
+    check(store)
     assert [hit.name for hit in search.find(store.db, "line")] == ["s2"]
     store.close()
