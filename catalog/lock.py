@@ -3,6 +3,7 @@
 import fcntl
 import os
 from pathlib import Path
+from weakref import WeakSet
 
 from catalog.errors import CatalogBusy
 
@@ -25,6 +26,7 @@ class WriterLock:
             ) from None
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+        _held.add(self)
 
     def is_in_place(self) -> bool:
         """Tell whether the next process would meet this lock: nobody has deleted its file."""
@@ -32,7 +34,20 @@ class WriterLock:
 
     def close(self) -> None:
         """Give the lock back. The file stays: removing it would let two hold it."""
+        _held.discard(self)
         os.close(self._handle)
+
+
+_held: WeakSet[WriterLock] = WeakSet()
+
+
+def _let_go() -> None:
+    """Close the locks that a fork has come by, which would hold them longer than who took them."""
+    for lock in list(_held):
+        lock.close()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def lock_of(catalog: Path) -> Path:

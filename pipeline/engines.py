@@ -45,7 +45,8 @@ ANSWERS_AHEAD = 24
 """What waits of one process, and no more, however many folders there are in a piece: it is held
 in memory."""
 WORTH_IT = 512
-"""Paths to read from which on other processes are started: that alone takes a third of a second."""
+"""Paths to read from which on other processes are started: where nothing may be forked, that alone
+takes a third of a second."""
 
 
 def serial(part: Part, how: How) -> Iterator[Seen | None]:
@@ -70,6 +71,12 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     has_heard = False
     gc.freeze()  # with so much to come, the collector need not go through what is here each time
     try:
+        if forked.may_fork():  # that is quick, and must be done before there are threads
+            with suppress(OSError):
+                for helper in helpers:
+                    helper.start()
+        for helper in helpers:
+            helper.listen()
         while alive and (todo or any(helper.asked for helper in alive)):
             for helper in chain.from_iterable(repeat(alive, PIECES_AHEAD)):
                 helper.ask(todo)
@@ -99,8 +106,9 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
 class _Helper:
     """A process that looks at one piece after the other, and a thread that takes its answers.
 
-    The thread starts it, so that nobody waits for that, and then only moves bytes: were it to
-    unpickle them, it would take turns with SQLite for the interpreter's lock, a row at a time.
+    Unless it has been started, the thread does it, so that nobody waits for that. Then the thread
+    only moves bytes: were it to unpickle them, it would take turns with SQLite for the
+    interpreter's lock, a row at a time.
     """
 
     def __init__(self, how: How, answers: "_Answers") -> None:
@@ -113,6 +121,13 @@ class _Helper:
         self._worker: Worker | None = None
         self._has_started = threading.Event()  # or failed to
         self._listener = threading.Thread(target=self._listen, daemon=True)
+
+    def start(self) -> None:
+        """Start the process. Raises OSError."""
+        self._worker = Worker(_serve, self._how)
+
+    def listen(self) -> None:
+        """Begin to take its answers."""
         self._listener.start()
 
     def ask(self, todo: deque[Part]) -> None:
@@ -155,9 +170,11 @@ class _Helper:
     def _listen(self) -> None:
         with suppress(EOFError, OSError):
             try:
-                self._worker = Worker(_serve, self._how)
+                if not self._worker:
+                    self.start()
             finally:
                 self._has_started.set()
+            assert self._worker
             self._answers.put((self, _STARTED))
             while True:
                 answer = self._worker.pipe.recv_bytes()

@@ -17,17 +17,22 @@ Result = TypeVar("Result")
 _Done: TypeAlias = dict[int, bytes]
 
 
+def may_fork() -> bool:
+    """Tell whether there is no other thread, whose locks a fork would copy as they are."""
+    return threading.active_count() == 1
+
+
 def in_order(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], cores: int | None = None
 ) -> Iterator[Result]:
     """Yield the result of each piece, which must be picklable, in the order of the pieces.
 
     What a process leaves undone, because it died or its work raised, this one does itself: an
-    exception is thus raised here, when the turn of its piece comes. On one core, and where other
-    threads might hold a lock that a fork would copy, all is done here.
+    exception is thus raised here, when the turn of its piece comes. On one core, and where nothing
+    may be forked, all is done here.
     """
     cores = min(cores or len(os.sched_getaffinity(0)), len(pieces))
-    if cores < 2 or threading.active_count() > 1:
+    if cores < 2 or not may_fork():
         yield from map(work, pieces)
         return
     gc.freeze()  # so that the collectors of the forks leave alone what is shared with them

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, ForkServerContext
 from typing import Concatenate, ParamSpec
+
+from pipeline.forked import may_fork
 
 Given = ParamSpec("Given")
 
@@ -22,9 +25,7 @@ class Worker:
     def __init__(self, serve: Callable[Concatenate[Connection, Given], None],
                  *given: Given.args, **named: Given.kwargs) -> None:
         """Start a process that calls a function of some module with its end of the pipe."""
-        # Not forked from here: there are threads, whose locks a fork would copy as they are.
-        context = get_context("forkserver")
-        context.set_forkserver_preload(_PRELOADED)
+        context = _context()
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_served, args=(serve, theirs, given, named),
                                         daemon=True)
@@ -38,10 +39,18 @@ class Worker:
         self._process.join()
 
 
+def _context() -> ForkContext | ForkServerContext:
+    if may_fork():
+        return get_context("fork")  # all is imported: a hundredth of what the other takes
+    resource_tracker.ensure_running()  # started later, it would let interrupts through again
+    context = get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    return context
+
+
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
     """Let a process start with a Ctrl-C held back, which is for us; it inherits that."""
-    resource_tracker.ensure_running()  # started later, it would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -52,6 +61,7 @@ def _interrupts_held_back() -> Iterator[None]:
 def _served(serve: Callable[..., None], pipe: Connection, given: tuple[object, ...],
             named: dict[str, object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not what a fork has of the one it works for
     gc.disable()  # what is made here is sent away and dropped, and holds no cycles
     threading.Thread(target=_end_with_asker, daemon=True).start()
     with suppress(EOFError, OSError):  # nobody asks any more

@@ -46,7 +46,7 @@ FLOORS = """
     0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
     0  pipeline.replacing
     0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
-    0  pipeline.forked  pipeline.logs  pipeline.systemd  pipeline.crew > pipeline.workers
+    0  pipeline.logs  pipeline.systemd  pipeline.crew > pipeline.workers > pipeline.forked
 
     6  catalog.site  catalog.mcp_server
     5  catalog.browse > catalog.browse_indexes

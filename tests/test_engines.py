@@ -1,5 +1,6 @@
 """Whoever looks at the folders, the same is seen."""
 
+import multiprocessing
 import os
 import pickle
 import signal
@@ -57,6 +58,38 @@ def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, .
     part, how = Part(root, paths, {}), How(Limits(), quiet=0.0)
     alone = list(engines.serial(part, how))
     assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+
+
+def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[str], int]:
+    """Look at a root here and with processes; return both, and their kinds, and what remains."""
+    may_end = threading.Event()
+    other = threading.Thread(target=may_end.wait)
+    if beside:
+        other.start()
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "WORTH_IT", 5)
+        patch.setattr(engines, "PATHS_IN_A_PIECE", 2)
+        looking = engines.processes(part, how)
+        first = next(looking)
+        kinds = {type(child).__name__ for child in multiprocessing.active_children()}
+        seen = [first, *looking]
+    may_end.set()
+    if beside:
+        other.join()
+    return (verdicts(seen), verdicts(list(engines.serial(part, how))), kinds,
+            len(multiprocessing.active_children()))
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["forked", "beside another thread"])
+def test_processes_are_started_and_gone_however_that_is_done(
+    root: RootSpec, elsewhere: Callable[..., Any], beside: bool
+) -> None:
+    """Where there are threads nothing is forked, and all the same is seen."""
+    shared, alone, kinds, remaining = elsewhere(shared_out, root, beside)
+    assert shared == alone
+    assert ("ForkProcess" in kinds) != beside
+    assert remaining == 0
 
 
 @pytest.mark.usefixtures("in_processes")
