@@ -138,6 +138,8 @@ def security_of(declared: ApexBridgeFields) -> Security | None:
 
 def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     """Return what is declared for ApexBridge alone; None where there is nothing of the kind."""
+    if declared.model_fields_set.isdisjoint(ApexBridgeFields.model_fields):
+        return None
     security = security_of(declared) or Security()
     resources = declared.resources or Resources()
     triggers, abp = declared.triggers, declared.abp or Abp()

@@ -69,7 +69,8 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
     alive = set(helpers)
     has_heard = False
-    gc.freeze()  # with so much to come, the collector need not go through what is here each time
+    collects = gc.isenabled()
+    gc.disable()  # what comes holds no cycles, and there is so much of it
     try:
         if forked.may_fork():  # that is quick, and must be done before there are threads
             with suppress(OSError):
@@ -98,7 +99,8 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
         for piece in todo:
             yield from look(piece, how)
     finally:
-        gc.unfreeze()
+        if collects:
+            gc.enable()
         for helper in helpers:
             helper.end()
 

@@ -1,6 +1,5 @@
 """From what was read and parsed of a skill folder to the verdict on it."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -186,7 +185,7 @@ def _record(
         spec_valid=examined.spec_valid,
         fingerprint=snapshot.fingerprint,
         digest=digest,
-        skill_md_hash=hashlib.sha256(snapshot.skill_md).hexdigest(),
+        skill_md_hash=next(f.sha256 for f in snapshot.files if f.path == skill.document),
         skill_md_name=skill.document,
         skill_md_content=skill.parsed.text,
         body_chars=len(body),
