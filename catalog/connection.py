@@ -26,7 +26,7 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA page_size = 16384")
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 2000")  # pages: 32 MB
+        connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages: 128 MB
         # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
         # the folder tells the lost ones again at the next start.
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -5,7 +5,7 @@ from itertools import chain
 from sqlite3 import Connection
 from typing import Any
 
-_AT_ONCE = (256, 16)
+_AT_ONCE = (512, 128, 16)
 """Rows in one statement: few numbers, since SQLite prepares one for each and keeps it."""
 
 
