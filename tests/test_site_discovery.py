@@ -10,6 +10,7 @@ from shelf import Shelf
 from sites import Site
 
 from catalog.published import package_of
+from catalog.site import discovery
 
 INDEX = "/.well-known/agent-skills/index.json"
 
@@ -89,9 +90,11 @@ def test_a_damaged_skill_is_not_offered(far: Site, shelf: Shelf) -> None:
     assert far.ask("get", "/skills/nobody/bundle.zip").status_code == 404
 
 
-def test_who_is_not_whole_is_left_out(tmp_path: Path, skill: SkillWriter,
-                                      serve: Callable[[Path], Site]) -> None:
-    """A damaged package that nobody hashed yet is not in the index."""
+def test_who_is_not_whole_is_left_out(
+    tmp_path: Path, skill: SkillWriter, serve: Callable[[Path], Site],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A damaged package that nobody hashed yet is not in the index, and the log says why."""
     shelf = Shelf(tmp_path)
     skill(shelf.root / "spoilt", files={"scripts/only-here.py": "print(3)\n"})
     skill(shelf.root / "alone")
@@ -101,3 +104,15 @@ def test_who_is_not_whole_is_left_out(tmp_path: Path, skill: SkillWriter,
     shelf.close()
     listed = serve(shelf.settings.catalog_path).get(INDEX).json()["skills"]
     assert [row["name"] for row in listed] == ["alone"]
+    assert "leaves out spoilt: " in caplog.text
+
+
+def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:
+    """The hashes of archives would else pile up with every change, for months."""
+    far.get(INDEX)
+    before = dict(discovery._HASHES)
+    (shelf.root / "with-files" / "scripts" / "run.py").write_text("print(2)\n")
+    shelf.scan()
+    far.get(INDEX)
+    assert len(before) == len(discovery._HASHES) == 1
+    assert before.keys().isdisjoint(discovery._HASHES)

@@ -1,8 +1,8 @@
 """Which skills there are for agents elsewhere: the Agent Skills discovery index 0.2.0."""
 
 import hashlib
-from collections.abc import Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from datasette.utils.asgi import Response
@@ -15,6 +15,8 @@ from catalog.published import package_of
 from catalog.rows import Row
 from catalog.site import answers, raw
 from catalog.site.visit import Visit
+
+log = logging.getLogger("skilldrop")
 
 ROUTE = r"^/\.well-known/agent-skills/index\.json$"
 
@@ -29,10 +31,11 @@ async def page(visit: Visit) -> Response:
     """Give all skills that agents may start, each with its artifact and the digest of that.
 
     A skill that is a SKILL.md by itself is offered as that file, any other as an archive. One
-    whose files are not at present as they were accepted is left out.
+    whose files are not at present as they were accepted is left out, and the log says so.
     """
     skills = await visit.ask(browse.startable)
     hashes: dict[str, str] = {}
+    _forget_all_but({row["digest"] for row in skills})
     unknown = [row for row in skills if row["files"] > 1 and row["digest"] not in _HASHES]
     for first in range(0, len(unknown), AT_ONCE):
         hashes |= await visit.ask(
@@ -55,8 +58,15 @@ async def page(visit: Visit) -> Response:
 def _hash(db: Catalog, packages: Path, skills: Sequence[Row]) -> dict[str, str]:
     found = {}
     for row in skills:
-        with suppress(NotInCatalog, PathRefused, PackageDamaged):
+        try:
             package = package_of(db, packages, row["skill_id"])
             found[row["skill_id"]] = _HASHES[package.digest] = hashlib.sha256(
                 bundle.of_package(package)).hexdigest()
+        except (NotInCatalog, PathRefused, PackageDamaged) as error:
+            log.warning("The discovery index leaves out %s: %s", row["skill_id"], error)
     return found
+
+
+def _forget_all_but(digests: Collection[str]) -> None:
+    for gone in _HASHES.keys() - digests:
+        del _HASHES[gone]
