@@ -161,11 +161,14 @@ class _Helper:
     def end(self) -> None:
         """End it at once: what it may be doing is wanted no more."""
         self._is_wanted = False
-        self._has_started.wait()
+        is_listening = self._listener.ident is not None  # not where it was interrupted before
+        if is_listening:
+            self._has_started.wait()
         if self._worker:
             self._worker.end()
         self._room.release()
-        self._listener.join()
+        if is_listening:
+            self._listener.join()
         if self._worker:
             self._worker.pipe.close()
 

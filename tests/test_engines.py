@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -17,7 +18,7 @@ from conftest import SkillWriter, wait_for
 from made_archives import make_tar, make_zip
 
 from catalog.record import Judged, RootSpec
-from pipeline import engines
+from pipeline import engines, forked
 from pipeline.disk import Limits
 from pipeline.scan import How, Part, Seen, Unchanged, look
 from pipeline.workers import Worker
@@ -199,6 +200,34 @@ def test_where_no_process_can_be_started_all_is_looked_at_here(
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     assert verdicts(list(engines.processes(part, how))) == verdicts(
         list(engines.serial(part, how)))
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_an_interrupt_while_processes_start_ends_those_there_are(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for one that will never begin."""
+    started: list[Worker] = []
+
+    def interrupted(*given: Any) -> Worker:
+        if started:
+            raise KeyboardInterrupt
+        started.append(Worker(*given))
+        return started[0]
+
+    monkeypatch.setattr(engines, "Worker", interrupted)
+    monkeypatch.setattr(forked, "may_fork", lambda: True)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    has_ended = threading.Event()
+
+    def looking() -> None:
+        with suppress(KeyboardInterrupt):
+            list(engines.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0)))
+        has_ended.set()
+
+    threading.Thread(target=looking, daemon=True).start()
+    assert has_ended.wait(timeout=30)
+    assert not started[0]._process.is_alive()
 
 
 class Measured(SimpleQueue[tuple[object, bytes | None]]):
