@@ -26,7 +26,10 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA page_size = 16384")
         connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages: 128 MB
+        # The log may grow to 128 MB while much is written, so that a page which changes often is
+        # copied once; when it begins anew it is cut to 32 MB.
+        connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages
+        connection.execute("PRAGMA journal_size_limit = 32000000")
         # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
         # the folder tells the lost ones again at the next start.
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -129,8 +129,11 @@ class _Helper:
         self._worker = Worker(_serve, self._how)
 
     def listen(self) -> None:
-        """Begin to take its answers."""
-        self._listener.start()
+        """Begin to take its answers; where the system allows no more threads there will be none."""
+        try:
+            self._listener.start()
+        except RuntimeError:
+            self._answers.put((self, None))
 
     def ask(self, todo: deque[Part]) -> None:
         """Give it a piece, once it is there, unless it has enough. If it dies, its thread tells."""

@@ -18,7 +18,7 @@ _Done: TypeAlias = dict[int, bytes]
 
 
 def may_fork() -> bool:
-    """Tell whether there is no other thread, whose locks a fork would copy as they are."""
+    """Tell whether Python has no other thread, whose locks a fork would copy as they are."""
     return threading.active_count() == 1
 
 

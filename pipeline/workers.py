@@ -16,7 +16,7 @@ from pipeline.forked import may_fork
 Given = ParamSpec("Given")
 
 _PRELOADED = ["pipeline.scan", "pipeline.originals", "catalog.making"]
-"""What is imported once for all workers: for one of them it takes a quarter of a second."""
+"""What is imported once for all that are not forked: each would take a quarter of a second."""
 
 
 class Worker:

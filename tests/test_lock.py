@@ -24,15 +24,18 @@ def test_a_fork_does_not_hold_the_lock_of_the_one_it_comes_from(tmp_path: Path) 
     lock = WriterLock(tmp_path / "lock")
     ours, theirs = socket.socketpair()
     if not (child := os.fork()):
-        ours.close()
-        theirs.send(b"here")
-        theirs.recv(1)  # until the other end is closed
-        os._exit(0)
+        try:
+            ours.close()
+            theirs.send(b"here")
+            theirs.recv(1)  # until the other end is closed
+        finally:
+            os._exit(0)
     theirs.close()
     ours.recv(4)
-    assert is_locked(tmp_path / "lock")
+    was_held = is_locked(tmp_path / "lock")
     lock.close()
     is_held = is_locked(tmp_path / "lock")
     ours.close()
     os.waitpid(child, 0)
+    assert was_held
     assert not is_held

@@ -60,6 +60,7 @@ OF_EVERYTHING = {
     "memory_by_owner": {"memory_writes"},  # those of all owners, where none is typed
     "failures_by_skill": {"outcomes"},  # counts the runs of each
     "what_changed": {"index_builds"},  # of which few are kept
+    "slowest_steps": {"step_traces"},  # slowest first, until there are enough of one skill
 }
 """The canned queries that go through a whole large table, through which, and why."""
 
@@ -125,10 +126,10 @@ def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
     assert not wrong, "\n".join(map(str, sorted(wrong)))
 
 
-def full_scans(db: sqlite3.Connection, sql: str) -> Iterator[str]:
+def full_scans(db: sqlite3.Connection, sql: str, *, limited: bool = True) -> Iterator[str]:
     """Yield the large tables that a statement goes through as a whole.
 
-    To walk in the order that is asked for, up to a limit, is not that.
+    To walk in the order that is asked for, up to a limit, is not that, if it is soon reached.
     """
     named = re.findall(r"(?:FROM|JOIN)\s+(\w+)\s+AS\s+(\w+)", sql, re.IGNORECASE)
     tables = {alias: table for table, alias in named}
@@ -137,13 +138,13 @@ def full_scans(db: sqlite3.Connection, sql: str) -> Iterator[str]:
     except sqlite3.Error as error:
         raise AssertionError(f"{sql}: {error}") from error
     steps = [step for *_, step in plan]
-    if "LIMIT" in sql.upper() and not any("TEMP B-TREE" in step for step in steps):
+    if limited and "LIMIT" in sql and not any("TEMP B-TREE" in step for step in steps):
         return
     for step in steps:
         found = re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", step)
-        if found and found[2] not in OF_WHAT_WAITS:
-            table = tables.get(found[1], found[1])
-            yield from [table] if table in LARGE else []
+        table = found and tables.get(found[1], found[1])
+        if table in LARGE and found and found[2] not in OF_WHAT_WAITS:
+            yield table
 
 
 def test_no_scan_goes_through_a_whole_table(
@@ -286,6 +287,6 @@ def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
     sql = CANNED[name]["sql"]
     for parameter in CANNED[name].get("params", ()):
         sql = sql.replace(f":{parameter}", "'x'")
-    scanned = set(full_scans(store.db.conn, sql))
+    scanned = set(full_scans(store.db.conn, sql, limited=False))
     store.close()
     assert scanned == OF_EVERYTHING.get(name, set())

@@ -102,9 +102,11 @@ def test_who_is_not_whole_is_left_out(
     shelf.loosen()
     (shelf.version_folder("spoilt") / "scripts" / "only-here.py").unlink()
     shelf.close()
-    listed = serve(shelf.settings.catalog_path).get(INDEX).json()["skills"]
-    assert [row["name"] for row in listed] == ["alone"]
-    assert "leaves out spoilt: " in caplog.text
+    site = serve(shelf.settings.catalog_path)
+    for _ in range(2):
+        listed = site.get(INDEX).json()["skills"]
+        assert [row["name"] for row in listed] == ["alone"]
+    assert caplog.text.count("leaves out spoilt: ") == 1
 
 
 def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from datasette.utils.asgi import Response
@@ -26,6 +26,9 @@ AT_ONCE = 20
 _HASHES: dict[str, str] = {}
 """The SHA-256 of archives, by the digest of the content: one follows from the other."""
 
+_LEFT_OUT: dict[str, str] = {}
+"""Why skills are not in the index, by skill_id: the log is told once."""
+
 
 async def page(visit: Visit) -> Response:
     """Give all skills that agents may start, each with its artifact and the digest of that.
@@ -34,9 +37,10 @@ async def page(visit: Visit) -> Response:
     whose files are not at present as they were accepted is left out, and the log says so.
     """
     skills = await visit.ask(browse.startable)
-    hashes: dict[str, str] = {}
-    _forget_all_but({row["digest"] for row in skills})
-    unknown = [row for row in skills if row["files"] > 1 and row["digest"] not in _HASHES]
+    _forget_all_but(skills)
+    hashes = {row["skill_id"]: _HASHES[row["digest"]] for row in skills
+              if row["digest"] in _HASHES}
+    unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
     for first in range(0, len(unknown), AT_ONCE):
         hashes |= await visit.ask(
             _hash, visit.place.packages, unknown[first:first + AT_ONCE])
@@ -46,7 +50,7 @@ async def page(visit: Visit) -> Response:
             kind, path, sha = "skill-md", f"/files/{row['skill_md_name']}", row["skill_md_hash"]
         else:
             kind, path = "archive", raw.BUNDLE_PATH
-            sha = _HASHES.get(row["digest"]) or hashes.get(row["skill_id"])
+            sha = hashes.get(row["skill_id"])
         if sha:
             entries.append(discovery_entry(row["skill_id"], kind, row["description"],
                                            visit.skill_path(row["skill_id"], path), sha))
@@ -58,15 +62,20 @@ async def page(visit: Visit) -> Response:
 def _hash(db: Catalog, packages: Path, skills: Sequence[Row]) -> dict[str, str]:
     found = {}
     for row in skills:
+        skill_id = row["skill_id"]
         try:
-            package = package_of(db, packages, row["skill_id"])
-            found[row["skill_id"]] = _HASHES[package.digest] = hashlib.sha256(
+            package = package_of(db, packages, skill_id)
+            found[skill_id] = _HASHES[package.digest] = hashlib.sha256(
                 bundle.of_package(package)).hexdigest()
+            _LEFT_OUT.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
-            log.warning("The discovery index leaves out %s: %s", row["skill_id"], error)
+            if _LEFT_OUT.get(skill_id) != str(error):
+                log.warning("The discovery index leaves out %s: %s", skill_id, error)
+            _LEFT_OUT[skill_id] = str(error)
     return found
 
 
-def _forget_all_but(digests: Collection[str]) -> None:
-    for gone in _HASHES.keys() - digests:
-        del _HASHES[gone]
+def _forget_all_but(skills: Sequence[Row]) -> None:
+    for known, kept in ((_HASHES, "digest"), (_LEFT_OUT, "skill_id")):
+        for gone in known.keys() - {row[kept] for row in skills}:
+            del known[gone]
