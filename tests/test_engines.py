@@ -6,6 +6,7 @@ import pickle
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -253,6 +254,19 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While nobody takes what was seen, the processes wait, and in the end nothing is missing."""
+    there: list[engines._Helper] = []
+    start, ask = engines._Helper.start, engines._Helper.ask
+
+    def starting(helper: engines._Helper) -> None:
+        start(helper)
+        there.append(helper)
+
+    def asking(helper: engines._Helper, todo: deque[Part]) -> None:
+        if len(there) == 2:  # else the first to start may be given all there is
+            ask(helper, todo)
+
+    monkeypatch.setattr(engines._Helper, "start", starting)
+    monkeypatch.setattr(engines._Helper, "ask", asking)
     monkeypatch.setattr(engines, "ANSWERS_AHEAD", 1)
     monkeypatch.setattr(engines, "SimpleQueue", Measured)
     monkeypatch.setattr(Measured, "longest", 0)
