@@ -69,7 +69,10 @@ def _served(serve: Callable[..., None], pipe: Connection, given: tuple[object, .
 
 
 def _end_with_asker() -> None:
-    """End this process as soon as the one it works for is gone: another may follow that one."""
+    """End this process as soon as the one it works for is gone: another may follow that one.
+
+    A fork holds the pipes of those forked before it, which thus learn of it when that has ended.
+    """
     if asker := parent_process():
         wait([asker.sentinel])
         os._exit(1)

@@ -1,5 +1,6 @@
 """Whoever looks at the folders, the same is seen."""
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -205,6 +206,50 @@ def test_where_no_process_can_be_started_all_is_looked_at_here(
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     assert verdicts(list(engines.processes(part, how))) == verdicts(
         list(engines.serial(part, how)))
+
+
+class Refused(threading.Thread):
+    """A thread that the system does not allow."""
+
+    def start(self) -> None:
+        """Fail as Python does then."""
+        raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("forks", [True, False])
+def test_where_there_can_be_no_threads_all_is_looked_at_here(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch, forks: bool
+) -> None:
+    """And no process remains that nobody listens to."""
+    started: list[Worker] = []
+
+    def noted(*given: Any) -> Worker:
+        started.append(Worker(*given))
+        return started[-1]
+
+    monkeypatch.setattr(engines, "Worker", noted)
+    monkeypatch.setattr(forked, "may_fork", lambda: forks)
+    monkeypatch.setattr(threading, "Thread", Refused)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    assert verdicts(list(engines.processes(part, how))) == verdicts(
+        list(engines.serial(part, how)))
+    assert bool(started) == forks
+    assert not any(worker._process.is_alive() for worker in started)
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_collector_rests_only_while_somebody_looks(root: RootSpec, whole: bool) -> None:
+    """To the end, or until it is broken off."""
+    seen = engines.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0))
+    next(seen)
+    assert not gc.isenabled()
+    if whole:
+        list(seen)
+    else:
+        seen.close()
+    assert gc.isenabled()
 
 
 @pytest.mark.usefixtures("in_processes")

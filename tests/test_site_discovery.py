@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SkillWriter
@@ -118,3 +119,21 @@ def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf)
     far.get(INDEX)
     assert len(before) == len(discovery._HASHES) == 1
     assert before.keys().isdisjoint(discovery._HASHES)
+
+
+def test_what_one_request_forgets_another_still_says(
+    far: Site, shelf: Shelf, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answers from what it knew when it began, and from what it has hashed itself."""
+    far.get(INDEX)
+    skill(shelf.root / "newer", files={"scripts/new.py": "print(4)\n"})
+    shelf.scan()
+    real = discovery._hash
+
+    def beside_another(*given: Any) -> dict[str, str]:
+        discovery._HASHES.clear()
+        return real(*given)
+
+    monkeypatch.setattr(discovery, "_hash", beside_another)
+    listed = far.get(INDEX).json()["skills"]
+    assert {"with-files", "newer"} <= {row["name"] for row in listed}
