@@ -46,7 +46,7 @@ MINUTES ?= 10
 soak: $(READY) ## live random lives of a root for MINUTES=n, and check the promise after each
 	@$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
 
-crashes: $(READY) ## kill the program a hundred times in a busy ingest; unpack 5,000 folders at once
+crashes: $(READY) ## kill the program, and its helpers, a hundred times in a busy ingest; unpack 5,000 folders at once
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/test_crash.py tests/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays

@@ -7,6 +7,7 @@ A life that breaks the promise is printed as the steps that lead there, with its
 """
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -14,9 +15,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from departures import MAY_MOUNT, own_mounts
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from promise import Life, LifeOfAProcess
+from serving import FAKETIME
 
 LIVES = settings(max_examples=10, stateful_step_count=40, deadline=None, database=None,
                  phases=[Phase.generate], print_blob=False, suppress_health_check=list(HealthCheck))
@@ -28,6 +31,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, help="live this batch alone")
     given = parser.parse_args()
+    if MAY_MOUNT not in os.environ and (words := own_mounts()):
+        os.execvp(words[0], [*words, sys.executable, *sys.argv])
+    if not FAKETIME:
+        print("libfaketime is not installed: no clock of a process is set")
     end = time.monotonic() + 60 * given.minutes
     batches = 0
     while time.monotonic() < end:

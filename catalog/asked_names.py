@@ -52,7 +52,7 @@ def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
 
 def few(names: Sequence[str], limit: int = 10) -> str:
     """Return the first of some names for a sentence, and how many there are beside them."""
-    told = ", ".join(repr(name[:_SHOWN_CHARS])[1:-1] for name in names[:limit])
+    told = ", ".join(shown(name)[1:-1] for name in names[:limit])
     return told if len(names) <= limit else f"{told} and {len(names) - limit:,} more"
 
 

@@ -11,13 +11,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import index_query, rows
+from catalog import index_query, rows, search_rows
 from catalog.prompt_index import report
 from catalog.ranking import standing
-from catalog.record import Finding, Rejection, SkillRecord, Verdict
-from catalog.removals import HELD
-from catalog.standing import HELD as HELD_BACK
-from catalog.standing import LAST_GOOD
+from catalog.record import Applied, Finding, Rejection, SkillRecord, Verdict
+from catalog.standing import NOT_OF_THE_FOLDER
 
 Kind: TypeAlias = Literal["folder", "catalog", "package", "index"]
 
@@ -37,22 +35,45 @@ class Present(NamedTuple):
     fingerprint: str
     is_held: bool
     is_pending: bool
+    is_delayed: bool  # it changes too often, and its newest content waits
 
 
 def present(db: Database, root: str) -> dict[str, Present]:
     """Return the skill folders that the catalog believes to be in a root."""
     found = db.execute(
-        "SELECT path, status, fingerprint, pending_reason IS ?, pending_since IS NOT NULL"
-        " FROM skills WHERE root = ? AND status != 'removed'", [HELD, root])
-    return {path: Present(status, fingerprint, bool(held), bool(pending))
-            for path, status, fingerprint, held, pending in found}
+        "SELECT path, status, fingerprint, is_held, pending_since IS NOT NULL,"
+        " coalesced > 0 FROM skills WHERE root = ? AND status != 'removed'", [root])
+    return {path: Present(status, fingerprint, bool(held), bool(pending),
+                          bool(delayed))
+            for path, status, fingerprint, held, pending, delayed in found}
 
 
-def unconfigured(db: Database) -> list[tuple[str, str]]:
-    """Return (root, path) of the skills whose root is no longer configured."""
-    return db.execute("SELECT s.root, s.path FROM roots AS r"
+def unconfigured(db: Database) -> list[tuple[str, str, bool]]:
+    """Return root, path and whether it is held of the skills of roots not configured any more."""
+    return db.execute("SELECT s.root, s.path, s.is_held FROM roots AS r"
                       " CROSS JOIN skills AS s ON s.root = r.path"
                       " WHERE s.status != 'removed' AND r.configured = 0").fetchall()
+
+
+class Moment(NamedTuple):
+    """What the catalog said at a time, from which its changes since are told."""
+
+    last: int  # the newest row of the history
+    held: frozenset[tuple[str, str]]  # root and path of each removal that waits to be accepted
+
+
+def moment(db: Database) -> Moment:
+    """Return what is needed to tell later what has changed since."""
+    held = db.execute("SELECT root, path FROM skills WHERE pending_since IS NOT NULL AND is_held")
+    return Moment(db.execute("SELECT ifnull(max(id), 0) FROM ingestions").fetchone()[0],
+                  frozenset(held.fetchall()))
+
+
+def changes_since(db: Database, moment: Moment) -> list[Applied]:
+    """Return what the history says has become of skills since a moment, in its order."""
+    return [Applied(*found) for found in db.execute(
+        "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail FROM ingestions AS i"
+        " LEFT JOIN skills AS s ON s.id = i.skill WHERE i.id > ? ORDER BY i.id", [moment.last])]
 
 
 # Against a verdict
@@ -120,8 +141,8 @@ def stray_findings(db: Database, root: str, strays: Iterable[tuple[str, Finding]
 def _findings(db: Database, which: str, values: list[object]) -> list[tuple[object, ...]]:
     columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
     found = db.execute(
-        f"SELECT {columns} FROM findings WHERE {which} AND code NOT IN (?, ?)",
-        [*values, LAST_GOOD.code, HELD_BACK.code])  # which say nothing of the folder
+        f"SELECT {columns} FROM findings WHERE {which} AND code NOT IN (?, ?, ?)",
+        [*values, *NOT_OF_THE_FOLDER])
     return sorted(found.fetchall(), key=repr)
 
 
@@ -140,8 +161,9 @@ def of_catalog(db: Database) -> Iterator[Difference]:
             if (row["status"], row["shadowed_by"]) != expected:
                 yield Difference("catalog", f"{row['root']}/{row['path']}",
                                  f"of {skill_id} {winner['path']} should be the active skill")
-    for root, path in db.execute(_OTHER_TEXT):
-        yield Difference("catalog", f"{root}/{path}", "the search does not have what it should")
+    for wrong in search_rows.wrong_rows(db):
+        yield Difference("catalog", f"{wrong.root}/{wrong.path}",
+                         "the search does not have what it should")
 
 
 _PRESENT = """
@@ -149,11 +171,6 @@ _PRESENT = """
            r.position
     FROM skills AS s JOIN roots AS r ON r.path = s.root
     WHERE s.status IN ('active', 'shadowed')
-"""
-_OTHER_TEXT = """
-    SELECT s.root, s.path FROM skills AS s LEFT JOIN skill_text AS t ON t.id = s.id
-    WHERE (s.status IN ('active', 'shadowed')) != (t.id IS NOT NULL)
-       OR t.description != s.description
 """
 
 

@@ -1,18 +1,23 @@
 """What the pages show of the catalog: questions that people ask, all of them only read."""
 
 import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import browse_indexes, search
-from catalog.rows import Row
+from catalog import browse_indexes, health, search
+from catalog.rows import Row, restored, to_json
+from catalog.standing import CONFUSABLE
 
 Catalog: TypeAlias = Database
 """An open catalog, for those who only hand it on."""
 
 PAGE = 50
 """Rows of a list that one page shows."""
+GROUPS = {"plugin": 12, "tag": 20}
+"""How many of these are named to narrow a list by."""
 
 
 def over(connection: sqlite3.Connection) -> Catalog:
@@ -44,11 +49,11 @@ def groups(db: Catalog) -> dict[str, list[Row]]:
         "plugin": list(db.query(
             "SELECT plugin AS value, count(*) AS n FROM skills"
             " WHERE status = 'active' AND plugin IS NOT NULL"
-            " GROUP BY plugin ORDER BY n DESC, plugin LIMIT 12")),
+            " GROUP BY plugin ORDER BY n DESC, plugin LIMIT ?", [GROUPS["plugin"]])),
         "tag": list(db.query(
             "SELECT t.value AS value, count(*) AS n FROM skills AS s, json_each(s.tags) AS t"
             " WHERE s.status = 'active' AND s.tags != '[]'"
-            " GROUP BY t.value ORDER BY n DESC, t.value LIMIT 20")),
+            " GROUP BY t.value ORDER BY n DESC, t.value LIMIT ?", [GROUPS["tag"]])),
     }
 
 
@@ -61,12 +66,28 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     chosen = "s.id = :row" if row else "TRUE"
     found = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
         " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
         " s.last_changed DESC, s.id LIMIT 1", {"skill_id": skill_id, "row": row})
     return next(found, None)
+
+
+def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
+    """Return a skill as it was in one of its versions; None where that is not known.
+
+    Its `is_newest` is 0, so that nobody takes the present findings for those of that version.
+    """
+    for row in db.query(
+            "SELECT * FROM versions WHERE skill = ? AND version = ? AND described <> '{}'",
+            [skill["id"], version]):
+        return skill | restored(row) | {
+            "skill_id": skill["skill_id"], "package_path": row["package_path"],
+            "is_newest": 0, "version": version, "skill_md_content": row["skill_md_content"],
+            "ingested_at": row["ingested_at"]}
+    return None
 
 
 def rivals(db: Catalog, skill: Row) -> list[Row]:
@@ -115,12 +136,10 @@ def version(db: Catalog, skill_id: str, name: str) -> Row | None:
         " WHERE skill_id = ? AND version = ?", [skill_id, name]), None)
 
 
-def texts(db: Catalog, version: int) -> dict[str, Row]:
-    """Return all files of a version by path, each with its text where the catalog has it."""
-    return {row["path"]: row for row in db.query(
-        "SELECT f.path, f.size, f.sha256, f.mode, CASE f.kind"
-        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
-        " JOIN versions AS v ON v.id = f.version WHERE f.version = ? ORDER BY f.path", [version])}
+def text(db: Catalog, version: int, path: str) -> str | None:
+    """Return the text of one file of a version, where the catalog has it."""
+    found = file(db, version, path)
+    return found["text"] if found else None
 
 
 def startable(db: Catalog) -> list[Row]:
@@ -134,8 +153,11 @@ def startable(db: Catalog) -> list[Row]:
 
 # The whole catalog
 
-def overview(db: Catalog) -> dict[str, Any]:
-    """Return what the front page tells: counts, the latest changes, the indexes and health."""
+def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
+    """Return what the front page tells: counts, the latest changes, the indexes and health.
+
+    catalog is the file, beside which there may be more of health.
+    """
     return {
         "counts": search.counts(db),
         "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
@@ -143,17 +165,7 @@ def overview(db: Catalog) -> dict[str, Any]:
             "SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
         "indexes": browse_indexes.indexes(db),
-        **health(db),
-    }
-
-
-def health(db: Catalog) -> dict[str, Any]:
-    """Return the health row, and each root that cannot be read at present."""
-    return {
-        "health": next(iter(db.query("SELECT * FROM health"))),
-        "troubles": list(db.query(
-            "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
-            " ORDER BY position")),
+        **health.look(db, catalog),
     }
 
 
@@ -193,8 +205,10 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
         {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE}))
 
 
+_LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{CONFUSABLE.code}'"
 _CARD = ("s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
-         " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed")
+         " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed,"
+         f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike")
 _LISTED = """
     (:status = 'all' OR s.status = :status)
     AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
@@ -202,3 +216,11 @@ _LISTED = """
 """
 _IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
+
+
+def alike(db: Catalog, skill_ids: Iterable[str]) -> set[str]:
+    """Return which of these skill_ids have an active skill whose name looks like another's."""
+    return {row["skill_id"] for row in db.query(
+        "SELECT s.skill_id FROM json_each(?) AS wanted JOIN skills AS s"
+        f" ON s.skill_id = wanted.value AND s.status = 'active' WHERE EXISTS ({_LOOKS_ALIKE})",
+        [to_json(list(skill_ids))])}

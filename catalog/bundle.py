@@ -1,8 +1,9 @@
 """A published skill as one ZIP archive: the same bytes for the same content."""
 
-import io
+import shutil
 import stat
 import zipfile
+from typing import IO
 
 from catalog import reader
 from catalog.published import SKILL_MD, Package
@@ -12,19 +13,23 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 
 
-def of_package(package: Package) -> bytes:
-    """Return all files of a package as an archive, with SKILL.md at its top.
+def write(package: Package, to: IO[bytes]) -> None:
+    """Write all files of a package as an archive, with SKILL.md at its top, in bounded memory.
 
     They are stored as they are: compressed, they would differ from one version of zlib to the
     next. Raises what `reader.read_skill_file` raises.
     """
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for entry in package.files:
             name = SKILL_MD if entry.kind == "skill_md" else entry.path
             member = zipfile.ZipInfo(name, _LONG_AGO)
             member.create_system = _UNIX
             member.external_attr = (stat.S_IFREG | int(entry.mode, 8)) << 16
-            with reader.opened(package, entry) as file:
-                archive.writestr(member, file.read())
-    return made.getvalue()
+            member.file_size = entry.size  # decides whether the member needs the 64-bit form
+            with reader.opened(package, entry) as file, archive.open(member, "w") as stored:
+                shutil.copyfileobj(file, stored)
+
+
+def size(package: Package) -> int:
+    """Return about how many bytes an archive of a package has."""
+    return sum(entry.size + 2 * len(entry.path.encode()) + 200 for entry in package.files)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from catalog import rows
+from catalog import lookalikes, rows
 from catalog.ranking import standing
 
 log = logging.getLogger("skilldrop")
@@ -27,6 +27,7 @@ _DISPUTED = """
 
 def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
     """Settle who is active among the skills of each skill_id, as of a time in ISO 8601."""
+    skill_ids = set(skill_ids)
     contenders: dict[str, list[rows.Row]] = defaultdict(list)
     for row in db.query(_CONTENDERS, [rows.to_json(sorted(skill_ids))]):
         contenders[row["skill_id"]].append(row)
@@ -40,9 +41,10 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
                 decided.append((*decision, at, row["id"]))
                 _tell(row, winner)
     db.conn.executemany(
-        "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?, last_changed = ?"
-        " WHERE id = ?", decided,
+        "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?,"
+        " last_changed = max(last_changed, ?) WHERE id = ?", decided,
     )
+    lookalikes.mark(db, skill_ids)
 
 
 def decide_all(db: Database, at: str) -> None:

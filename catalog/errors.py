@@ -13,8 +13,24 @@ class CatalogUnusable(SkilldropError):
     """The catalog file cannot be opened, is locked, or is not one of ours."""
 
 
+class CatalogDamaged(CatalogUnusable):
+    """The catalog file cannot be read as a database; it has to be made anew from the roots."""
+
+
+class FolderNotOwned(SkilldropError):
+    """A folder that skilldrop would write to holds what it did not make."""
+
+
 class DiskFull(SkilldropError):
     """There is no room left to write."""
+
+
+class OutOfRoom(SkilldropError):
+    """Publishing would take more room than the settings allow; it goes on once there is more."""
+
+
+class OutOfMemory(SkilldropError):
+    """Work failed again and again because there was not enough memory for it."""
 
 
 class RootUnreadable(SkilldropError):

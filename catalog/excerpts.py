@@ -32,6 +32,12 @@ def excerpt(text: str, words: str, marks: tuple[str, str]) -> str | None:
     return f"{'…' if cut_before else ''}{marked}{'…' if cut_after else ''}"
 
 
+def beginning(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    shown = " ".join(text[:LENGTH].split())
+    return f"{shown}…" if len(text) > LENGTH else shown
+
+
 def _pattern(words: str) -> "re.Pattern[str] | None":
     terms = []
     for word in re.findall(r"\w+", words):

@@ -34,6 +34,10 @@ class Listed(Protocol):
         """Whether its location follows from its skill_id."""
 
     @property
+    def version(self) -> str | None:
+        """The version that its location names; None where it names none."""
+
+    @property
     def user_invocable(self) -> bool:
         """Whether people are meant to start it, too."""
 
@@ -234,9 +238,13 @@ def _text(text: str) -> str:
 
 def _named(skill: Listed, wishes: Wishes) -> str:
     """Return a name and, where its place does not follow from it, what leads there."""
-    if wishes.where is None or (skill.name == skill.skill_id and skill.follows_pattern):
+    if wishes.where is None:
         return skill.name
-    return f"{skill.name} ({skill.skill_id if skill.follows_pattern else skill.location})"
+    leads = [skill.skill_id] if skill.name != skill.skill_id else []
+    leads += [skill.version] if skill.version else []
+    if not skill.follows_pattern:
+        leads = [skill.location]
+    return f"{skill.name} ({', '.join(leads)})" if leads else skill.name
 
 
 def _rest(wishes: Wishes, count: int) -> str:

@@ -25,6 +25,9 @@ def collect(db: Database, folder: PackageFolder, retention: Retention, at: datet
     an index still names. A version whose package is gone keeps its row, without package_path,
     and its SKILL.md, so that history can be read; only its files cannot be returned to.
     """
+    # A time to come was noted before the clock was set back: from now on it counts.
+    db.execute("UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL"
+               " AND retired_at > ?1", [_iso(at)])
     found = db.execute(_COLLECTABLE, {
         "graced": _iso(at - timedelta(seconds=retention.grace)),
         "too_old": _iso(at - timedelta(days=retention.days)),
@@ -34,8 +37,10 @@ def collect(db: Database, folder: PackageFolder, retention: Retention, at: datet
                " WHERE id IN (SELECT value FROM json_each(?))",
                [rows.to_json([version for version, _ in found])])
     # After the rows: what a crash leaves lying is named by nobody, and swept at the next start.
-    for _, package_path in found:
-        folder.drop(package_path)
+    if found:
+        with folder.opened() as packages:
+            for _, package_path in found:
+                packages.drop(package_path)
     return len(found)
 
 
@@ -51,14 +56,16 @@ _COLLECTABLE = """
                v.id IS s.pinned_version_id AS is_pinned,
                v.id = (SELECT max(id) FROM versions WHERE skill = s.id) AS is_newest,
                row_number() OVER (PARTITION BY v.skill ORDER BY v.id DESC) AS place,
-               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed,
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id
+                       AND e.package_path = v.package_path) AS is_named
         FROM versions AS v JOIN skills AS s ON s.id = v.skill
         WHERE v.package_path IS NOT NULL
             AND v.skill IN (SELECT skill FROM versions
                             WHERE package_path IS NOT NULL AND retired_at < :graced)
     )
     SELECT id, package_path FROM kept
-    WHERE retired_at < :graced AND NOT is_pinned
+    WHERE retired_at < :graced AND NOT is_pinned AND NOT is_named
         AND NOT (is_current AND is_listed)
         AND (NOT is_public
              OR NOT is_current AND NOT is_newest AND (place > :most OR retired_at < :too_old))

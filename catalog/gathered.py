@@ -1,6 +1,5 @@
 """The rows of one batch, gathered table by table so that each is written in one go."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,15 +22,15 @@ class Gathered:
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     packages: dict[int, ApexBridge | None] = field(default_factory=dict)  # by skill
     texts: list[rows.Searched] = field(default_factory=list)
-    texts_gone: list[tuple[int]] = field(default_factory=list)
+    texts_gone: list[int] = field(default_factory=list)
     ingestions: list[tuple[Any, ...]] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version
     judged_anew: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
 
-    def write(self, db: Connection, at: datetime) -> None:
+    def write(self, db: Connection) -> None:
         """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
         execute = db.executemany
-        self._name_versions(db, at)
+        self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
         write(db, upsert, "skills", _SKILL_COLUMNS,
               [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
@@ -45,20 +44,21 @@ class Gathered:
 
     def write_texts(self, db: Connection) -> None:
         """Write what is searched. Raises sqlite3.Error."""
-        db.executemany("DELETE FROM skill_text WHERE id = ?", self.texts_gone)
+        texts.remove(db, self.texts_gone)
         texts.replace(db, self.texts)
 
-    def _name_versions(self, db: Connection, at: datetime) -> None:
-        taken: dict[str, set[str]] = defaultdict(set)
+    def _name_versions(self, db: Connection) -> None:
+        """Name each version by its time, behind all others of its skill_id."""
+        newest: dict[str, str] = {}
         for slug, version in db.execute(
-            "SELECT v.skill_id, v.version FROM json_each(?) AS wanted JOIN versions AS v"
-            " ON v.skill_id = wanted.value AND v.version >= ?",
-            [rows.to_json([row["skill_id"] for row in self.versions]), version_name(at)],
+            "SELECT wanted.value, (SELECT max(version) FROM versions"
+            " WHERE skill_id = wanted.value) FROM json_each(?) AS wanted",
+            [rows.to_json(sorted({row["skill_id"] for row in self.versions}))],
         ):
-            taken[slug].add(version)
+            newest[slug] = version or ""
         for row in self.versions:
-            row["version"] = version_name(at, taken[row["skill_id"]])
-            taken[row["skill_id"]].add(row["version"])
+            at = datetime.fromisoformat(row["ingested_at"])
+            row["version"] = newest[row["skill_id"]] = version_name(at, newest[row["skill_id"]])
 
 
 def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -73,7 +73,7 @@ _SKILL_COLUMNS = (
     "user_invocable", "body_lines", "estimated_tokens", "file_inventory", "frontmatter",
     "skill_md_name", "skill_md_hash", "digest", "seen_digest", "fingerprint",
     "current_version_id", "pinned_version_id", "package_path", "newest_rejected_at",
-    "pending_since", "pending_reason", "first_seen", "last_changed",
+    "pending_since", "pending_reason", "coalesced", "first_seen", "last_changed",
 )
 _VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest",
                     "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content",

@@ -1,6 +1,5 @@
 """Which versions a skill has had, and what changed from each to the next; only reads."""
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from sqlite_utils import Database
 
 from catalog import rows
 from catalog.asked_names import closest, few, shown
+from catalog.differences import difference
 from catalog.errors import NotInCatalog
 from catalog.record import Json
 
@@ -116,9 +116,7 @@ def _versions(db: Database, skill: rows.Row) -> Iterator[Version]:
 
 
 def _diff(before: str, after: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(),
-                                 "SKILL.md before", "SKILL.md", lineterm="")
-    return "\n".join(lines)
+    return difference(before, after).unified("SKILL.md before", "SKILL.md")
 
 
 _SKILL = """

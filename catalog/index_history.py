@@ -35,6 +35,7 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
             "name": spec.name, "position": position, "format": spec.format,
             "language": spec.language, "budget_chars": spec.budget_chars,
             "overflow": spec.overflow, "location_base": spec.location_base,
+            "locations": spec.locations,
             "instruction": spec.instruction, "how_to_search": spec.how_to_search,
             "featured": rows.to_json(spec.featured),
             "filter": rows.to_json({"levels": spec.levels, "tags": spec.tags,
@@ -58,6 +59,7 @@ def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep
 
     What is older than is to be kept is forgotten.
     """
+    at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
     db.execute("INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)])
     build = db.execute(
@@ -71,13 +73,18 @@ def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep
     db.execute("DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
                [spec.name, len(index.entries)])
     db.conn.executemany(_UPSERT_ENTRY, [
-        (spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason)
+        (spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason,
+         entry.package_path)
         for rank, entry in enumerate(index.entries, start=1)
         if rank > len(known) or known[rank - 1] != entry
     ])
-
-
     _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
+
+
+def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
+    last = db.execute("SELECT max(published_at) FROM index_builds WHERE index_name = ?",
+                      [spec.name]).fetchone()[0]
+    return datetime.fromisoformat(last) if last else None
 
 
 def iso(at: datetime) -> str:
@@ -103,25 +110,26 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
 
 
 def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
-    found = db.execute("SELECT skill, state, chars, reason FROM index_entries"
+    found = db.execute("SELECT skill, state, chars, reason, package_path FROM index_entries"
                        " WHERE index_name = ? ORDER BY rank", [spec.name])
     return [Entry(*row) for row in found]
 
 
 _UPSERT_INDEX = """
     INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
-                         overflow, location_base, instruction, how_to_search)
+                         overflow, location_base, locations, instruction, how_to_search)
     VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
-            :overflow, :location_base, :instruction, :how_to_search)
+            :overflow, :location_base, :locations, :instruction, :how_to_search)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
         language = excluded.language, filter = excluded.filter, featured = excluded.featured,
         budget_chars = excluded.budget_chars, overflow = excluded.overflow,
-        location_base = excluded.location_base, instruction = excluded.instruction,
+        location_base = excluded.location_base, locations = excluded.locations,
+        instruction = excluded.instruction,
         how_to_search = excluded.how_to_search
 """
 _UPSERT_ENTRY = """
-    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (index_name, rank) DO UPDATE SET skill = excluded.skill, state = excluded.state,
-        chars = excluded.chars, reason = excluded.reason
+        chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path
 """

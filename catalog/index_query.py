@@ -24,7 +24,8 @@ def index_spec(db: Database, name: str) -> IndexSpec:
             overflow=row["overflow"], language=row["language"],
             levels=tuple(chosen["levels"]), tags=tuple(chosen["tags"]),
             names=tuple(chosen["names"]), featured=tuple(json.loads(row["featured"])),
-            location_base=row["location_base"], instruction=row["instruction"],
+            location_base=row["location_base"], locations=row["locations"],
+            instruction=row["instruction"],
             how_to_search=row["how_to_search"],
         )
     names = ", ".join(row["name"] for row in db.query("SELECT name FROM indexes ORDER BY position"))
@@ -37,7 +38,7 @@ def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
     What this costs depends on the budget and not on how many skills there are; only the skills
     that have a tag which is asked for are counted one by one.
     """
-    with _one_moment(db), closing(ranked(db, spec)) as candidates:
+    with one_moment(db), closing(ranked(db, spec)) as candidates:
         return prompt_index.build(spec, candidates, count_indexable(db, spec), packages_folder(db))
 
 
@@ -162,20 +163,26 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
 
 
 def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
+    package_path = row["package_path"] if spec.locations == "version" else None
+    own = package_path.partition("/")[0] if package_path else row["skill_id"]
     return Candidate(
-        row["id"], row["name"], row["description"], _location(row, spec, base), row["skill_id"],
-        row["package_path"] is not None or locations.is_url(base or ""),
-        bool(row["user_invocable"]),
+        row["id"], row["name"], row["description"], _location(row, spec, base, package_path),
+        row["skill_id"],
+        own == row["skill_id"] and (
+            row["package_path"] is not None or locations.is_url(base or "")),
+        package_path, bool(row["user_invocable"]),
         _files(row["file_inventory"]) if "file_inventory" in row else (), row["skill_md_hash"],
     )
 
 
-def _location(row: rows.Row, spec: IndexSpec, base: str | None) -> str:
+def _location(row: rows.Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
     if spec.format == "discovery" and not (base and locations.is_url(base)):
-        return locations.on_site(row["skill_id"], row["skill_md_name"])
+        return locations.on_site(row["skill_id"], row["skill_md_name"], version=(
+            package_path.rpartition("/")[2] if package_path else None))
     return locations.of_skill_md(
         base, skill_id=row["skill_id"], file_name=row["skill_md_name"],
-        folder=f"{row['root']}/{row['path']}", is_package=row["package_path"] is not None)
+        folder=f"{row['root']}/{row['path']}", is_package=row["package_path"] is not None,
+        package_path=package_path)
 
 
 def _files(inventory: str) -> tuple[str, ...]:
@@ -184,7 +191,7 @@ def _files(inventory: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _one_moment(db: Database) -> Iterator[None]:
+def one_moment(db: Database) -> Iterator[None]:
     """Let all questions be answered as of one moment, whatever another process writes."""
     if db.conn.in_transaction:
         yield

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import apexbridge, rows, standing
+from catalog import apexbridge, purging, rows, standing
 from catalog.gathered import FILE_COLUMNS, Gathered
 from catalog.naming import qualified_name, skill_id
+from catalog.quota import Quota, seconds_until_next
 from catalog.record import (
     Applied,
     Change,
@@ -24,6 +25,7 @@ from catalog.record import (
 )
 from catalog.statements import columns
 
+NO_LIMITS = Quota()
 _PRESENT = ("active", "shadowed")
 """The statuses of accepted content: what competes for a skill_id."""
 
@@ -34,16 +36,17 @@ class Taken(NamedTuple):
     applied: list[Applied]  # in the order of the changes
     contested: set[str]  # each skill_id that is to be competed for anew
     write_texts: Callable[[], None]  # writes what is searched, still inside the transaction
+    purged: list[int]  # skills whose content is to be deleted after that; see `purging`
 
 
 def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
-            scan: int | None = None) -> Taken:
+            scan: int | None = None, quota: Quota = NO_LIMITS) -> Taken:
     """Write a batch, inside the caller's transaction, before it is decided who wins.
 
     What is searched takes the longest to write, nobody waits for it, and it is left to the caller
     when. Raises sqlite3.Error.
     """
-    batch = _Batch(db, trigger, at, scan)
+    batch = _Batch(db, trigger, at, scan, quota)
     batch.find_rows(changes)
     for change in changes:
         if isinstance(change, Gone):
@@ -56,15 +59,18 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
             batch.take_record(change.verdict, change)
         else:
             batch.take_rejection(change.verdict, change)
-    batch.gathered.write(db.conn, at)
-    return Taken(batch.applied, batch.contested, partial(batch.gathered.write_texts, db.conn))
+    batch.gathered.write(db.conn)
+    return Taken(batch.applied, batch.contested, partial(batch.gathered.write_texts, db.conn),
+                 batch.purged)
 
 
 class _Batch:
     """What becomes of the changes, one after the other."""
 
-    def __init__(self, db: Database, trigger: Trigger, at: datetime, scan: int | None) -> None:
+    def __init__(self, db: Database, trigger: Trigger, at: datetime, scan: int | None,
+                 quota: Quota) -> None:
         self.db = db
+        self.clock, self.quota = at, quota
         self.trigger, self.scan = trigger, scan
         self.at = at.isoformat(timespec="milliseconds")
         self.old: dict[tuple[str, str], rows.Row] = {}
@@ -73,6 +79,7 @@ class _Batch:
         self.applied: list[Applied] = []
         self.gathered = Gathered()
         self.contested: set[str] = set()
+        self.purged: list[int] = []
 
     # What is known of these places already
 
@@ -96,17 +103,23 @@ class _Batch:
     # One change at a time
 
     def take_gone(self, gone: Gone) -> None:
-        """Mark a row removed; its history stays."""
+        """Mark a row removed; its history stays, unless its content was never in the root."""
         place = (gone.root, gone.path)
         row = self.old.get(place)
         if row is None or row["status"] == "removed":
             return
-        self._write_skill(row, _SETTLED | {"status": "removed", "status_reason": None,
-                                           "fingerprint": "", "shadowed_by": None})
+        fields = _SETTLED | {"status": "removed", "status_reason": None, "fingerprint": "",
+                             "shadowed_by": None}
+        if gone.leads_out:
+            fields |= purging.EMPTY
+            self.purged.append(row["id"])
+            self.gathered.packages[row["id"]] = None
+        self._write_skill(row, fields)
         self.gathered.judged_anew.append((row["id"],))
-        self.gathered.texts_gone.append((row["id"],))
+        self.gathered.texts_gone.append(row["id"])
         self.contested.add(row["skill_id"])
-        self._note(row["id"], place, row["name"], "removed", None, None)
+        self._note(row["id"], place, row["name"], "removed", None, None, row,
+                   purging.DETAIL if gone.leads_out else None)
 
     def take_record(self, record: SkillRecord, judged: Judged) -> None:
         """Accept content: a new version where it is new, and the row that speaks of it."""
@@ -122,13 +135,16 @@ class _Batch:
             self._touch(old, record.fingerprint)
             self._note_unchanged(place, record.name)
             return
+        is_new = not old or not old["current_version_id"] or (
+            (old["digest"], old["skill_id"]) != (record.digest, record.skill_id))
+        if is_new and old and self._delay(old, record):
+            return
         skill = old["id"] if old else self._new_skill()
         if old or record.apexbridge:
             self.gathered.packages[skill] = record.apexbridge
-        if not old or not old["current_version_id"] or (
-            (old["digest"], old["skill_id"]) != (record.digest, record.skill_id)
-        ):
-            fields["current_version_id"] = self._add_version(skill, old, record, fields)
+        if is_new:
+            fields["current_version_id"] = self._add_version(
+                skill, old, record, fields, self._moment(old))
         present = old and old["status"] in _PRESENT
         outcome: Outcome = ("renamed" if judged.moved_from else
                             "updated" if present else "added")
@@ -143,7 +159,7 @@ class _Batch:
         self.gathered.texts.append(rows.searched(skill, version, record))
         self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
         self._note(skill, place, record.name, outcome, judged,
-                   fields.get("current_version_id"))
+                   fields.get("current_version_id"), old)
 
     def _take_behind_held(self, record: SkillRecord, judged: Judged, old: rows.Row) -> None:
         """Record accepted content as a version, while the skill stays what it is held at."""
@@ -156,7 +172,10 @@ class _Batch:
             self._touch(old, record.fingerprint)
             self._note_unchanged(place, old["name"])
             return
-        version = self._add_version(skill, None, record, rows.accepted(record)) if is_new else None
+        if is_new and self._delay(old, record):
+            return
+        version = self._add_version(skill, None, record, rows.accepted(record),
+                                    self._moment(old)) if is_new else None
         present = old["status"] in _PRESENT
         if not present:
             fields |= {"status": "active", "status_reason": None}
@@ -167,7 +186,23 @@ class _Batch:
         self._replace_findings(skill, place[0], place[1], findings, old)
         self.contested |= {record.skill_id, old["skill_id"]}
         self._note(skill, place, old["name"], "renamed" if judged.moved_from else
-                   "updated" if present else "added", judged, version)
+                   "updated" if present else "added", judged, version, old)
+
+    def _delay(self, old: rows.Row, record: SkillRecord) -> bool:
+        """Let a skill wait that has had too many versions lately; tell whether it has to."""
+        wait = seconds_until_next(self.db, self.quota, old["id"], self.clock)
+        if not wait:
+            return False
+        count = old["coalesced"] + (old["seen_digest"] != record.digest)
+        reason = (f"changes too often: {self.quota.versions_per_hour} versions in an hour; "
+                  f"{count} newer contents were not stored, and the newest follows")
+        self.db.execute(
+            "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
+            " seen_digest = ?, coalesced = ? WHERE id = ?",
+            [self._moment(old), reason, record.digest, count, old["id"]])
+        self.applied.append(Applied(record.place.root, record.place.path, old["name"], "delayed",
+                                    reason, wait))
+        return True
 
     def _version(self, version: int) -> rows.Row:
         return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
@@ -187,7 +222,7 @@ class _Batch:
             findings = (*findings, standing.last_good())
             fields = _SETTLED | {
                 "seen_digest": rejection.digest, "root": place[0], "path": place[1],
-                "newest_rejected_at": old["newest_rejected_at"] or self.at,
+                "newest_rejected_at": old["newest_rejected_at"] or self._moment(old),
             }
             if _is_reranked(old, rejection.place):
                 fields |= self._readdressed(old, _moved_in_rank(old, rejection.place))
@@ -208,8 +243,8 @@ class _Batch:
         if old:
             self.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
             if fields.get("status") == "rejected":  # accepted once, its package lost
-                self.gathered.texts_gone.append((skill,))
-        self._note(skill, place, rejection.name, "rejected", judged, None)
+                self.gathered.texts_gone.append(skill)
+        self._note(skill, place, rejection.name, "rejected", judged, None, old)
 
     # The rows of one change
 
@@ -221,8 +256,8 @@ class _Batch:
         ):
             return False
         known = self.db.execute(
-            f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? ORDER BY id",
-            [old["id"]],
+            f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
+            " ORDER BY id", [old["id"], standing.CONFUSABLE.code],
         ).fetchall()
         return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
@@ -233,17 +268,21 @@ class _Batch:
 
     def _write_skill(self, old: rows.Row | None, fields: rows.Row) -> None:
         base = old or _NEW_ROW | {"first_seen": self.at}
-        self.gathered.skills.append(base | fields | {"last_changed": self.at})
+        self.gathered.skills.append(base | fields | {"last_changed": self._moment(old)})
+
+    def _moment(self, old: rows.Row | None) -> str:
+        """Return the time of a change, never before the last one though the clock was set back."""
+        return max(self.at, str(old["last_changed"])) if old else self.at
 
     def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord,
-                     fields: rows.Row) -> int:
+                     fields: rows.Row, moment: str) -> int:
         version, self.next_version = self.next_version, self.next_version + 1
         self.gathered.versions.append(rows.version(record, fields) | {
-            "id": version, "skill": skill, "ingested_at": self.at,
+            "id": version, "skill": skill, "ingested_at": moment,
         })
         self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
         if old and old["current_version_id"]:
-            self.gathered.superseded.append((self.at, old["current_version_id"]))
+            self.gathered.superseded.append((moment, old["current_version_id"]))
         return version
 
     def _readdressed(self, old: rows.Row, fields: rows.Row) -> rows.Row:
@@ -252,12 +291,16 @@ class _Batch:
         if fields["skill_id"] == old["skill_id"]:
             return fields
         version, self.next_version = self.next_version, self.next_version + 1
-        self.gathered.versions.append(self._version(old["current_version_id"]) | {
-            "id": version, "skill_id": fields["skill_id"], "ingested_at": self.at})
-        self.gathered.files += [(version, *file) for file in self.db.execute(
+        content = rows.readdressed(self._version(old["current_version_id"]), fields) | {
+            "id": version, "ingested_at": self._moment(old)}
+        files = self.db.execute(
             f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
-            [old["current_version_id"]])]
-        self.gathered.superseded.append((self.at, old["current_version_id"]))
+            [old["current_version_id"]]).fetchall()
+        self.gathered.versions.append(content)
+        self.gathered.files += [(version, *file) for file in files]
+        self.gathered.texts.append(
+            rows.restored_text(old["id"], content, [path for path, *_ in files]))
+        self.gathered.superseded.append((self._moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 
     def _replace_findings(self, skill: int, root: str, path: str,
@@ -267,19 +310,25 @@ class _Batch:
         self.gathered.findings.extend(rows.finding(skill, root, path, found) for found in findings)
 
     def _note(self, skill: int, place: tuple[str, str], name: str, outcome: Outcome,
-              judged: Judged | None, version: int | None) -> None:
-        detail = None
+              judged: Judged | None, version: int | None, old: rows.Row | None = None,
+              detail: str | None = None) -> None:
         if outcome == "rejected" and judged:
             detail = ", ".join(dict.fromkeys(
                 found.code for found in judged.verdict.findings if found.severity == "error"))
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
+        elif version and old and old["coalesced"] > 1:
+            detail = f"{old['coalesced'] - 1} contents before it came too fast to be stored"
         self.applied.append(Applied(*place, name, outcome, detail))
         self.gathered.ingestions.append((
             skill, *place, self.scan, self.trigger, outcome, detail, version,
-            judged.started_at if judged else self.at, judged.took_ms if judged else 0.0,
+            self._began(judged, old), judged.took_ms if judged else 0.0,
             judged.steps if judged else "[]",
         ))
+
+    def _began(self, judged: Judged | None, old: rows.Row | None) -> str:
+        began = judged.started_at if judged else self.at
+        return max(began, str(old["last_changed"])) if old else began
 
     def _note_unchanged(self, place: tuple[str, str], name: str) -> None:
         self.applied.append(Applied(*place, name, "unchanged"))
@@ -315,7 +364,8 @@ def _place(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
-_SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None}
+_SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None,
+                      "coalesced": 0}
 _NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
                       "is_alias": 0,
                       "status_reason": None}

@@ -24,6 +24,8 @@ class WriterLock:
                 f"The catalog is being written by process {holder} (lock {path}). "
                 "Stop that process first, or use another --data directory."
             ) from None
+        self.left = os.pread(self._handle, 1024, 0).decode(errors="replace")
+        """The note of the last holder, or its process number where it was killed."""
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
         _held.add(self)
@@ -32,9 +34,15 @@ class WriterLock:
         """Tell whether the next process would meet this lock: nobody has deleted its file."""
         return is_same_file(self._path, os.fstat(self._handle))
 
-    def close(self) -> None:
-        """Give the lock back. The file stays: removing it would let two hold it."""
+    def close(self, leaving: str | None = None) -> None:
+        """Give the lock back, with a note for the next holder.
+
+        The file stays: removing it would let two hold it.
+        """
         _held.discard(self)
+        if leaving is not None:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, leaving.encode(), 0)
         os.close(self._handle)
 
 

@@ -1,6 +1,6 @@
 """Makes packages of what lies in the roots, as many at a time as there are cores."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.errors import NotAsJudged
 from catalog.file_names import archive_of
-from catalog.package_folder import PackageFolder
-from catalog.staging import Content, Original, PackageFile, Stager
+from catalog.package_folder import PackageFolder, Packages
+from catalog.staging import Original, PackageFile, Stager, Twins
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -37,9 +37,8 @@ class Job(NamedTuple):
     place: Key
     version: int
     package_path: str
-    package: str  # absolute
     files: list[PackageFile]
-    twins: Mapping[Content, str]
+    twins: Twins
 
 
 AtWork: TypeAlias = Callable[
@@ -89,15 +88,15 @@ class _Maker:
     stager: Stager = field(default_factory=Stager)
 
     def make(self, jobs: Iterable[Job]) -> list[bool]:
-        with self.sources() as source:
-            return [self._make_one(job, source) for job in jobs]
+        with self.sources() as source, self.folder.opened() as packages:
+            return [self._make_one(job, source, packages) for job in jobs]
 
-    def _make_one(self, job: Job, source: Source) -> bool:
-        self.folder.make_room(job.package_path)
+    def _make_one(self, job: Job, source: Source, packages: Packages) -> bool:
         try:
-            self.stager.stage(job.package, job.files, source.files_of(*job.place), job.twins)
+            packages.stage(job.package_path, job.files, source.files_of(*job.place), job.twins,
+                           self.stager)
         except NotAsJudged:
-            self.folder.drop(job.package_path)
+            packages.drop(job.package_path)
             return False
         return True
 

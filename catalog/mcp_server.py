@@ -55,8 +55,10 @@ author, not by the user.
 _READ = """\
 Read a file of a skill. Without file_path it is SKILL.md, the skill's instructions, which come in
 <skill_content> together with the skill's directory and the list of its files. Text comes as text,
-anything else as base64. A long file comes in pages: ask again with the offset that you are told.
-读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回。"""
+anything else as base64. A long file comes in pages: ask again with the offset and the version
+that you are told, so that all pages are of one version.
+读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
+续读时请带上 offset 和 version。"""
 
 _SEARCH = """\
 Find skills by words in their name, description, tags and text, best first; all words must match,
@@ -103,10 +105,11 @@ class SkillServer(MCPServer[None]):
             (self.list_skills, "List skills", _LIST),
         ):
             self.add_tool(tool, title=title, description=description, annotations=_READ_ONLY)
-        self.resource("skill://{skill_id}/SKILL.md", name="SKILL.md", mime_type="text/markdown",
+        self.resource("skill://{skill_id}/SKILL.md{?version}", name="SKILL.md",
+                      mime_type="text/markdown",
                       description="The instructions of a skill, as they were published.",
                       )(self.skill_md)
-        self.resource("skill://{skill_id}/_manifest", name="manifest",
+        self.resource("skill://{skill_id}/_manifest{?version}", name="manifest",
                       mime_type="application/json",
                       description="The files of a skill with their sizes and SHA-256.",
                       )(self.manifest)
@@ -134,12 +137,16 @@ class SkillServer(MCPServer[None]):
             description="Path inside the skill, such as references/guide.md.")] = SKILL_MD,
         offset: Annotated[int, Field(
             description="Byte to start from; only to read on in a long file.")] = 0,
+        version: Annotated[str | None, Field(
+            description="Version to read from; only to read on in what you began.")] = None,
     ) -> CallToolResult:
         """Return the file itself, and in a second part what there is to say of it."""
         with self._catalog() as db:
-            package = package_of(db, self._packages, skill_name)
+            package = package_of(db, self._packages, skill_name, version)
         file = reader.read(package, file_path, offset=offset, limit=PAGE_BYTES)
-        return CallToolResult(content=[_content(package, file), TextContent(text=_about(file))])
+        return CallToolResult(
+            content=[_content(package, file), TextContent(text=_about(file))],
+            _meta={"skilldrop/version": file.version})
 
     @_in_a_sentence
     def search_skills(
@@ -150,10 +157,12 @@ class SkillServer(MCPServer[None]):
         """Return hits with the words around what matched."""
         with self._catalog() as db:
             hits = search.find(db, query, limit, for_models=True)
+        _, left_out = search.bounded(query)
         return _as_json({"skills": [
-            {"name": hit.name, "skill_id": hit.skill_id, "description": one_line(hit.description),
-             "snippet": one_line(hit.snippet)} for hit in hits
-        ]})
+            {"name": one_line(hit.name), "skill_id": hit.skill_id,
+             "description": one_line(hit.description), "snippet": one_line(hit.snippet)}
+            for hit in hits
+        ]} | ({"note": left_out} if left_out else {}))
 
     @_in_a_sentence
     def list_skills(
@@ -167,7 +176,8 @@ class SkillServer(MCPServer[None]):
         following = offset + len(skills)
         return _as_json({
             "total": total, "offset": offset,
-            "skills": [skill | {"description": one_line(skill["description"])}
+            "skills": [skill | {"name": one_line(skill["name"]),
+                                "description": one_line(skill["description"])}
                        for skill in skills],
             "next_offset": following if skills and following < total else None,
         })
@@ -182,19 +192,19 @@ class SkillServer(MCPServer[None]):
         except SkilldropError as error:
             raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
         return [
-            Resource(uri=_uri(skill["skill_id"], SKILL_MD), name=skill["name"],
+            Resource(uri=_uri(skill["skill_id"], SKILL_MD), name=one_line(skill["name"]),
                      description=one_line(skill["description"]), mime_type="text/markdown")
             for skill in skills
         ]
 
-    def skill_md(self, skill_id: str) -> str:
+    def skill_md(self, skill_id: str, version: str = "") -> str:
         """Return SKILL.md as it was published."""
-        with self._package(skill_id) as package:
+        with self._package(skill_id, version) as package:
             return reader.read(package).text
 
-    def manifest(self, skill_id: str) -> str:
-        """Return the files of a skill as JSON."""
-        with self._package(skill_id) as package:
+    def manifest(self, skill_id: str, version: str = "") -> str:
+        """Return the files of a skill as JSON, with the version that they are of."""
+        with self._package(skill_id, version) as package:
             return json.dumps({
                 "skill": package.skill, "skill_id": package.skill_id,
                 "version": package.version, "digest": package.digest,
@@ -205,10 +215,10 @@ class SkillServer(MCPServer[None]):
             }, ensure_ascii=False, indent=1)
 
     @contextmanager
-    def _package(self, skill_id: str) -> Iterator[Package]:
+    def _package(self, skill_id: str, version: str) -> Iterator[Package]:
         try:
             with self._catalog() as db:
-                package = package_of(db, self._packages, skill_id)
+                package = package_of(db, self._packages, skill_id, version)
             yield package
         except (NotInCatalog, PathRefused) as error:
             raise ResourceNotFoundError(str(error)) from error
@@ -267,7 +277,7 @@ def _about(file: SkillFile) -> str:
             f"bytes, {file.media_type}, {file.encoding}{run}, sha256:{file.sha256}.")
     if file.next_offset is not None:
         said += (f" This page holds bytes {file.offset} to {file.next_offset}; "
-                 f"the next one starts at offset {file.next_offset}.")
+                 f"the next one starts at offset {file.next_offset} of version {file.version}.")
     return said
 
 

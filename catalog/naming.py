@@ -3,12 +3,15 @@
 import hashlib
 import re
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 SKILL_ID_BYTES = 120
 """A skill_id names a directory; longer ones end in eight hex digits of their hash instead."""
 
+_MOMENT, _SECOND = "%Y%m%d-%H%M%S", len("20261122-081500")
 _NOT_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
+_SKILL_ID = re.compile(r"[^\W_]+(?:--?[^\W_]+)*")
+_VERSION = re.compile(r"[0-9]{8}-[0-9]{6}(?:-[0-9]+)?")
 
 
 def skill_id(name: str | None, plugin: str | None, path: str) -> str:
@@ -33,14 +36,29 @@ def qualified_name(name: str, plugin: str | None) -> str:
     return f"{plugin}:{name}" if plugin else name
 
 
-def version_name(at: datetime, taken: frozenset[str] | set[str] = frozenset()) -> str:
-    """Return `YYYYMMDD-HHMMSS` in UTC, with `-2`, `-3` … where that is already taken."""
-    base = at.astimezone(UTC).strftime("%Y%m%d-%H%M%S")
-    name, count = base, 1
-    while name in taken:
-        count += 1
-        name = f"{base}-{count}"
-    return name
+def version_name(at: datetime, after: str = "") -> str:
+    """Return `YYYYMMDD-HHMMSS` in UTC, or what sorts next behind the name of an earlier version.
+
+    That has `-2` to `-9` at its end, or is a second later.
+    """
+    name = at.astimezone(UTC).strftime(_MOMENT)
+    if name > after:
+        return name
+    last, count = after[:_SECOND], int(after[_SECOND + 1 :] or 1)
+    if count < 9:
+        return f"{last}-{count + 1}"
+    moment = datetime.strptime(last, _MOMENT).replace(tzinfo=UTC)
+    return (moment + timedelta(seconds=1)).strftime(_MOMENT)
+
+
+def is_skill_id(name: str) -> bool:
+    """Tell whether a name has the form of a skill_id."""
+    return bool(_SKILL_ID.fullmatch(name)) and name == name.lower()
+
+
+def is_version(name: str) -> bool:
+    """Tell whether a name has the form of a version's."""
+    return bool(_VERSION.fullmatch(name))
 
 
 def _slug(text: str) -> str:

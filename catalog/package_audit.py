@@ -9,21 +9,26 @@ from sqlite_utils import Database
 from catalog import index_query
 from catalog.audit import Difference
 from catalog.file_names import os_path
-from catalog.package_folder import CURRENT, PackageFolder, Shelf
+from catalog.package_folder import CURRENT, PackageFolder
+from catalog.package_look import Shelf, damages, look
 from catalog.packaging import package_files
 
 
 def of_packages(db: Database, folder: PackageFolder,
                 packages: Callable[[str], bool]) -> Iterator[Difference]:
     """Yield what differs; `packages` tells whether a skill at a path of a root has a package."""
-    shelves = {shelf.skill_id: shelf for shelf in folder.shelves()}
-    yield from _of_skills(db, folder, shelves, packages)
+    lying = look(folder.path)
+    yield from _of_skills(db, folder, lying.shelves, packages)
     named = dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
     for package_path, version in named.items():
-        for what in folder.damages(package_path, package_files(db, version), deep=True):
-            yield Difference("package", f"{folder.path}/{package_path}", what)
-    for shelf in shelves.values():
-        yield from _unnamed(folder, shelf, named)
+        for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
+            yield Difference("package", f"{folder.path}/{package_path}", str(damage))
+    public = {path.partition("/")[0] for path, in db.execute(_PUBLIC)}
+    for shelf in lying.shelves.values():
+        yield from _unnamed(folder, shelf, named, public)
+    for path in lying.foreign:
+        yield Difference("package", f"{folder.path}/{path}",
+                         "skilldrop did not make it and leaves it alone; move it away")
     yield from _of_locations(db)
 
 
@@ -50,7 +55,11 @@ _SKILLS = """
 """
 
 
-def _unnamed(folder: PackageFolder, shelf: Shelf, named: dict[str, int]) -> Iterator[Difference]:
+_PUBLIC = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
+
+
+def _unnamed(folder: PackageFolder, shelf: Shelf, named: dict[str, int],
+             public: set[str]) -> Iterator[Difference]:
     """Yield what lies there and belongs to no version of the catalog."""
     for name in sorted(shelf.versions | shelf.half_made):
         if f"{shelf.skill_id}/{name}" not in named:
@@ -59,6 +68,9 @@ def _unnamed(folder: PackageFolder, shelf: Shelf, named: dict[str, int]) -> Iter
     if shelf.current is not None and f"{shelf.skill_id}/{shelf.current}" not in named:
         yield Difference("package", f"{folder.path}/{shelf.skill_id}/{CURRENT}",
                          "it leads to no version of the catalog")
+    elif shelf.current is not None and shelf.skill_id not in public:
+        yield Difference("package", f"{folder.path}/{shelf.skill_id}/{CURRENT}",
+                         "it leads to a skill that is not active")
 
 
 def _of_locations(db: Database) -> Iterator[Difference]:

@@ -9,11 +9,13 @@ from typing import TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import contest, intake, rows
-from catalog.file_names import os_path
+from catalog import contest, intake, purging, rows, texts
+from catalog.by_descriptor import directory, named
+from catalog.errors import SkilldropError
 from catalog.making import Job, Key, Packaging, near
+from catalog.quota import Quota, Room
 from catalog.record import Applied, Change, Gone, Judged, Trigger
-from catalog.staging import PackageFile
+from catalog.staging import PackageFile, Twins
 from catalog.syncing import sync
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -22,7 +24,7 @@ BATCH = 1024
 AHEAD = 8192
 """Packages that may be made, and their lists of files be held, before they are committed."""
 
-_CHANGED = "its files changed before they could be published"
+_CHANGED = "its files cannot be read again as they were judged"
 
 
 class Packager:
@@ -31,9 +33,12 @@ class Packager:
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog, and how to begin and end a transaction in it."""
         self.packaging: Packaging | None = None  # nothing is published
+        self.quota = Quota()
+        self.room = Room(db)
         self._db = db
         self._transaction = transaction
         self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
+        self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path)))
 
@@ -44,21 +49,28 @@ class Packager:
         What cannot be published as it was judged is not taken in: it is "unsettled". Raises
         sqlite3.Error and OSError; the catalog is then as it was before.
         """
+        if not changes:
+            self.flip()
+            return []
         waiting: set[Key] = set()
         again: list[Key] = []
         while True:
             wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
             try:
                 with self._staged() as staged:
-                    taken = intake.take_in(self._db, wanted, trigger=trigger, at=at, scan=scan)
+                    taken = intake.take_in(self._db, wanted, trigger=trigger, at=at, scan=scan,
+                                           quota=self.quota)
                     again = self._publish(taken.contested, _judged(wanted), at, staged,
                                           meanwhile=taken.write_texts)
+                    purged = purging.purge(self._db.conn, taken.purged)
                 break
             except _ChangedMeanwhile as changed:
                 waiting.update(*(_keys(change) for change in wanted
                                  if _keys(change)[0] in changed.places))
         self.flip()
-        return [*taken.applied, *(_unsettled(key) for key in (*sorted(waiting), *again))]
+        self._take_back(purged)
+        return [*taken.applied, *map(_unsettled, sorted(waiting)),
+                *(_unsettled(key, _CHANGED) for key in again)]
 
     def publish(self, touch: Callable[[], Iterable[str]], at: datetime, *,
                 anew: bool = False) -> list[Key]:
@@ -93,7 +105,7 @@ class Packager:
                 for batch in batches:
                     with self._staged() as staged:
                         staged += [job.package_path for job in todo[0]]
-                        changed = self._note_made(islice(made, len(todo[0])))
+                        changed = self._note_made(islice(made, len(todo[0])), moment)
                         self._note_published(set(batch), moment)
                     todo.popleft()
                     self.flip()
@@ -106,10 +118,21 @@ class Packager:
 
     def flip(self) -> None:
         """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
-        for package_path in list(self._flips):
-            if self.packaging:
-                self.packaging.folder.flip(package_path)
-            del self._flips[package_path]
+        if not self._flips or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for package_path in list(self._flips):
+                packages.flip(package_path)
+                del self._flips[package_path]
+
+    def hide(self) -> None:
+        """Remove the `current` of what is active no longer; no index names it. Raises OSError."""
+        if not self._gone or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for skill_id in list(self._gone):
+                packages.drop_current(skill_id)
+                del self._gone[skill_id]
 
     # One attempt
 
@@ -117,23 +140,29 @@ class Packager:
     def _staged(self) -> Iterator[list[str]]:
         """Make a transaction of what follows, with the packages that were made for it."""
         staged: list[str] = []
-        flips = dict(self._flips)
+        flips, gone = dict(self._flips), dict(self._gone)
         try:
             with self._transaction():
                 yield staged
                 if staged and self.packaging:
-                    sync(self.packaging.folder.path)
+                    path = self.packaging.folder.path
+                    with named(path), directory(path) as at:
+                        sync(at)
         except BaseException:
-            self._flips = flips
+            self._flips, self._gone = flips, gone
             self._take_back(staged)
+            self.room.recount()
             raise
 
     def _take_back(self, package_paths: Iterable[str]) -> None:
-        """Remove packages that were not committed; what resists, the next start sweeps."""
-        for package_path in package_paths:
-            if self.packaging:
+        """Remove packages that no version names; what resists, the next start sweeps."""
+        todo = list(package_paths)
+        if not todo or not self.packaging:
+            return
+        with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
+            for package_path in todo:
                 with suppress(OSError):
-                    self.packaging.folder.drop(package_path)
+                    packages.drop(package_path)
 
     def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
                  staged: list[str], *, anew: bool = False,
@@ -148,14 +177,15 @@ class Packager:
             with self._making(jobs) as made:
                 if meanwhile:
                     meanwhile()
-                failed = {job.place: job.skill for job in self._note_made(made)}
+                failed = {job.place: job.skill for job in self._note_made(made, moment)}
             if not failed:
                 break
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
-            # It takes over from a winner that went, and changed without a word.
+            # It takes over from a winner that went, and changed without a word, or was locked.
             self._db.conn.executemany(_SET_WAITING, [
                 {"skill": skill, "why": _CHANGED, "at": moment} for skill in failed.values()])
+            texts.remove(self._db.conn, failed.values())  # as of all that wait to be accepted
             again += failed
             meanwhile = None
         self._note_published(contested, moment)
@@ -169,15 +199,12 @@ class Packager:
             _WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])), key=near)
 
     def _job(self, row: rows.Row, *, anew: bool) -> Job:
-        assert self.packaging
-        package_path = f"{row['skill_id']}/{row['version']}"
-        twins = {}
+        twins = Twins()
         if row["earlier"] and not anew:
-            top = f"{self.packaging.folder.path}/{row['earlier_path']}"
-            twins = {file.content: f"{top}/{os_path(file.path)}"
-                     for file in package_files(self._db, row["earlier"])}
+            twins = Twins(row["earlier_path"], {
+                file.content: file.path for file in package_files(self._db, row["earlier"])})
         return Job(row["id"], row["skill_id"], (row["root"], row["path"]), row["version_id"],
-                   package_path, f"{self.packaging.folder.path}/{package_path}",
+                   f"{row['skill_id']}/{row['version']}",
                    package_files(self._db, row["version_id"]), twins)
 
     @contextmanager
@@ -185,19 +212,22 @@ class Packager:
         if not self.packaging:
             yield iter(())
             return
+        if jobs:
+            self.room.take(self.quota, self.packaging.folder.path, jobs)
         with self.packaging.making(jobs) as made:
             yield zip(jobs, made, strict=True)
 
-    def _note_made(self, made: Iterable[tuple[Job, bool]]) -> list[Job]:
+    def _note_made(self, made: Iterable[tuple[Job, bool]], moment: str) -> list[Job]:
         """Write down which packages there are; return the jobs whose files have changed."""
         failed: list[Job] = []
-        there: list[tuple[str, int]] = []
+        there: list[tuple[str, str, int]] = []
         for job, is_made in made:
             if is_made:
-                there.append((job.package_path, job.version))
+                there.append((job.package_path, moment, job.version))
             else:
                 failed.append(job)
-        self._db.conn.executemany("UPDATE versions SET package_path = ? WHERE id = ?", there)
+        self._db.conn.executemany(
+            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there)
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
@@ -208,6 +238,12 @@ class Packager:
         found = self._db.execute(_TO_FLIP, wanted).fetchall()
         self._flips = dict.fromkeys(
             (*self._flips, *(package_path for package_path, in found)))
+        public = {package_path.partition("/")[0] for package_path, in found}
+        gone = {"gone": rows.to_json(sorted(contested - public))}
+        for skill_id, in self._db.execute(_PACKAGED, gone) if contested - public else ():
+            self._gone[skill_id] = None
+        for skill_id in public:
+            self._gone.pop(skill_id, None)
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:
@@ -236,8 +272,8 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
 
 
-def _unsettled(key: Key) -> Applied:
-    return Applied(*key, key[1].rpartition("/")[2], "unsettled")
+def _unsettled(key: Key, why: str | None = None) -> Applied:
+    return Applied(*key, key[1].rpartition("/")[2], "unsettled", why)
 
 
 _WITHOUT_PACKAGE = """
@@ -253,7 +289,8 @@ _WITHOUT_PACKAGE = """
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
-        pending_reason = :why, fingerprint = '', last_changed = :at WHERE id = :skill
+        pending_reason = :why, fingerprint = '', last_changed = max(last_changed, :at)
+    WHERE id = :skill
 """
 _IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"
 _SET_PACKAGES = f"""
@@ -270,12 +307,16 @@ _SERVED = """
         (SELECT value FROM json_each(:wanted)))
 """
 _SET_RETIRED = f"""
-    UPDATE versions SET retired_at = :at WHERE {_IN_QUESTION}
+    UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_IN_QUESTION}
         AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
 """  # The plus keeps SQLite from the index of retired_at: nearly all are not retired.
 _SET_UNRETIRED = f"""
     UPDATE versions SET retired_at = NULL WHERE {_IN_QUESTION}
         AND retired_at IS NOT NULL AND id IN {_SERVED}
+"""
+_PACKAGED = """
+    SELECT DISTINCT skill_id FROM versions
+    WHERE skill_id IN (SELECT value FROM json_each(:gone)) AND package_path IS NOT NULL
 """
 _TO_FLIP = f"""
     SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL

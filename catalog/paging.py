@@ -12,6 +12,7 @@ PAGE_BYTES = 48 * 1024
 
 _CHUNK = 1 << 20
 _CHAR = 4  # bytes of the longest character in UTF-8
+_CONTINUATIONS = bytes(range(0x80, 0xC0))  # bytes of a character in UTF-8 but its first
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,28 @@ class Page:
     text: str  # without the BOM
     offset: int  # where the page starts, in bytes
     next_offset: int | None  # where the next one starts; None at the end
+    line: int = 1  # in which the page starts, from 1
+    column: int = 0  # characters of that line that stand before the page
+    lines: int = 0  # of the whole file
+
+
+def line_start(file: BinaryIO, line: int) -> int:
+    """Return the byte at which a line starts, counted from 1, or the last line if there are fewer.
+
+    The file stands at its start. Raises OSError.
+    """
+    wanted, start, at = line - 1, 0, 0
+    while wanted > 0 and (chunk := file.read(_CHUNK)):
+        if (there := chunk.count(b"\n")) < wanted:
+            wanted -= there
+            start = at + chunk.rfind(b"\n") + 1 if there else start
+        else:
+            found = -1
+            for _ in range(wanted):
+                found = chunk.find(b"\n", found + 1)
+            return at + found + 1
+        at += len(chunk)
+    return start
 
 
 def read_page(file: BinaryIO, offset: int, limit: int | None, longest: int) -> Page:
@@ -71,14 +94,28 @@ class _Look:
     sha256: "hashlib._Hash" = field(default_factory=hashlib.sha256)
     decoder: codecs.IncrementalDecoder | None = field(
         default_factory=codecs.getincrementaldecoder("utf-8"))
+    line: int = 1  # in which `first` lies
+    column: int = 0  # characters of it before `first`
+    lines: int = 0  # line feeds so far
+    ends_line: bool = True  # whether the last byte so far is one
 
     def take(self, chunk: bytes) -> None:
+        self._count(chunk[: max(self.first - self.size, 0)])
+        self.lines += chunk.count(b"\n")
+        self.ends_line = chunk.endswith(b"\n")
         self.sha256.update(chunk)
         self.head += chunk[: len(codecs.BOM_UTF8) - len(self.head)]
         last = len(chunk) if self.last is None else max(self.last - self.size, 0)
         self.kept += chunk[max(self.first - self.size, 0) : last]
         self.size += len(chunk)
         self._decode(chunk, final=False)
+
+    def _count(self, before: bytes) -> None:
+        """Move the place at which what is kept begins past some bytes."""
+        if count := before.count(b"\n"):
+            self.line, self.column = self.line + count, 0
+            before = before[before.rfind(b"\n") + 1:]
+        self.column += len(before.translate(None, _CONTINUATIONS))
 
     def is_text(self) -> bool:
         """Say, in the end, whether all of it is UTF-8 without NUL."""
@@ -124,5 +161,7 @@ class _Look:
         text = base64.b64encode(data).decode() if encoding == "base64" else data.decode()
         if start == 0 and encoding == "utf-8-sig":
             text = text.removeprefix("\ufeff")
+        self._count(bytes(self.kept[: max(start - self.first, 0)]))
         return Page(self.size, self.sha256.hexdigest(), encoding, text, start,
-                    stop if stop < self.size else None)
+                    stop if stop < self.size else None, self.line, self.column,
+                    self.lines + (not self.ends_line))

@@ -48,7 +48,8 @@ def _return_to(db: Database, skill: rows.Row, version: rows.Row, *,
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     apexbridge.write(db.conn, {skill["id"]: rows.restored_apexbridge(version)})
-    _set_text(db, skill["id"], version)
+    if skill["status"] in ("active", "shadowed"):
+        _set_text(db, skill["id"], version)
     _set_finding(db, skill, version if pinned else None)
     return {skill["skill_id"], version["skill_id"]}
 

@@ -17,6 +17,7 @@ NAMED_LEFT_OUT = 100
 """How many of the skills that an index has no room for its report names."""
 
 Overflow: TypeAlias = Literal["fit", "exclude"]
+Locations: TypeAlias = Literal["current", "version"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class IndexSpec:
     location_base: str | None = None  # None: the packages folder
     instruction: str | None = None  # None: the format's own
     how_to_search: str | None = None  # None: our own
+    locations: Locations = "current"  # whether they name a version
 
     @property
     def file_name(self) -> str:
@@ -52,9 +54,15 @@ class Candidate:
     location: str  # of its SKILL.md: a path or a URL
     skill_id: str = ""
     follows_pattern: bool = False
+    package_path: str | None = None  # where the index names versions: `<skill_id>/<version>`
     user_invocable: bool = True
     files: tuple[str, ...] = ()  # scripts, references and templates
     skill_md_hash: str = ""
+
+    @property
+    def version(self) -> str | None:
+        """The version that its location names; None where it follows the present one."""
+        return self.package_path.rpartition("/")[2] if self.package_path else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class Entry:
     state: State
     chars: int
     reason: str | None = None  # why it is not in full
+    package_path: str | None = None  # that the text names, so that it is kept
     name: str = field(default="", compare=False)
     description: str = field(default="", compare=False)  # as the text shows it
 
@@ -127,11 +136,12 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
     """Return the form that an index is written in, with its words around the entries."""
-    where = locations.pattern(spec.location_base or packages)
+    where = locations.pattern(spec.location_base or packages,
+                              of_versions=spec.locations == "version")
     return FORMATS[spec.format].form(
         Wishes(spec.language, spec.instruction, spec.how_to_search, where))
 
 
 def _entry(candidate: Candidate, part: Part) -> Entry:
-    return Entry(candidate.skill, part.state, len(part.text), part.reason, candidate.name,
-                 part.description)
+    return Entry(candidate.skill, part.state, len(part.text), part.reason,
+                 candidate.package_path, candidate.name, part.description)

@@ -2,7 +2,8 @@
 
 import html
 import re
-import unicodedata
+
+from catalog.invisible import all_visible, is_invisible
 
 
 def one_line(text: str) -> str:
@@ -10,8 +11,9 @@ def one_line(text: str) -> str:
 
     What is left cannot start a new line or hide words from a person who reads along.
     """
-    if not text.isascii() or not text.isprintable():
-        text = "".join(" " if c.isspace() else c for c in text if c.isspace() or _is_visible(c))
+    if not all_visible(text):
+        text = "".join(" " if c.isspace() else c
+                       for c in text if c.isspace() or not is_invisible(c))
     return _SPACES.sub(" ", text).strip()
 
 
@@ -41,14 +43,3 @@ def in_code(text: str) -> str:
 _SPACES = re.compile(r"\s+")
 _MARKS = re.compile(r"[\\`*_\[\]]")
 _BACKTICKS = re.compile(r"`+")
-_INVISIBLE_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_VARIATION_SELECTORS = frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0))))
-
-
-def _is_visible(char: str) -> bool:
-    """Tell whether a reader sees it; emoji presentation selectors (U+FE0x) may stay."""
-    return (
-        unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
-        and char not in _INVISIBLE_LETTERS
-        and char not in _VARIATION_SELECTORS
-    )

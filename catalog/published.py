@@ -71,15 +71,19 @@ class Package:
         return next((file for file in self.files if file.kind == "skill_md"), None)
 
 
-def package_of(db: Database, packages: Path, skill_name: str) -> Package:
+def package_of(db: Database, packages: Path, skill_name: str,
+               version: str | None = None) -> Package:
     """Return the published version of an active skill, by its exact name or else its skill_id.
 
-    Raises NotInCatalog, which names the skills that come closest.
+    With a version it is that one, superseded or not, as long as its files are kept. Raises
+    NotInCatalog, which names the skills that come closest, or the present version.
     """
     asked = _as_text(skill_name)
     row = _active(db, asked)
     if row is None:
         raise NotInCatalog(_no_skill(db, asked))
+    if version and not (row["package_path"] is None and version == row["version"]):
+        return _kept(db, packages, row, _as_text(version))
     if row["package_path"] is None:
         return _in_place(db, row)
     return _published(db, packages, row)
@@ -133,9 +137,24 @@ def _published(db: Database, packages: Path, row: rows.Row) -> Package:
                     in_place=False)
 
 
+def _kept(db: Database, packages: Path, row: rows.Row, version: str) -> Package:
+    for found in list(db.query(_OF_SKILL, {
+            "version": version, "skill": row["id"], "skill_id": row["skill_id"]})):
+        return _package(db, row | found, str(packages), (found["own"], found["version"]),
+                        in_place=False)
+    raise NotInCatalog(f"Version {shown(version)} of {shown(row['name'])} is no longer kept, or "
+                       f"never was; the present one is {row['version']}.")
+
+
 _VERSION = """
     SELECT id AS version_id, version, digest, skill_id AS own FROM versions
     WHERE skill_id = :own AND version = :version AND (skill_id = :skill_id OR skill = :skill)
+"""
+_OF_SKILL = """
+    SELECT id AS version_id, version, digest, skill_id AS own FROM versions
+    WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
+        AND package_path IS NOT NULL
+    ORDER BY skill_id = :skill_id DESC, id DESC LIMIT 1
 """
 
 

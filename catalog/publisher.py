@@ -5,7 +5,9 @@ from datetime import datetime
 from pathlib import Path
 
 from catalog import index_files, index_query
+from catalog.by_descriptor import named
 from catalog.index_history import USUAL, Kept
+from catalog.ownership import Folder
 from catalog.prompt_index import IndexSpec, report
 from catalog.store import Store
 
@@ -18,7 +20,16 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     of indexes that are no longer configured are removed.
     """
     store.packager.flip()  # no index names what cannot be read yet
-    index_files.remove_index_files(folder, specs)
+    with named(folder), store.owned(Folder(folder, "index")) as opened:
+        index_files.remove_index_files(opened, specs)
+        changed = _publish(store, specs, opened, at, keep)
+    store.packager.hide()
+    return [spec.name for spec in specs if spec.file_name in changed]
+
+
+def _publish(store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime,
+             keep: Kept) -> set[str]:
+    """Write the files of all indexes into an open folder; return the names of those written."""
     moment = at.isoformat(timespec="milliseconds")
     built = [(spec, index_query.build_index(store.db, spec)) for spec in specs]
     files: dict[str, bytes] = {}
@@ -32,4 +43,4 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     changed = index_files.write_whole(folder, files)
     for spec, index in new:
         store.record_build(spec, index, at, keep)
-    return [spec.name for spec in specs if spec.file_name in changed]
+    return changed

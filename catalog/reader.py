@@ -37,24 +37,28 @@ class SkillFile:
 
 
 def read_skill_file(db: Database, packages: Path, skill_name: str, file_path: str = SKILL_MD, *,
-                    offset: int = 0, limit: int | None = None) -> SkillFile:
+                    offset: int = 0, limit: int | None = None,
+                    version: str | None = None) -> SkillFile:
     """Return a published file, or from a byte on about `limit` bytes of it.
 
     The skill is named by its exact name or else by its skill_id, the file by its path in the
-    skill. What is returned has the SHA-256 that the catalog has of the file. Raises
-    NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
+    skill. Pages that name the version of the first are of one content, as long as it is kept;
+    without a version it is the present one. What is returned has the SHA-256 that the catalog
+    has of the file. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
     """
-    return read(package_of(db, packages, skill_name), file_path, offset=offset, limit=limit)
+    return read(package_of(db, packages, skill_name, version), file_path, offset=offset,
+                limit=limit)
 
 
 @contextmanager
 def open_skill_file(db: Database, packages: Path, skill_name: str,
-                    file_path: str = SKILL_MD) -> Iterator[tuple[PublishedFile, BinaryIO]]:
+                    file_path: str = SKILL_MD, *,
+                    version: str | None = None) -> Iterator[tuple[PublishedFile, BinaryIO]]:
     """Open a published file to be served as it is; it was hashed and stands at its start.
 
     Raises as `read_skill_file` does, before anything is served.
     """
-    package = package_of(db, packages, skill_name)
+    package = package_of(db, packages, skill_name, version)
     entry = find_file(package, file_path)
     with opened(package, entry) as file:
         yield entry, file

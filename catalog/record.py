@@ -16,9 +16,13 @@ Kind: TypeAlias = Literal[
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 Outcome: TypeAlias = Literal[
-    "added", "updated", "unchanged", "renamed", "rejected", "removed", "held", "unsettled"
+    "added", "updated", "unchanged", "renamed", "rejected", "removed", "held", "unsettled",
+    "delayed",
 ]
-"""What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again."""
+"""What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again.
+
+"delayed" is not taken in either: it changes too often, and has to wait for some seconds.
+"""
 
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
@@ -255,6 +259,7 @@ class Gone:
 
     root: str
     path: str
+    leads_out: bool = False  # a link on the path leads out of the root now
 
 
 Change: TypeAlias = Judged | Gone
@@ -269,3 +274,4 @@ class Applied:
     name: str
     outcome: Outcome
     detail: str | None = None
+    wait: float = 0.0  # seconds, where it is delayed

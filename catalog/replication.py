@@ -3,14 +3,17 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
-from catalog import search
-from catalog.errors import CatalogBusy, ReplicationFailed
+from catalog import schema, search
+from catalog.connection import leave_readable
+from catalog.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 from catalog.lock import WriterLock, lock_of
 
 
@@ -36,8 +39,9 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
 def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
     """Bring the newest copy at a URL back as a catalog file, which is there whole or not at all.
 
-    Raises CatalogBusy where a catalog is there and must not be replaced or is being written,
-    and ReplicationFailed where there is nothing to bring back.
+    What is replaced goes if it is a catalog; what may be none is put aside. Raises CatalogBusy
+    where a catalog is there and must not be replaced or is being written, CatalogUnusable where
+    it is a database of another program, and ReplicationFailed where nothing can be brought back.
     """
     program = _litestream()
     if catalog.exists() and not replace:
@@ -46,6 +50,7 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
     catalog.parent.mkdir(parents=True, exist_ok=True)
     lock = WriterLock(lock_of(catalog))
     try:
+        is_ours = _is_ours(catalog)
         with tempfile.TemporaryDirectory(dir=catalog.parent, prefix=".restore-") as beside:
             new = Path(beside, catalog.name)
             done = subprocess.run(
@@ -54,11 +59,40 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
             if done.returncode:
                 raise ReplicationFailed(f"Nothing was restored from {url}: {_last(done.stderr)}.")
             search.open_catalog(new).conn.close()  # a database of ours
-            for leftover in ("-wal", "-shm"):  # of the old file; beside the new one they would lie
-                catalog.with_name(f"{catalog.name}{leftover}").unlink(missing_ok=True)
+            for leftover in ("-shm", "-wal", ""):  # beside the new file the old ones would lie
+                old = catalog.with_name(f"{catalog.name}{leftover}")
+                if is_ours and leftover:
+                    old.unlink(missing_ok=True)
+                elif not is_ours and os.path.lexists(old):
+                    old.rename(_aside(old))
             new.replace(catalog)
+            leave_readable(sqlite3.connect(catalog), catalog)
     finally:
         lock.close()
+
+
+def _is_ours(catalog: Path) -> bool:
+    """Tell whether a file is a catalog by its header, or not there; a damaged one may not be.
+
+    Raises CatalogUnusable where it is a database of another program.
+    """
+    try:
+        with catalog.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        return True
+    if int.from_bytes(header[68:72], "big") == schema.APPLICATION_ID:
+        return True
+    if header.startswith(b"SQLite format 3\0"):
+        raise CatalogUnusable(f"{catalog} is a database of another program, and is not replaced. "
+                              "Name another --data directory.")
+    return False
+
+
+def _aside(file: Path) -> Path:
+    """Return a name that is still free, for a file that nobody knows."""
+    return next(aside for number in count(1)
+                if not os.path.lexists(aside := file.with_name(f"{file.name}.~{number}~")))
 
 
 def _litestream() -> str:

@@ -105,6 +105,12 @@ def restored(version: Row) -> Row:
         "current_version_id": version["id"]}
 
 
+def readdressed(version: Row, skill: Row) -> Row:
+    """Return the row of a version as it is under another name and skill_id."""
+    described = json.loads(version["described"]) | {"name": skill["name"]}
+    return version | {"skill_id": skill["skill_id"], "described": to_json(described)}
+
+
 def restored_apexbridge(version: Row) -> ApexBridge | None:
     """Return what a version declared for ApexBridge."""
     declared = json.loads(version["described"])["apexbridge"]

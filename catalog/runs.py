@@ -25,7 +25,7 @@ def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
     """
     file = outcome.file
     last = db.execute(
-        "SELECT id, revision, sha256 FROM outcomes WHERE skill_id = ? AND run_id = ?"
+        "SELECT id, revision, sha256, received_at FROM outcomes WHERE skill_id = ? AND run_id = ?"
         " ORDER BY revision DESC LIMIT 1", [file.skill_id, file.run_id]).fetchone()
     if last and last[2] == file.sha256:
         db.execute("UPDATE outcomes SET fingerprint = ? WHERE id = ?", [file.fingerprint, last[0]])
@@ -33,7 +33,8 @@ def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
     if last:
         db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
     revision = last[1] + 1 if last else 1
-    row = _row(db, outcome) | {"revision": revision, "received_at": _iso(at)}
+    row = _row(db, outcome) | {"revision": revision,
+                                 "received_at": max(_iso(at), last[3] if last else "")}
     written = db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
     db.conn.executemany(insert("memory_writes", _MEMORY_COLUMNS), [
         (written, position, write.owner_type, write.owner_id, write.type, write.importance,
@@ -62,6 +63,14 @@ def forget(db: Database, paths: Sequence[str]) -> None:
     """Forget that files that could not be quarantined lie where they lay: they are gone."""
     db.execute("DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
                " AND path IN (SELECT value FROM json_each(?))", [rows.to_json(paths)])
+
+
+def quarantined_since(db: Database, at: datetime, most: int) -> list[tuple[str, str]]:
+    """Return where rejected files were put from a moment on, and when, newest first."""
+    return db.execute(
+        "SELECT quarantined_as, rejected_at FROM outcome_rejections"
+        " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL ORDER BY rejected_at DESC LIMIT ?",
+        [_iso(at), most]).fetchall()
 
 
 def _row(db: Database, outcome: RunOutcome) -> rows.Row:

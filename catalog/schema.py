@@ -10,7 +10,18 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from catalog.bodies import body_of
-from catalog.ddl import apexbridge, history, indexes, outcomes, questions, search, skills
+from catalog.confusables import skeleton
+from catalog.ddl import (
+    apexbridge,
+    history,
+    indexes,
+    keeping,
+    outcomes,
+    questions,
+    search,
+    skills,
+    troubles,
+)
 
 APPLICATION_ID = 0x534B4454
 """`SKDT` in the header of every catalog, so that a foreign database is never written to."""
@@ -137,6 +148,58 @@ def m016_bodies_once(db: Database) -> None:
     db.conn.create_function("first_byte", 2, lambda skill_md, body: body_of(
         skill_md, len(body)).first_byte)
     _run(db, search.BODIES_ONCE)
+
+
+@migrations()
+def m023_lookalikes_and_named_versions(db: Database) -> None:
+    """Note of each skill_id what it looks like, and of indexes which versions they name.
+
+    Those that look alike find one another by it, and what an index names is kept.
+    """
+    _run(db, indexes.VERSIONS_NAMED)
+    _run(db, skills.LOOKALIKES)
+    db.conn.executemany("INSERT INTO name_skeletons VALUES (?, ?)", [
+        (skill_id, skeleton(skill_id))
+        for skill_id, in db.execute("SELECT DISTINCT skill_id FROM skills").fetchall()])
+
+
+@migrations()
+def m021_keeping(db: Database) -> None:
+    """Note recoveries of a damaged file, and find old rows without reading all there are."""
+    _run(db, keeping.RECOVERIES)
+    _run(db, keeping.THINNING)
+
+
+@migrations()
+def m017_owned_and_verified(db: Database) -> None:
+    """Give the catalog an identity, which its folders carry, and note when packages were hashed."""
+    _run(db, skills.OWNED_AND_VERIFIED)
+
+
+@migrations()
+def m019_troubles(db: Database) -> None:
+    """Create what the service says of work that failed and is tried again."""
+    _run(db, troubles.TROUBLES)
+
+
+@migrations()
+def m020_why_removals_are_held(db: Database) -> None:
+    """Say of each held removal why, know the mounts below roots, and time removals by no clock."""
+    _run(db, history.WHY_REMOVALS_ARE_HELD)
+
+
+def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Return the migrations of a catalog that this release does not have, oldest first.
+
+    Raises sqlite3.Error.
+    """
+    table = Migrations.migrations_table
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
+        return []
+    known = {migration.name for migration in migrations._migrations}
+    return [name for name, in connection.execute(
+        f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name])
+        if name not in known]
 
 
 def _run(db: Database, script: str) -> None:

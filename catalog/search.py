@@ -1,16 +1,17 @@
 """Questions asked of the catalog; all of them only read."""
 
 import re
-import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog import excerpts, ngrams, rows, schema
-from catalog.errors import CatalogUnusable, NotInCatalog
+from catalog import excerpts, health, ngrams, rows
+from catalog.connection import connect_to_read
+from catalog.errors import NotInCatalog
 from catalog.record import Status
+from catalog.standing import CONFUSABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,7 @@ def open_catalog(path: Path) -> Database:
     if not path.is_file():
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`.")
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise CatalogUnusable(f"The catalog {path} cannot be read: it is empty.")
-        if connection.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION_ID:
-            raise CatalogUnusable(
-                f"{path} is a database of another program. Name another --data directory.")
-    except sqlite3.DatabaseError as error:
-        raise CatalogUnusable(f"The catalog {path} cannot be read: {error}.") from error
-    return Database(connection)
+    return Database(connect_to_read(path))
 
 
 def service_runs(path: Path) -> bool:
@@ -53,6 +45,11 @@ def service_runs(path: Path) -> bool:
 
 
 # Full-text search
+
+MOST_WORDS = 32
+"""Words that are searched for at once; each costs its own look into the index."""
+MOST_CHARACTERS = 500
+"""Characters of them in all; in Chinese, Japanese and Korean each may stand for a word."""
 
 _LOCATED = """
     s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
@@ -84,9 +81,10 @@ def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False,
     Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
     stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
     descriptions and tags. The marks stand around what was found in a snippet. With for_models,
-    skills that only people may start are left out.
+    skills that only people may start are left out. Of very many words the first are searched for;
+    `bounded` says which.
     """
-    words = words.encode(errors="ignore").decode()  # what a shell passes on may not be UTF-8
+    words, _ = bounded(words.encode(errors="ignore").decode())  # a shell may pass on other bytes
     match = match_expression(words)
     if not match:
         return []
@@ -114,6 +112,22 @@ def _ranked(db: Database, asked: rows.Row) -> tuple[list[int], list[int]]:
     return [one for one in best if found[one] < last], [one for one in best if found[one] == last]
 
 
+def bounded(words: str) -> tuple[str, str]:
+    """Return the words that are searched for, and a sentence that says how many are left out.
+
+    The sentence is empty where none are.
+    """
+    ends = [match.end() for match in re.finditer(r"\w+", words)]
+    kept = [end for end in ends[:MOST_WORDS] if end <= MOST_CHARACTERS]
+    if len(kept) == len(ends):
+        return words[:MOST_CHARACTERS], ""
+    if not kept:
+        return words[:MOST_CHARACTERS], (
+            f"Only the first {MOST_CHARACTERS} characters were searched for.")
+    said = "word was" if len(kept) == 1 else f"{len(kept)} words were"
+    return words[:kept[-1]], f"Only the first {said} searched for; {len(ends)} were given."
+
+
 def match_expression(words: str) -> str:
     """Return an FTS5 expression for what a person typed; empty where there is no word in it."""
     terms = []
@@ -121,13 +135,13 @@ def match_expression(words: str) -> str:
         for run in ngrams.CJK_RUN.findall(word):
             terms += [f'grams : "{piece}"' for piece in ngrams.pieces(run)]
         terms += [f'"{rest}"*' for rest in ngrams.CJK_RUN.split(word) if rest.strip("_")]
-    return " AND ".join(terms)
+    return " AND ".join(dict.fromkeys(terms))
 
 
 def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
     return (excerpts.excerpt(row["description"], words, marks)
             or excerpts.excerpt(row["body"] or "", words, marks)
-            or " ".join(row["description"][:160].split()))
+            or excerpts.beginning(row["description"]))
 
 
 def location(row: rows.Row) -> str:
@@ -160,11 +174,16 @@ def counts(db: Database) -> dict[Status, int]:
     return {status: found.get(status, 0) for status in get_args(Status)}
 
 
-def status(db: Database) -> dict[str, Any]:
-    """Return the health row, counts by status, and all that waits or was rejected, with why."""
-    health = next(iter(db.query("SELECT * FROM health")))
+def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
+    """Return health, counts by status, and all that waits or was rejected, with why.
+
+    catalog is the file, beside which there may be more of health.
+    """
+    found = health.look(db, catalog)
     return {
-        "health": {key: value for key, value in health.items() if key != "id"},
+        "health": {key: value for key, value in found["health"].items() if key != "id"},
+        "troubles": found["troubles"],
+        "held": found["held"],
         "roots": list(db.query("SELECT path, level, acceptance, trouble FROM roots"
                                " WHERE configured = 1 ORDER BY position")),
         "counts": counts(db),
@@ -196,6 +215,10 @@ def status(db: Database) -> dict[str, Any]:
             " JOIN versions AS v ON v.id = s.pinned_version_id"
             " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
             " ORDER BY s.root, s.path")),
+        "name_confusable": list(db.query(
+            "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
+            " ORDER BY root, folder", [CONFUSABLE.code])),
+        "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),
         "shadowed": list(db.query(
             "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
             " ORDER BY root, path")),

@@ -4,9 +4,10 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from fcntl import ioctl
-from stat import S_IMODE, S_ISREG
+from stat import S_IFREG, S_IMODE
 from typing import NamedTuple, Protocol, TypeAlias
 
+from catalog.by_descriptor import DIRECTORY, descended, remove
 from catalog.errors import NotAsJudged
 from catalog.file_names import os_path
 
@@ -15,6 +16,7 @@ CHUNK = 1024 * 1024
 WORTH_CLONING = 64 * 1024
 """Bytes from which on sharing blocks is cheaper than writing them again."""
 _FICLONE = 0x40049409  # linux/fs.h
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -56,6 +58,36 @@ class Original(Protocol):
         """Open a file by its path as text. Raises OSError where it is not as it was seen."""
 
 
+class Twins(NamedTuple):
+    """The files of an earlier package, which a new one may share while they are as accepted."""
+
+    package_path: str = ""
+    paths: Mapping[Content, str] = {}  # in the package
+
+    def link(self, file: PackageFile, package: int, at: int) -> bool:
+        """Make a file a hard link to its twin, once that was hashed; tell whether that can be."""
+        path = self.paths.get(file.content)
+        if path is None:
+            return False
+        *above, name = os_path(path).split("/")
+        try:
+            with descended(package, above) as inside:
+                twin = os.open(name, _READ, dir_fd=inside)
+            try:
+                stat = os.fstat(twin)
+                if (stat.st_mode, stat.st_size) != (S_IFREG | file.mode & 0o555, file.size):
+                    return False
+                if hash_of(twin) != file.sha256:
+                    return False
+                # By its descriptor: what was hashed is linked, whatever has its name by now.
+                os.link(f"/proc/self/fd/{twin}", os_path(file.path), dst_dir_fd=at)
+            finally:
+                os.close(twin)
+        except OSError:  # it is gone, or has too many links
+            return False
+        return True
+
+
 class Stager:
     """Makes packages on one file system."""
 
@@ -63,26 +95,29 @@ class Stager:
         """Begin with the hope that blocks can be shared."""
         self._clones = True
 
-    def stage(self, package: str, files: Sequence[PackageFile], original: Original,
-              twins: Mapping[Content, str]) -> None:
-        """Make a directory that holds just these files, read-only.
+    def stage(self, name: str, at: int, files: Sequence[PackageFile], original: Original,
+              twins: Twins, earlier: int | None) -> None:
+        """Make a directory in an open one that holds just these files, read-only.
 
-        twins are the absolute paths of published files by their content: what is equal to one
-        becomes a hard link to it. Raises NotAsJudged where a file is no longer as it was hashed,
-        and OSError where the package cannot be written; what was written then stays behind.
+        What is equal to a twin in the package `earlier` becomes a hard link to it. Raises
+        NotAsJudged where a file is no longer as it was hashed, and OSError where the package cannot
+        be written; what was written then stays behind.
         """
-        os.mkdir(package)
-        top = os.open(package, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            directories = _directories(files)
+            os.mkdir(name, 0o755, dir_fd=at)
+        except FileExistsError:  # half made, or damaged
+            remove(name, at)
+            os.mkdir(name, 0o755, dir_fd=at)
+        top = os.open(name, DIRECTORY, dir_fd=at)
+        try:
+            directories = directories_of(files)
             for directory in directories:
-                os.mkdir(directory, dir_fd=top)
+                os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                twin = twins.get(file.content)
-                if not (twin and _linked(twin, file, top)):
+                if earlier is None or not twins.link(file, earlier, top):
                     self._copy(original, file, top)
             for directory in directories:
-                os.chmod(directory, 0o555, dir_fd=top)
+                _lock(directory, top)
             os.fchmod(top, 0o555)
         finally:
             os.close(top)
@@ -105,8 +140,7 @@ class Stager:
 
     def _hash_of_copy(self, source: Readable, target: int, file: PackageFile) -> str:
         if self._clones and file.size >= WORTH_CLONING and self._clone(source, target):
-            with open(target, "rb", closefd=False) as copy:
-                return hashlib.file_digest(copy, "sha256").hexdigest()
+            return hash_of(target)
         return _poured(source, target, file)
 
     def _clone(self, source: Readable, target: int) -> bool:
@@ -118,13 +152,31 @@ class Stager:
         return self._clones
 
 
+def _lock(directory: str, at: int) -> None:
+    """Make a directory that was made here read-only."""
+    handle = os.open(directory, DIRECTORY, dir_fd=at)
+    try:
+        os.fchmod(handle, 0o555)
+    finally:
+        os.close(handle)
+
+
 def _give_mode(target: int, mode: int) -> None:
     """Give a file its mode where the umask kept it from that: to look costs less than to set."""
     if S_IMODE(os.fstat(target).st_mode) != mode:
         os.fchmod(target, mode)
 
 
-def _directories(files: Iterable[PackageFile]) -> list[str]:
+def hash_of(handle: int) -> str:
+    """Return the SHA-256 of an open file, read from where it stands."""
+    sha256 = hashlib.sha256()
+    wanted = os.fstat(handle).st_size + 1
+    while chunk := os.read(handle, min(wanted, CHUNK)):
+        sha256.update(chunk)
+    return sha256.hexdigest()
+
+
+def directories_of(files: Iterable[PackageFile]) -> list[str]:
     """Return the directories that files lie in, each after the one that holds it."""
     found: dict[str, None] = {}
     for file in files:
@@ -134,18 +186,6 @@ def _directories(files: Iterable[PackageFile]) -> list[str]:
             found[path[:at]] = None
             at = path.find("/", at + 1)
     return list(found)
-
-
-def _linked(twin: str, file: PackageFile, top: int) -> bool:
-    """Make a file a hard link to its twin; tell whether that can be."""
-    try:
-        stat = os.lstat(twin)
-        if not S_ISREG(stat.st_mode) or stat.st_size != file.size:
-            return False
-        os.link(twin, os_path(file.path), dst_dir_fd=top)
-    except OSError:  # it is gone, has too many links, or lies on another file system
-        return False
-    return True
 
 
 def _poured(source: Readable, target: int, file: PackageFile) -> str:

@@ -1,7 +1,7 @@
-"""What the catalog adds to the findings of a skill whose newest content is not what is published.
+"""Findings that the catalog adds: of content that is not what is published, of names that clash.
 
-These are the only findings that depend on what was accepted before; all others are told by the
-pipeline from the folder alone.
+These are the only findings that depend on what was accepted before, or on other skills; all
+others are told by the pipeline from the folder alone.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,11 @@ class Standing(NamedTuple):
     severity: Severity
     summary: str
     fix: str
+    profile: str = "reading"
 
     def finding(self, message: str) -> Finding:
         """Return a finding of this kind."""
-        return Finding(self.code, self.severity, "reading", message, self.fix)
+        return Finding(self.code, self.severity, self.profile, message, self.fix)
 
 
 LAST_GOOD = Standing(
@@ -34,6 +35,16 @@ HELD = Standing(
 )
 
 
+CONFUSABLE = Standing(
+    "name-confusable", "warning",
+    "The name looks like that of another active skill, or mixes scripts within a word.",
+    "Make sure that it is the skill you want; rename one of the two in letters of one script.",
+    "safety",
+)
+NOT_OF_THE_FOLDER = (LAST_GOOD.code, HELD.code, CONFUSABLE.code)
+"""What follows from other content than the folder's present one."""
+
+
 def last_good() -> Finding:
     """Return what is said while rejected content waits behind a published version."""
     return LAST_GOOD.finding(LAST_GOOD.summary)
@@ -43,3 +54,8 @@ def held(version: str) -> Finding:
     """Return what is said while a skill is held at a version, whatever its folder holds."""
     return HELD.finding(f"The skill is held at version {version}; what its folder holds is "
                         "recorded and not published.")
+
+
+def confusable(message: str) -> Finding:
+    """Return what is said of a name that a person may take for another."""
+    return CONFUSABLE.finding(message)

@@ -1,25 +1,51 @@
 """Opens the catalog for its one writer, and writes all that is not a skill's content."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import contest, garbage, index_history, mending, pins, rows, runs, schema
-from catalog.connection import connect, explained
+from catalog import (
+    adoption,
+    contest,
+    garbage,
+    health,
+    index_history,
+    mending,
+    pins,
+    recovery,
+    rows,
+    runs,
+    schema,
+    search_rows,
+    thinning,
+)
+from catalog.connection import connect, explained, is_damage, is_ours, leave_readable
+from catalog.errors import CatalogDamaged
 from catalog.garbage import Retention
+from catalog.health import Trouble
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file, lock_of
 from catalog.making import Key, Packaging
 from catalog.outcome import BadOutcome, RunOutcome
+from catalog.ownership import Folder, Kind, identity_of, new_identity, opened, refuse_others
+from catalog.package_look import look
 from catalog.packaging import Packager
 from catalog.prompt_index import IndexSpec, PromptIndex
+from catalog.quota import Quota
 from catalog.record import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
-from catalog.removals import HELD, Removals
+from catalog.removals import HELD, NO_ROOT, Removals
 from catalog.statements import columns, insert
+from catalog.thinning import HistoryRetention
+
+log = logging.getLogger("skilldrop")
 
 
 class Known(NamedTuple):
@@ -44,28 +70,84 @@ class Store:
         schema.migrations.apply(db)
         self.removals = Removals(db, self._transaction)
         self.packager = Packager(db, self._transaction)
+        self.owes_packages = False
+        """Whether there was no room for all packages that were missing when it was opened."""
+        self.was_lost = False
+        """Whether a lost catalog had published packages, and no scan has told yet which remain."""
 
     @classmethod
-    def open(cls, path: Path) -> "Store":
+    def open(cls, path: Path, at: datetime | None = None, *, damage: str | None = None) -> "Store":
         """Open or create the catalog file for writing.
 
-        Raises CatalogBusy where another process writes it, CatalogUnusable where the file is
-        not a catalog, and DiskFull.
+        A damaged one is kept aside as of `at`, and replaced by a new one with its readable history;
+        damage says how it was found out before. Raises CatalogBusy where another process writes
+        it, CatalogUnusable where the file is not a catalog, CatalogDamaged where there is no
+        `at`, and DiskFull.
         """
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriterLock(lock_of(path))
             try:
-                return cls(Database(connect(path)), lock, path)
+                return cls._opened(path, lock, at, damage)
             except BaseException:
-                lock.close()
+                lock.close(lock.left)
                 raise
+
+    @classmethod
+    def _opened(cls, path: Path, lock: WriterLock, at: datetime | None,
+                damage: str | None) -> "Store":
+        is_empty = path.exists() and not path.stat().st_size
+        try:
+            if damage or (is_empty and lock.left):
+                raise CatalogDamaged(damage or f"{path} is empty.")
+            return cls._over(path, lock, is_doubted=lock.left != _note(path))
+        except (CatalogDamaged, sqlite3.DatabaseError) as error:
+            if not is_damage(error) or not (lock.left or is_ours(path)):
+                raise
+            if not at:
+                raise
+            return cls._recovered(path, lock, str(error), at)
+
+    @classmethod
+    def _recovered(cls, path: Path, lock: WriterLock, why: str, at: datetime) -> "Store":
+        """Make a new catalog of a damaged one, which stays in its place until that is whole."""
+        aside = recovery.aside_of(path, at)
+        log.error("the catalog is damaged (%s); it is kept as %s, and a new one is made from the "
+                  "roots", why, aside)
+        with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as beside:
+            new = Path(beside, path.name)
+            made = Database(connect(new))
+            try:
+                cls(made)
+                saved = recovery.recover(made, path, aside, why, at)
+                leave_readable(made.conn, new)
+            finally:
+                made.conn.close()
+            recovery.exchange(path, aside, new)
+        store = cls._over(path, lock)
+        log.warning("recovered of the damaged catalog: %s",
+                    ", ".join(f"{count} rows of {table}" for table, count in saved.items()))
+        return store
+
+    @classmethod
+    def _over(cls, path: Path, lock: WriterLock, *, is_doubted: bool = False) -> "Store":
+        connection = connect(path, is_doubted=is_doubted)
+        try:
+            return cls(Database(connection), lock, path)
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
         """Write the log back into the file and let the next writer in."""
+        note = None
+        if self._file and self._lock and self.is_in_place():
+            with suppress(sqlite3.Error):  # a full or broken disk: the next start sees to it
+                leave_readable(self.db.conn, self._file[0])
+                note = _note(self._file[0])
         self.db.conn.close()
         if self._lock:
-            self._lock.close()
+            self._lock.close(note)
             self._lock = None
 
     def checkpoint(self) -> None:
@@ -86,11 +168,13 @@ class Store:
         """Note which roots are configured, in their order.
 
         Skills of a root whose rules changed lose their fingerprint, so that the next scan
-        judges them anew; those of a root that is no longer configured are removed.
+        judges them again. The next scan holds those of a root that is no longer configured, and
+        they are as before once it is configured again.
         """
         with self._transaction():
             known = {row["path"]: row for row in self.db.query("SELECT * FROM roots")}
-            self.db.execute("UPDATE roots SET configured = 0")
+            # What is held of a root that is configured no longer comes after what is configured.
+            self.db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
                 self.db.execute(_UPSERT_ROOT, [root.path, root.level, position, root.acceptance,
@@ -98,21 +182,31 @@ class Store:
                 if root.path in known and known[root.path]["judged_by"] != rules:
                     self.db.execute("UPDATE skills SET fingerprint = '' WHERE root = ?",
                                     [root.path])
+                if root.path in known and not known[root.path]["configured"]:
+                    self.removals.release_root(root.path)
             self.db.execute("DELETE FROM findings WHERE skill IS NULL AND root IN"
                             " (SELECT path FROM roots WHERE configured = 0)")
             contest.decide_all(self.db, _iso(at))
 
-    def forsaken(self) -> list[tuple[str, str]]:
-        """Return (root, path) of the skills whose root is no longer configured."""
-        return [(row["root"], row["path"]) for row in self.db.query(
-            # Roots first: there are few of them, and each has an index of its skills.
+    def unconfigured(self, *, with_held: bool = False) -> dict[str, list[str]]:
+        """Return the paths of the skills whose root is no longer configured, by root.
+
+        Those that are held for that are left out, unless they are asked for.
+        """
+        found: dict[str, list[str]] = {}
+        # Roots first: there are few of them, and each has an index of its skills.
+        for root, path in self.db.execute(
             "SELECT s.root, s.path FROM roots AS r CROSS JOIN skills AS s ON s.root = r.path"
-            " WHERE r.configured = 0 AND s.status != 'removed'")]
+            " WHERE r.configured = 0 AND s.status != 'removed'"
+            " AND (? OR s.pending_reason IS NOT ?)", [with_held, f"{HELD}: {NO_ROOT}"]):
+            found.setdefault(root, []).append(path)
+        return found
 
     def set_root_trouble(self, root: str, trouble: str | None) -> None:
         """Note why a root cannot be read at present, or that it can."""
-        self.db.execute("UPDATE roots SET trouble = ? WHERE path = ? AND trouble IS NOT ?",
-                        [trouble, root, trouble])
+        if self.db.execute("SELECT 1 FROM roots WHERE path = ? AND trouble IS NOT ?",
+                           [root, trouble]).fetchone():  # to write nothing takes the lock, too
+            self.db.execute("UPDATE roots SET trouble = ? WHERE path = ?", [trouble, root])
 
     # Skills
 
@@ -120,9 +214,9 @@ class Store:
         """Return the skill folders of a root, at or below a path, that are not removed."""
         there, bounds = _at_or_below("path", under)
         found = self.db.execute(
-            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, pending_reason IS ?"
+            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held"
             f" FROM skills WHERE root = ? AND status != 'removed' AND {there}",
-            [HELD, root, *bounds],
+            [root, *bounds],
         )
         return {path: Known(fingerprint, digest, bool(pending), bool(held))
                 for path, fingerprint, digest, pending, held in found}
@@ -130,8 +224,8 @@ class Store:
     def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
         """Return root, path and whether it is held of the skills with this accepted content."""
         return self.db.execute(
-            "SELECT root, path, pending_reason IS ? FROM skills WHERE digest = ?"
-            " AND status != 'removed' ORDER BY id", [HELD, digest]).fetchall()
+            "SELECT root, path, is_held FROM skills WHERE digest = ?"
+            " AND status != 'removed' ORDER BY id", [digest]).fetchall()
 
     def forget(self, places: Sequence[tuple[str, str]]) -> None:
         """Believe nothing that is stored of some skills, so that they are taken in anew."""
@@ -170,7 +264,7 @@ class Store:
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Note that folders have settled, and that nothing in them has changed."""
         self.db.execute(
-            "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, coalesced = 0"
             " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
             [root, rows.to_json(paths)])
 
@@ -190,34 +284,90 @@ class Store:
         with self._transaction():
             runs.reject(self.db, bad, quarantined_as, at)
 
+    def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
+        """Return where rejected outcome files were put from a moment on, and when, newest first."""
+        return runs.quarantined_since(self.db, at, most)
+
     def forget_outcomes(self, paths: Sequence[str]) -> None:
         """Note that bad files which could not be moved away are gone."""
         runs.forget(self.db, paths)
 
-    def publish_into(self, packaging: Packaging, at: datetime) -> Iterator[int]:
-        """Publish from now on, and mend what is not as it should be; see `mending.mend`."""
-        self.packager.packaging = packaging
-        self.set_health(packages_folder=str(packaging.folder.path))
+    # Folders and packages
+
+    def own(self, folders: Sequence[Folder]) -> None:
+        """See to it that folders are this catalog's, or may be; raise FolderNotOwned otherwise."""
+        if not self.identity:
+            self.set_health(identity=identity_of(folders) or new_identity())
+        refuse_others(folders, self.identity, self._knows)
+
+    @property
+    def identity(self) -> str:
+        """What the folders of this catalog are marked with; empty while it has none."""
+        return str(self.db.execute("SELECT ifnull(identity, '') FROM health").fetchone()[0])
+
+    @contextmanager
+    def owned(self, folder: Folder) -> Iterator[int]:
+        """Give a folder of this catalog as an open directory; see `ownership.opened`."""
+        if not self.identity:
+            self.own([folder])
+        with opened(folder, self.identity, self._knows) as at:
+            yield at
+
+    def _knows(self, kind: Kind, at: int) -> bool:
+        return adoption.knows(self.db, kind, at)
+
+    def publish_into(self, packaging: Packaging, at: datetime,
+                     quota: Quota | None = None) -> Iterator[int]:
+        """Publish from now on, and mend what is not as it should be; see `mending.mend`.
+
+        Raises FolderNotOwned where the packages folder is not this catalog's.
+        """
+        self.own([packaging.folder.folder])
+        folder = replace(packaging.folder, identity=self.identity)
+        if folder.path.exists():
+            with self.owned(folder.folder):  # one from before there were markers is given one
+                pass
+        self.packager.quota = quota or Quota()
+        self.packager.packaging = replace(packaging, folder=folder)
+        self.was_lost = (bool(look(folder.path).shelves)
+                         and not self.db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
+        self.set_health(packages_folder=str(folder.path))
         return self.mend_packages(at)
 
     def mend_packages(self, at: datetime) -> Iterator[int]:
         """Make the packages what the catalog says; see `mending.mend`."""
-        return mending.mend(self.db, self.packager, at)
+        yield from mending.mend(self.db, self.packager, at)
+        self.owes_packages = False
 
-    def was_lost(self) -> bool:
-        """Tell whether this is a new catalog in the place of one that had published packages."""
-        packaging = self.packager.packaging
-        return (packaging is not None and next(packaging.folder.shelves(), None) is not None
-                and not self.db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
+    def remove_lost_packages(self, at: datetime) -> Iterator[int]:
+        """Remove the packages of a lost catalog, once a scan has told which skills there are."""
+        if self.was_lost:
+            yield from mending.mend(self.db, self.packager, at, is_scanned=True)
+            self.was_lost = False
+
+    def verify_packages(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+        """Hash the packages that were hashed longest ago; see `mending.verify`."""
+        return mending.verify(self.db, self.packager, clock)
 
     def check_packages(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
         """Look whether the packages are whole, and mend them; see `mending.check`."""
         return mending.check(self.db, self.packager, at, deep=deep)
 
+    def repair_search(self) -> None:
+        """Make the search hold what the accepted skills say; see `search_rows.repair`."""
+        if wrong := search_rows.wrong_rows(self.db):
+            with self._transaction():
+                search_rows.repair(self.db, wrong)
+
     def collect(self, retention: Retention, at: datetime) -> int:
         """Remove the packages that need not be kept; see `garbage.collect`."""
         packaging = self.packager.packaging
+        self.packager.room.recount()
         return garbage.collect(self.db, packaging.folder, retention, at) if packaging else 0
+
+    def thin(self, keep: HistoryRetention, at: datetime) -> int:
+        """Remove rows of versions and ingestions of long ago; see `thinning.thin`."""
+        return thinning.thin(self.db, keep, at, self._transaction)
 
     def hold(self, skill: str, version: str, at: datetime) -> list[Key]:
         """Publish a skill as it was in a version, until it is released; see `pins.hold`."""
@@ -258,6 +408,11 @@ class Store:
         settings = ", ".join(f"{name} = :{name}" for name in values)
         self.db.execute(f"UPDATE health SET {settings}", values)
 
+    def set_troubles(self, troubles: Sequence[Trouble]) -> None:
+        """Note all the work that failed and is tried again."""
+        with self._transaction():
+            health.replace(self.db, troubles)
+
     def count_overflow(self) -> None:
         """Note that the system's queue of events overflowed once more."""
         self.db.execute("UPDATE health SET overflows = overflows + 1")
@@ -289,6 +444,15 @@ class Store:
         except BaseException:
             self.db.rollback()
             raise
+
+
+def _note(path: Path) -> str | None:
+    """Return what the lock says of a catalog that was closed and has not been touched since."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return f"closed {stat.st_ino} {stat.st_size} {stat.st_mtime_ns}\n"
 
 
 def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:

@@ -2,17 +2,12 @@
 
 import ctypes
 import os
-from pathlib import Path
 
 _syncfs = ctypes.CDLL(None, use_errno=True).syncfs
 
 
-def sync(folder: Path) -> None:
-    """Wait for all that was written to the file system of a folder. Raises OSError."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        if _syncfs(handle):
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code), str(folder))
-    finally:
-        os.close(handle)
+def sync(at: int) -> None:
+    """Wait for all that was written to the file system of an open directory. Raises OSError."""
+    if _syncfs(at):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))

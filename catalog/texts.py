@@ -1,6 +1,6 @@
 """Writes what is searched of the skills, into the table and into the full-text index over it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from catalog.rows import Searched
@@ -13,9 +13,19 @@ def replace(db: Connection, texts: Sequence[Searched]) -> None:
     A trigger takes from the index what leaves the table. What comes is given to both in one go
     each: FTS5 flushes what it has gathered at each row that a trigger gives it.
     """
-    db.executemany("DELETE FROM skill_text WHERE id = ?", [text[:1] for text in texts])
+    remove(db, [text.id for text in texts])
     db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
     db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
+
+
+def remove(db: Connection, skills: Iterable[int]) -> None:
+    """Take skills out of the search. Raises sqlite3.Error."""
+    db.executemany("DELETE FROM skill_text WHERE id = ?", [(skill,) for skill in skills])
+
+
+def rebuild(db: Connection) -> None:
+    """Make the index again from all that is searched. Raises sqlite3.Error."""
+    db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('rebuild')")
 
 
 _BODY = Searched._fields.index("body")  # not kept: it stands in the SKILL.md of the version

@@ -11,6 +11,26 @@ SILENT = 30.0
 Tone: TypeAlias = Literal["good", "odd", "bad", "quiet"]
 
 
+_PARTS = {
+    "answers": "Answers to commands",
+    "catalog": "Opening the catalog",
+    "changes": "Taking in changed folders",
+    "collect": "Removing packages that need not be kept",
+    "heartbeat": "Writing health into the catalog",
+    "indexes": "Publishing the prompt indexes",
+    "outcomes": "Taking in outcome files",
+    "packages": "Verifying packages",
+    "quarantine": "Outcome files",
+    "quiet": "Writing health into the catalog",
+    "requests": "Requests of commands",
+    "scan": "The full scan",
+    "site": "The site",
+    "timer": "The timer of the full scans",
+    "watcher": "The watcher",
+}
+"""Names of the parts of the service that can be in trouble."""
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """How the service is, in words."""
@@ -18,7 +38,7 @@ class Health:
     tone: Tone
     sentence: str
     details: tuple[str, ...] = ()
-    is_held: bool = False  # removals wait for somebody to accept them
+    troubles: tuple[Mapping[str, Any], ...] = ()  # what needs attention, as JSON
 
     @property
     def is_well(self) -> bool:
@@ -27,31 +47,83 @@ class Health:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a service follows the folder now, and waits for nobody to decide anything."""
-        return self.tone == "good" or (self.tone == "odd" and not self.is_held)
+        """Whether a service follows the folder now, and nothing needs attention."""
+        return self.tone in ("good", "odd")
 
 
-def health(row: Mapping[str, Any], troubles: Sequence[Mapping[str, Any]], now: datetime) -> Health:
-    """Return what the health row and the roots' troubles mean to a person."""
-    details = [f"{root['path']} cannot be read: {root['trouble']}" for root in troubles]
-    if row["held_removals"]:
-        details.append(f"{count(row['held_removals'], 'removal')} held: so many skills vanished at "
-                       "once that someone has to accept it (`skilldrop reconcile`).")
-    if row["service_pid"] is None or row["service_stopped"]:
+def health(found: Mapping[str, Any], now: datetime) -> Health:
+    """Return what the health row, the roots in trouble and the failed work mean to a person.
+
+    found is what `catalog.health.look` gives.
+    """
+    row = found["health"]
+    troubles = [*map(_of_root, found["roots"])]
+    is_running = row["service_pid"] is not None and not row["service_stopped"]
+    if is_running:  # of one that has ended, nothing is tried again
+        troubles += found["troubles"]
+    troubles += map(_of_held, found["held"])
+    details = [_detail(trouble, now) for trouble in troubles]
+    if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
-        return Health("bad" if troubles else "quiet",
-                      f"Not watching{when}; {_scanned(row, now)}.", tuple(details))
-    if _seconds(row["service_seen"], now) > SILENT:
-        return Health("bad", f"The service was last heard of {ago(row['service_seen'], now)}; "
-                             "it may have been killed.", tuple(details))
+        return Health("bad" if troubles else "quiet", f"Not watching{when}; {_scanned(row, now)}.",
+                      tuple(details), tuple(troubles))
+    silence = _seconds(row["service_seen"], now)
+    if abs(silence) > SILENT:  # one that runs counts by the clock as it was set
+        when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
+        sentence = (f"The service was last heard of {when}; it may have been killed, or cannot "
+                    "write where its data is.")
+        return Health("bad", sentence, tuple(details),
+                      (_trouble("service", sentence), *troubles))
     if row["watcher_mode"] == "polling":
         details.append(f"Changes are looked for at intervals: {row['watcher_reason']}.")
-    pending = f"{row['pending_count']} pending" if row["pending_count"] else "nothing pending"
     watching = "Watching" if row["watcher_mode"] != "stopped" else "Starting to watch"
-    tone: Tone = "bad" if troubles else (
-        "good" if row["watcher_mode"] == "native" and not row["held_removals"] else "odd")
-    return Health(tone, f"{watching}, {_scanned(row, now)}, {pending}.", tuple(details),
-                  bool(row["held_removals"]))
+    tone: Tone = "bad" if troubles else "good" if row["watcher_mode"] == "native" else "odd"
+    return Health(tone, f"{watching}, {_scanned(row, now)}, {_waiting(found, troubles)}.",
+                  tuple(details), tuple(troubles))
+
+
+def _waiting(found: Mapping[str, Any], troubles: Sequence[object]) -> str:
+    """Say what is not done; that nothing is, only where nothing is held or in trouble."""
+    pending = found["health"]["pending_count"]
+    waiting = [f"{pending} pending"] if pending else []
+    if held := sum(row["skills"] for row in found["held"]):
+        waiting.append(f"{count(held, 'removal')} held")
+    if troubles and not waiting:
+        waiting.append("needs attention")
+    return ", ".join(waiting) or "nothing pending"
+
+
+def _of_root(root: Mapping[str, Any]) -> dict[str, Any]:
+    path, trouble = root["path"], root["trouble"]
+    return _trouble("root", trouble if path in trouble else f"{path}: {trouble}")
+
+
+def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
+    kept = "skill is" if held["skills"] == 1 else "skills are"
+    return _trouble("root", f"{held['root']}: {held['skills']:,} {kept} gone but kept "
+                    f"({held['why']}). Bring the folders back, or confirm their removal with "
+                    "`skilldrop reconcile --accept-removals`.")
+
+
+def _trouble(part: str, what: str) -> dict[str, Any]:
+    return {"part": part, "what": what, "since": None, "times": None, "last_at": None,
+            "next_try_at": None}
+
+
+def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
+    """Say what failed, since when, how often, and when it is tried again."""
+    part = _PARTS.get(trouble["part"])
+    what = f"{part}: {trouble['what']}" if part else trouble["what"]
+    if not trouble["since"] or trouble["part"] == "quarantine":
+        return what
+    often = "Failed once" if trouble["times"] == 1 else f"Failed {trouble['times']:,} times"
+    tried = f"; next try {_ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""
+    return f"{what} {often}, first {ago(trouble['since'], now)}{tried}."
+
+
+def _ahead(moment: str, now: datetime) -> str:
+    seconds = round(-_seconds(moment, now))
+    return f"in {count(seconds, 'second')}" if seconds > 0 else "now"
 
 
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:

@@ -102,7 +102,7 @@ _COMMANDS = """\
 <!-- Made by docs/generate.py from the commands' own help; edit pipeline/commands/ instead. -->
 
 Exit codes: 0 done, 1 findings or differences, 2 wrong usage or a trouble that is yours to mend,
-3 a bug of ours, 130 interrupted.
+3 internal error (please report it), 130 interrupted.
 """
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from catalog.by_descriptor import remove_made
 from catalog.errors import NotAdded
 from catalog.record import Json, RootSpec
 from pipeline.names import is_junk, text_path
@@ -93,8 +94,10 @@ def _copy_folder(source: Path, place: Path) -> None:
     with built_beside(place, source) as built:
         if not os.path.lexists(place):
             put(built, place)
-        elif old := exchange(built, place, lambda: True):
-            shutil.rmtree(old, ignore_errors=True)
+            return
+        replaced = place.lstat()
+        if old := exchange(built, place, lambda: True):
+            remove_made(old, replaced)
 
 
 def _copy_file(source: Path, place: Path) -> None:

@@ -1,6 +1,5 @@
 """Reads archives in place: their skill folders are found and read as if they were on disk."""
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -14,12 +13,12 @@ from pipeline.directory import Directory
 from pipeline.findings.registry import finding
 from pipeline.members import Members, Refused, check_size
 from pipeline.names import os_path
-from pipeline.seen_file import identity
-from pipeline.signature import Folder
+from pipeline.root_directory import RootDirectory
+from pipeline.seen_file import identity, opened
+from pipeline.signature import Folder, hard_link
 from pipeline.walk import folders_in
 
 _ZIPS = (".zip", ".skill")
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
 
 
 @contextmanager
@@ -30,11 +29,11 @@ def folders(archive: Archive) -> Iterator[list[Folder]]:
     A refused archive is one folder without files, whose problem says why. Raises OSError for
     what is wrong with the machine, or where the archive is no longer as it was seen.
     """
+    hard_links: tuple[Finding, ...] = ()
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(open(os.open(archive.file, _FILE), "rb"))
-            if identity(os.fstat(file.fileno())) != identity(archive.stat):
-                raise OSError(f"{archive.file} changed since it was seen")
+            file = stack.enter_context(open(_descriptor(archive), "rb"))
+            hard_links = _hard_links(archive)
             source = _Source(archive, stack.enter_context(_opened(archive, file)))
             stack.callback(source.close)
             found = source.folders()
@@ -46,7 +45,32 @@ def folders(archive: Archive) -> Iterator[list[Folder]]:
         # How many there are stands in the fingerprint: who knows fewer has not seen all.
         seal = f"{archive.fingerprint}.{len(found)}"
         yield [replace(folder, fingerprint=seal, changed_ns=archive.changed_ns,
-                       is_alias=archive.is_alias) for folder in found]
+                       is_alias=archive.is_alias, problems=(*folder.problems, *hard_links))
+               for folder in found]
+
+
+def _hard_links(archive: Archive) -> tuple[Finding, ...]:
+    """Return the finding about an archive that has other names; Refused where none may be."""
+    names = archive.stat.st_nlink
+    if names < 2:
+        return ()
+    found = hard_link(archive.limits, None, (
+        f"The archive is one file with {names:,} names, some of them perhaps outside the root."))
+    if archive.limits.hard_links == "reject":
+        raise Refused(found.code, found.message)
+    return (found,)
+
+
+def _descriptor(archive: Archive) -> int:
+    """Return the descriptor of the file that the walk saw; OSError."""
+    with RootDirectory(archive.root) as root:
+        return opened(root, archive.file, archive.stat)
+
+
+def _is_as_seen(archive: Archive) -> bool:
+    """Tell whether the file is still the one that the walk saw; OSError."""
+    with RootDirectory(archive.root) as root:
+        return identity(root.stat(archive.file)) == identity(archive.stat)
 
 
 def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members]:
@@ -95,7 +119,7 @@ class _Source:
     @property
     def is_as_seen(self) -> bool:
         """Whether the archive is the file that was opened; OSError."""
-        return identity(os.stat(self._archive.file)) == identity(self._archive.stat)
+        return _is_as_seen(self._archive)
 
     def close(self) -> None:
         """Note that nothing more can be read."""
@@ -159,7 +183,7 @@ class _Refusal:
     @property
     def is_as_seen(self) -> bool:
         """Whether the archive is the file that was refused; OSError."""
-        return identity(os.stat(self._archive.file)) == identity(self._archive.stat)
+        return _is_as_seen(self._archive)
 
     def chunks(self, path: str) -> Iterator[bytes]:
         """Raise OSError."""

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
@@ -11,7 +11,7 @@ from pipeline.directory import Listing
 from pipeline.findings.wording import quoted
 from pipeline.members import Member, Refused
 from pipeline.names import is_junk, is_skill_md
-from pipeline.signature import Limits, Targets
+from pipeline.signature import Limits, Target, Targets
 
 _PATH_BYTES = 1024  # of a member; a package adds folders of its own
 _NAME_BYTES = 255
@@ -36,16 +36,6 @@ class _Node:
         size = self.member.size if self.member else 0
         times = {"st_atime_ns": 0, "st_mtime_ns": 0, "st_ctime_ns": 0}
         return os.stat_result((self.mode, self.number, 0, 1, 0, 0, size, 0, 0, 0), times)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    name: str
-    node: _Node
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return its stat; it is no link."""
-        return self.node.stat()
 
 
 class _LeadsNowhere(Exception):
@@ -94,7 +84,7 @@ class ArchiveTree:
             elif S_ISREG(node.mode):
                 found.file_count += 1
                 if found.file_count <= files or is_skill_md(name):
-                    found.files.append(_File(name, node))
+                    found.files.append(name)
             else:
                 found.others.append(name)
         found.skill_mds.sort()
@@ -103,6 +93,11 @@ class ArchiveTree:
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a directory; OSError."""
         return self._nodes[self._directory(path)].stat()
+
+    def stats(self, path: str) -> Callable[[str], os.stat_result]:
+        """Return what gives the stats of files in a directory by name; OSError."""
+        real = self._directory(path)
+        return lambda name: self._nodes[f"{real}/{name}"].stat()
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
         """Return where links lead, all of them inside the archive."""
@@ -114,23 +109,12 @@ class ArchiveTree:
         except _LeadsNowhere as nowhere:
             raise FileNotFoundError(path) from nowhere
 
-    def _target(self, directory: str, name: str) -> os.stat_result | str:
+    def _target(self, directory: str, name: str) -> Target | str:
         try:
             real = self._real(f"{directory}/{name}")
-            if S_ISDIR(self._nodes[real].mode) and self._is_on_the_way(directory, real):
-                return "link-loop"
         except _LeadsNowhere as nowhere:
             return str(nowhere)
-        return self._nodes[real].stat()
-
-    def _is_on_the_way(self, directory: str, real: str) -> bool:
-        """Say whether a directory is one that was passed on the way down to another."""
-        at = directory
-        while self._real(at) != real:
-            if not at:
-                return False
-            at = at.rpartition("/")[0]
-        return True
+        return Target(self._nodes[real].stat(), real)
 
     def _follow(self, path: str) -> str:
         """Return the path behind a link, or the code of the finding that says why there is none."""

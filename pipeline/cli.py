@@ -1,8 +1,10 @@
 """The command line: reads what is common to all commands, and says in one place what failed."""
 
+import os
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -17,8 +19,10 @@ def main() -> None:
     try:
         code = cli.main(prog_name="skilldrop", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Abort:
-        code = INTERRUPTED
+    except click.exceptions.Abort as abort:
+        # click takes an EOFError for Ctrl-D, but no command reads what is typed.
+        ended = abort.__cause__
+        code = _internal_error(ended) if isinstance(ended, EOFError) else INTERRUPTED
     except click.ClickException as error:
         error.show()
         code = WRONG_USAGE
@@ -28,17 +32,47 @@ def main() -> None:
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         sys.stderr.close()
         code = DONE
-    except Exception as error:  # noqa: BLE001  # the one place that speaks of our own bugs
-        code = _our_bug(error)
+    except MemoryError:
+        click.echo("skilldrop: There is not enough memory. Give it more, or set smaller limits.",
+                   err=True)
+        code = WRONG_USAGE
+    except Exception as error:  # noqa: BLE001  # the one place that speaks of internal errors
+        code = _damaged_catalog(error) or _internal_error(error)
+    _leave_closed_streams()
     sys.exit(code if isinstance(code, int) else DONE)
 
 
-def _our_bug(error: Exception) -> int:
-    with tempfile.NamedTemporaryFile("w", prefix="skilldrop-", suffix=".log",
-                                     delete=False) as log:
+def _damaged_catalog(error: Exception) -> int | None:
+    """Say that the catalog is damaged, where a reading command came upon it in the middle."""
+    from catalog.connection import MADE_ANEW, is_damage  # few commands need SQLite to begin with
+
+    if not is_damage(error):
+        return None
+    click.echo(f"skilldrop: The catalog is damaged: {error}. {MADE_ANEW}", err=True)
+    return WRONG_USAGE
+
+
+def _leave_closed_streams() -> None:
+    """Drop what nobody reads any more, which else would change the exit code to 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (AttributeError, ValueError):  # none, or closed by us
+            pass
+
+
+def _internal_error(error: BaseException) -> int:
+    """Say in one sentence what happened, with the traceback in a file where one can be written."""
+    report = "what you did"
+    with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="skilldrop-", suffix=".log",
+                                                        delete=False) as log:
         traceback.print_exception(error, file=log)
-    click.echo(f"skilldrop: this is a bug of ours: {type(error).__name__}: {error}. "
-               f"Please report it with {log.name}.", err=True)
+        report = log.name
+    with suppress(OSError, ValueError):
+        click.echo(f"skilldrop: internal error: {type(error).__name__}: {error}. "
+                   f"Please report it with {report}.", err=True)
     return OUR_BUG
 
 

@@ -17,6 +17,7 @@ from pipeline.settings import (
     RetentionSettings,
     RootSettings,
     Settings,
+    SiteSettings,
 )
 
 __all__ = ["FILE_NAME", "Settings", "load"]
@@ -121,7 +122,7 @@ def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
 
 _TABLES: Mapping[str, type[BaseModel]] = {
     "roots": RootSettings, "indexes": IndexSettings, "limits": LimitSettings,
-    "retention": RetentionSettings}
+    "retention": RetentionSettings, "site": SiteSettings}
 
 
 def _sentence(error: ValidationError, layers: Sequence[_Layer]) -> str:
@@ -172,6 +173,6 @@ def _place(where: Sequence[str]) -> tuple[type[BaseModel], str, str]:
     top, *rest = where
     if top not in _TABLES or not rest:
         return Settings, "", top
-    if top in ("limits", "retention"):
+    if top in ("limits", "retention", "site"):
         return _TABLES[top], f"[{top}]", rest[0]
     return _TABLES[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])

@@ -1,7 +1,8 @@
 """Does pieces of work in processes that stay for a while, for more of it."""
 
+import logging
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
@@ -12,10 +13,14 @@ from pipeline.workers import Worker
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
+log = logging.getLogger("skilldrop")
+
 PIECES_AHEAD = 4
 """So many that a process has work while the one that asks does something else."""
 IDLE = 30.0
 """Seconds without work after which a process ends."""
+TRIES = 2
+"""Processes that may die over a piece before it is done by the one that asked."""
 
 
 class Crew:
@@ -34,15 +39,16 @@ class Crew:
         """Give the results of the pieces, in their order; all must be picklable.
 
         The work begins at once, and what is not done by the end of the context is left. What a
-        process leaves undone, because it died or its work raised, this one does itself: an
-        exception is thus raised here, when the turn of its piece comes.
+        process leaves undone because it died another one tries again, and then this one; work that
+        raised this one does itself at once: an exception is thus raised here, when the turn of its
+        piece comes.
         """
         wanted = min(len(os.sched_getaffinity(0)), len(pieces))
         if wanted < 2:
             yield map(work, pieces)
             return
+        call = _Call(work, pieces, wanted)
         self._hire(wanted)
-        call = _Call(work, pieces)
         self._ask(call)
         try:
             yield self._results(call)
@@ -59,16 +65,21 @@ class Crew:
         for number, piece in enumerate(call.pieces):
             self._ask(call)
             while number in call.asked:
-                self._receive()
+                if self._receive():
+                    self._hire(call.wanted)
+                    self._ask(call)
             if number in call.todo:  # all have enough to do, or nobody is left
                 call.todo.popleft()
-            yield call.done.pop(number) if number in call.done else call.work(piece)
+            result = call.done.pop(number, _FAILED)
+            yield call.work(piece) if isinstance(result, _Failed) else result
 
     def _hire(self, number: int) -> None:
+        """Start processes until there are so many, or the system allows no more."""
         for member in [member for member in self._members if not member.is_there()]:
             self._lose(member)
-        while len(self._members) < number:
-            self._members.append(_Member())
+        with suppress(OSError):
+            while len(self._members) < number:
+                self._members.append(_Member())
 
     def _ask(self, call: "_Call") -> None:
         """Hand out pieces until all have enough of them."""
@@ -77,8 +88,9 @@ class Crew:
                 if len(member.asked) < PIECES_AHEAD and call.todo and not member.ask(call):
                     self._lose(member)
 
-    def _receive(self) -> None:
-        """Wait until there are results and take them, or note that a process has ended."""
+    def _receive(self) -> bool:
+        """Wait until there are results and take them; tell whether a process has ended instead."""
+        has_lost = False
         busy = {member.worker.pipe: member for member in self._members if member.asked}
         for pipe in wait(list(busy)):
             assert isinstance(pipe, Connection)
@@ -86,6 +98,8 @@ class Crew:
                 busy[pipe].take(pipe.recv())
             except (EOFError, OSError):
                 self._lose(busy[pipe])
+                has_lost = True
+        return has_lost
 
     def _lose(self, member: "_Member") -> None:
         self._members.remove(member)
@@ -95,11 +109,22 @@ class Crew:
 class _Call:
     """Pieces that somebody waits for the results of."""
 
-    def __init__(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> None:
-        self.work, self.pieces = work, pieces
+    def __init__(self, work: Callable[[Any], Any], pieces: Sequence[Any], wanted: int) -> None:
+        self.work, self.pieces, self.wanted = work, pieces, wanted
         self.todo = deque(range(len(pieces)))
         self.asked: set[int] = set()
         self.done: dict[int, Any] = {}
+        self.deaths: Counter[int] = Counter()
+
+    def leave(self, number: int, *, was_at_work: bool) -> None:
+        """Let another process try a piece, unless two have died over it."""
+        self.asked.discard(number)
+        self.deaths[number] += was_at_work
+        if self.deaths[number] < TRIES:
+            self.todo.appendleft(number)
+        else:
+            log.warning("Helper processes died twice over one piece of work; the service does it"
+                        " itself.")
 
 
 class _Member:
@@ -134,13 +159,23 @@ class _Member:
         """Let others do what it was asked for."""
         self.worker.end()
         self.worker.pipe.close()
-        for call, number in self.asked:
-            call.asked.discard(number)
+        for place, (call, number) in reversed(list(enumerate(self.asked))):
+            call.leave(number, was_at_work=place == 0)
+
+
+class _Failed:
+    """Stands for the result of work that raised."""
+
+
+_FAILED = _Failed()
 
 
 def _serve(pipe: Connection, patience: float) -> None:
-    """Do what is asked for; one who fails at it leaves it, with the rest, to the one who asked."""
-    with suppress(Exception):
-        while pipe.poll(patience):
-            work, piece = pipe.recv()
-            pipe.send(work(piece))
+    """Do what is asked for, and say where that failed."""
+    while pipe.poll(patience):
+        work, piece = pipe.recv()
+        try:
+            result = work(piece)
+        except Exception:  # noqa: BLE001  # it is raised where the work was asked for
+            result = _FAILED
+        pipe.send(result)

@@ -1,14 +1,16 @@
 """One directory on the way down from a root, and what it directly holds."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from stat import S_ISDIR
 from typing import Protocol
 
 from pipeline import links
-from pipeline.names import COMMON_SPELLINGS, is_archive, is_junk, is_skill_md, text_path
-from pipeline.signature import Targets
+from pipeline.names import is_archive, is_junk, is_skill_md, text_path
+from pipeline.root_directory import RootDirectory, listing_error
+from pipeline.signature import Target, Targets
 from pipeline.snapshot import DATA_FOLDERS
 
 
@@ -16,32 +18,39 @@ from pipeline.snapshot import DATA_FOLDERS
 class Directory:
     """A directory and what the way to it says of it."""
 
-    path: str  # in its tree, as the system writes it
+    path: str  # in its tree, as the system writes it, without links
     text: str = ""  # relative to the root
     depth: int = 0  # directories below the root
     links: int = 0  # directory links on the way
     in_skill: bool = False  # a directory above it is a skill folder
     is_data: bool = False  # it lies below a data folder of such a one
     is_skill: bool = False
+    left: tuple[str, ...] = ()  # directories in which a link was followed
 
-    def child(self, name: str, *, is_link: bool = False) -> "Directory":
-        """Return the directory of this name in it."""
+    def child(self, name: str, target: Target | str | None = None) -> "Directory":
+        """Return the directory of this name in it, or the one that a link of this name leads to."""
         text = text_path(name)
+        is_link = isinstance(target, Target)
         return Directory(
-            f"{self.path}/{name}",
+            target.path if isinstance(target, Target) else f"{self.path}/{name}",
             f"{self.text}/{text}" if self.text else text,
             self.depth + 1,
             self.links + is_link,
             self.in_skill or self.is_skill,
             self.is_data or (self.is_skill and name in DATA_FOLDERS),
+            left=(*self.left, self.path) if is_link else self.left,
         )
 
-    def pass_on_to(self, name: str) -> None:
+    def lies_in(self, path: str) -> bool:
+        """Say whether the way to it leads through a directory of its tree, or ends there."""
+        return any(f"{passed}/".startswith(f"{path}/") for passed in (self.path, *self.left))
+
+    def pass_on_to(self, name: str, root: RootDirectory) -> None:
         """Find out, on the way to a name in it, whether this is a skill folder.
 
         Only for the name of a data folder can the answer make a difference to what is a skill.
         """
-        holds = holds_skill_md if name in DATA_FOLDERS else holds_common_skill_md
+        holds = root.holds_skill_md if name in DATA_FOLDERS else root.holds_common_skill_md
         self.is_skill = bool(self.text) and not self.is_data and holds(self.path)
 
     def judge(self, listed: "Listing") -> bool:
@@ -64,7 +73,7 @@ class Directory:
             return map(self.child, sorted(names))
         linked = self.linked(others)
         return (
-            self.child(name, is_link=name in linked) for name in sorted([*names, *linked])
+            self.child(name, others.get(name)) for name in sorted([*names, *linked])
         )
 
     def linked(self, others: Targets) -> frozenset[str]:
@@ -77,20 +86,9 @@ class Directory:
             return frozenset()
         return frozenset(
             name for name, target in others.items()
-            if not isinstance(target, str) and S_ISDIR(target.st_mode)
+            if not isinstance(target, str) and S_ISDIR(target.stat.st_mode)
             and (self.is_data or not is_skill_md(name))
         )
-
-
-class File(Protocol):
-    """A regular file in a directory, as `os.DirEntry` has it."""
-
-    @property
-    def name(self) -> str:
-        """Its name, as the system writes it."""
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return its stat; OSError."""
 
 
 @dataclass(slots=True)
@@ -98,7 +96,7 @@ class Listing:
     """The entries of a directory that are not junk, in the order of the file system."""
 
     directories: list[str] = field(default_factory=list)
-    files: list[File] = field(default_factory=list)  # as many as were asked for
+    files: list[str] = field(default_factory=list)  # as many as were asked for
     file_count: int = 0
     others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
     skill_mds: list[str] = field(default_factory=list)  # names among all of these, sorted
@@ -113,65 +111,57 @@ class Tree(Protocol):
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a directory; OSError."""
 
+    def stats(self, path: str) -> Callable[[str], os.stat_result]:
+        """Return what gives the stats of files in a directory by name, until another is asked."""
+
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
-        """Return where names that are neither files nor directories lead."""
+        """Return where names that are neither files nor directories lead; OSError."""
 
 
 class DiskTree:
-    """The directories below a root on disk, with their absolute paths."""
+    """The directories below a root on disk."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: RootDirectory) -> None:
         self._root = root
-        self.listing = listing
-        self.stat = os.stat
 
-    def targets(self, directory: str, names: Iterable[str]) -> Targets:
-        """Return where names that are neither files nor directories lead."""
-        return links.targets(self._root, directory, names)
+    def stat(self, path: str) -> os.stat_result:
+        """Return the stat of a directory; OSError."""
+        return os.fstat(self._root.directory(path))
 
+    def stats(self, path: str) -> Callable[[str], os.stat_result]:
+        """Return what gives the stats of files in a directory by name, until another is asked."""
+        return partial(os.stat, dir_fd=self._root.directory(path), follow_symlinks=False)
 
-def listing(path: str, files: int) -> Listing:
-    """List a directory in one pass, keeping at most so many files; OSError.
+    def listing(self, path: str, files: int) -> Listing:
+        """List a directory in one pass, keeping at most so many files; OSError.
 
-    Any SKILL.md is kept, and any archive.
-    """
-    found = Listing()
-    directories, kept, others = found.directories, found.files, found.others
-    count = 0
-    with os.scandir(path) as entries:
-        for entry in entries:
-            name = entry.name
-            if is_junk(name):
-                continue
-            if is_skill_md(name):
-                found.skill_mds.append(name)
-            if entry.is_file(follow_symlinks=False):
-                count += 1
-                if count <= files or is_skill_md(name) or is_archive(name):
-                    kept.append(entry)
-            elif entry.is_dir(follow_symlinks=False):
-                directories.append(name)
-            else:
-                others.append(name)
-    found.file_count = count
-    found.skill_mds.sort()
-    return found
-
-
-def holds_skill_md(path: str) -> bool:
-    """Say whether a directory holds SKILL.md in any spelling, at the price of listing it."""
-    try:
-        return any(map(is_skill_md, os.listdir(path)))
-    except OSError:
-        return False
-
-
-def holds_common_skill_md(path: str) -> bool:
-    """Say whether a directory holds SKILL.md in a common spelling, at the price of four stats."""
-    for name in COMMON_SPELLINGS:
+        Any SKILL.md is kept, and any archive.
+        """
+        found = Listing()
+        directories, kept, others = found.directories, found.files, found.others
+        count = 0
         try:
-            os.lstat(f"{path}/{name}")
-        except OSError:
-            continue
-        return True
-    return False
+            with os.scandir(self._root.directory(path)) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if is_junk(name):
+                        continue
+                    if is_skill_md(name):
+                        found.skill_mds.append(name)
+                    if entry.is_file(follow_symlinks=False):
+                        count += 1
+                        if count <= files or is_skill_md(name) or is_archive(name):
+                            kept.append(name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        directories.append(name)
+                    else:
+                        others.append(name)
+        except OSError as error:
+            raise listing_error(error) from error
+        found.file_count = count
+        found.skill_mds.sort()
+        return found
+
+    def targets(self, directory: str, names: Sequence[str]) -> Targets:
+        """Return where names that are neither files nor directories lead; OSError."""
+        return links.targets(self._root, directory, names)

@@ -16,15 +16,15 @@ from catalog.record import FileEntry, Kind
 from pipeline.archive import folders as folders_in
 from pipeline.archive import is_refused, is_whole, refused_at
 from pipeline.descent import Archive, Stray
-from pipeline.directory import holds_skill_md
 from pipeline.names import os_path, text_path
+from pipeline.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.seen_file import identity, is_text, opened
 from pipeline.signature import Folder, Limits, unreadable
 from pipeline.snapshot import Snapshot, digest, head_bytes, kind_of
 from pipeline.walk import (
     DEFAULT_LIMITS,
+    UNLISTED,
     archive_at,
-    entries,
     look_at,
     taken_apart,
     unit_of,
@@ -32,9 +32,9 @@ from pipeline.walk import (
 )
 
 __all__ = [
-    "DEFAULT_LIMITS", "Archive", "Folder", "Limits", "Stray", "archive_at", "can_list", "entries",
-    "folders_in", "is_refused", "is_skill_folder", "is_whole", "look", "os_path", "read",
-    "readable", "refused_at", "taken_apart", "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS", "UNLISTED", "Archive", "Folder", "Limits", "Stray", "archive_at", "can_list",
+    "folders_in", "is_refused", "is_skill_folder", "is_whole", "leads_out", "look", "os_path",
+    "read", "readable", "refused_at", "taken_apart", "text_path", "unit_of", "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once
@@ -43,7 +43,7 @@ _TICK_NS = 100_000_000
 """Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
 
 
-def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
@@ -56,7 +56,8 @@ def look(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | Non
     try:
         folders = _seen_in(archive)
     except OSError as error:
-        raise RootUnreadable(f"{path} in the root {root}: {error.strerror or error}.") from error
+        raise RootUnreadable(
+            f"{path} in the root {archive.root}: {error.strerror or error}.") from error
     if is_refused(folders[0]):
         return refused_at(folders[0], [path])[0]
     return next((folder for folder in folders if folder.path == path), None)
@@ -68,16 +69,16 @@ def _seen_in(archive: Archive) -> list[Folder]:
         return found
 
 
-def read(root: Path, folder: Folder, limits: Limits = DEFAULT_LIMITS) -> Snapshot | None:
+def read(root: Path | RootDirectory, folder: Folder,
+         limits: Limits = DEFAULT_LIMITS) -> Snapshot | None:
     """Read and hash the files of a folder; None if it is no longer as the walk saw it.
 
     Of a folder that exceeds a limit SKILL.md alone is read, so that its rejection has a name.
     """
     try:
-        top = os.path.abspath(root)
-        with readable(top, folder, limits) as now:
-            snapshot = _read(top, now, limits)
-            return snapshot if _is_as_seen(top, now, limits) else None
+        with held_open(root) as held, readable(held, folder, limits) as now:
+            snapshot = _read(held, now, limits)
+            return snapshot if _is_as_seen(held, now, limits) else None
     except (OSError, RootUnreadable):
         # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
         return None
@@ -92,40 +93,55 @@ def can_list(root: Path) -> bool:
     return True
 
 
+def leads_out(root: Path, path: str) -> bool:
+    """Say whether a link on a path leads out of its root."""
+    try:
+        with held_open(root) as held:
+            return held.real_path(f"/{os_path(archive_of(path) or path)}") is None
+    except (OSError, RootUnreadable):
+        return False
+
+
 def is_skill_folder(path: Path) -> bool:
     """Say whether a directory directly holds SKILL.md in any spelling."""
-    return holds_skill_md(os.fspath(path))
+    try:
+        with held_open(path) as held:
+            return held.holds_skill_md("")
+    except RootUnreadable:
+        return False
 
 
 @contextmanager
-def readable(root: str, folder: Folder, limits: Limits) -> Iterator[Folder]:
+def readable(root: RootDirectory, folder: Folder, limits: Limits) -> Iterator[Folder]:
     """Yield a folder whose files can be read, opening its archive again if need be; OSError."""
     if folder.source is None or folder.source.is_open:
         yield folder
         return
-    archive = archive_at(Path(root), folder.path, limits)
+    archive = archive_at(root, folder.path, limits)
     if archive is None:
         raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
     with folders_in(archive) as found:
         yield next((one for one in found if one == folder), folder)
 
 
-def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
+def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
     """Read a folder; OSError where it is no longer as the walk saw it."""
     name = folder.skill_md_name
     skill_md: bytes | None = None
     files: list[FileEntry] = []
     problems = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
-    top = f"{root}/{os_path(folder.path)}"
+    top = f"/{os_path(folder.path)}"
     for path, stat in folder.worth_reading(limits):
         try:
             if folder.source:
                 chunks = folder.source.chunks(f"{folder.path}/{path}")
             else:
-                chunks = _chunks(f"{top}/{os_path(path)}", stat)
+                chunks = _chunks(root, f"{top}/{os_path(path)}", stat)
             sha256, head = _hashed(chunks, most)
-        except PermissionError as error:
+        except OSError as error:
+            if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
+                raise
             problems.append(unreadable(path, error))
             continue
         if path == name:
@@ -143,7 +159,7 @@ def _read(root: str, folder: Folder, limits: Limits) -> Snapshot:
     )
 
 
-def _is_as_seen(root: str, folder: Folder, limits: Limits) -> bool:
+def _is_as_seen(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
     """Say whether the walk would note the same again.
 
     Whatever comes or goes changes its directory's time stamp, so the stats tell it, at a
@@ -152,13 +168,15 @@ def _is_as_seen(root: str, folder: Folder, limits: Limits) -> bool:
     """
     if folder.source:
         return folder.source.is_as_seen
+    root.forget()
     if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
-        now = look(Path(root), folder.path, limits)
-        return now is not None and now.fingerprint == folder.fingerprint
-    top = f"{root}/{os_path(folder.path)}"
-    return all(
-        identity(os.stat(f"{top}/{os_path(path)}")) == identity(stat)
-        for path, stat in (*folder.directories, *folder.entries)
+        now = look(root, folder.path, limits)
+        return (now is not None and now.fingerprint == folder.fingerprint
+                and root.is_in_place())
+    top = f"/{os_path(folder.path)}"
+    return root.is_in_place() and all(
+        identity(root.stat_behind_links(f"{top}/{os_path(path)}" if path else top))
+        == identity(stat) for path, stat in (*folder.directories, *folder.entries)
     )
 
 
@@ -178,12 +196,12 @@ def _file_entry(
     )
 
 
-def _chunks(path: str, expected: os.stat_result) -> Iterator[bytes]:
+def _chunks(root: RootDirectory, path: str, expected: os.stat_result) -> Iterator[bytes]:
     """Yield the bytes of a file.
 
     PermissionError if it must not be read, OSError if it is not as it was seen.
     """
-    file = opened(path, expected)
+    file = opened(root, path, expected)
     try:
         yield from _all_of(file, expected.st_size)
     finally:

@@ -1,14 +1,15 @@
 """Who looks at a part of a root: this process itself, or one for every core."""
 
 import gc
+import logging
 import os
 import pickle
 import threading
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice, repeat
 from multiprocessing.connection import Connection
@@ -22,6 +23,8 @@ from pipeline import disk, forked
 from pipeline.disk import Stray
 from pipeline.scan import Hidden, How, Part, Seen, Unchanged, look
 from pipeline.workers import Worker
+
+log = logging.getLogger("skilldrop")
 
 Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
 """Looks at a part of a root and yields what was seen, or None while it waits for a process.
@@ -44,6 +47,8 @@ SEEN_IN_AN_ANSWER = 16
 ANSWERS_AHEAD = 24
 """What waits of one process, and no more, however many folders there are in a piece: it is held
 in memory."""
+TRIES = 2
+"""Processes that may die over a piece before it is looked at by the one that asked."""
 WORTH_IT = 512
 """Paths to read from which on other processes are started: where nothing may be forked, that alone
 takes a third of a second."""
@@ -58,13 +63,14 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     """Look with as many processes as there are cores, while this one goes on storing.
 
     Where little is to be read this process does it alone, and so it does until the others have
-    started, and should they all die. What is seen comes in no particular order.
+    started. A process that dies is replaced, and its piece tried again; two deaths over one piece,
+    and this process looks at it. What is seen comes in no particular order.
     """
     paths = apart(part, how)
     if not is_worth_sharing(part, how, paths):
         yield from _compared(part, how, paths)
         return
-    todo = deque(pieces(part, paths, PATHS_IN_A_PIECE))
+    todo = deque(map(_Piece, pieces(part, paths, PATHS_IN_A_PIECE)))
     answers: _Answers = SimpleQueue()
     helpers = [_Helper(how, answers) for _ in os.sched_getaffinity(0)]
     alive = set(helpers)
@@ -82,7 +88,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
             for helper in chain.from_iterable(repeat(alive, PIECES_AHEAD)):
                 helper.ask(todo)
             if len(todo) > LEFT_TO_OTHERS and not has_heard and answers.empty():
-                yield from look(todo.pop(), how)
+                yield from todo.pop().look(how)
                 continue
             try:
                 helper, answer = answers.get(timeout=PATIENCE)
@@ -91,18 +97,55 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
                 continue
             if answer is None:
                 alive.discard(helper)
+                if helper.asked:
+                    todo.extendleft(reversed(helper.left_undone()))
+                    helpers.append(_Helper(how, answers))
+                    alive.add(helpers[-1])
+                    helpers[-1].listen()
+                if todo and todo[0].deaths >= TRIES:
+                    log.warning("Helper processes died twice over %s; the service reads it itself.",
+                                todo[0])
+                    yield from todo.popleft().look(how)
             elif answer != _STARTED:
                 has_heard = True
                 yield from helper.taken(answer)
-        for helper in helpers:
-            yield from helper.left_undone()
         for piece in todo:
-            yield from look(piece, how)
+            yield from piece.look(how)
     finally:
         if collects:
             gc.enable()
         for helper in helpers:
             helper.end()
+
+
+@dataclass
+class _Piece:
+    """A part to be looked at, and how far others have come with it."""
+
+    part: Part
+    told: set[object] = field(default_factory=set)  # by the one that looks now
+    told_before: set[object] = field(default_factory=set)  # by those that died
+    deaths: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.part.root.path}/{self.part.paths[0]} and what follows"
+
+    def look(self, how: How) -> Iterator[Seen]:
+        """Look at what nobody has told of."""
+        return self.fresh(look(self.part, how))
+
+    def fresh(self, seen: Iterable[Seen]) -> Iterator[Seen]:
+        """Yield what those that died had not told."""
+        for one in seen:
+            name = _name(one)
+            self.told.add(name)
+            if name not in self.told_before:
+                yield one
+
+    def died(self) -> None:
+        """Note that a process has died over it."""
+        self.deaths += 1
+        self.told_before |= self.told
 
 
 class _Helper:
@@ -114,9 +157,8 @@ class _Helper:
     """
 
     def __init__(self, how: How, answers: "_Answers") -> None:
-        self.asked: deque[Part] = deque()
+        self.asked: deque[_Piece] = deque()
         self._how = how
-        self._told: set[object] = set()  # what it has seen of the piece it was asked for first
         self._answers = answers
         self._room = threading.Semaphore(ANSWERS_AHEAD)
         self._is_wanted = True
@@ -135,31 +177,30 @@ class _Helper:
         except RuntimeError:
             self._answers.put((self, None))
 
-    def ask(self, todo: deque[Part]) -> None:
+    def ask(self, todo: "deque[_Piece]") -> None:
         """Give it a piece, once it is there, unless it has enough. If it dies, its thread tells."""
         if self._worker and todo and len(self.asked) < PIECES_AHEAD:
             self.asked.append(todo.popleft())
             with suppress(OSError):
-                self._worker.pipe.send(self.asked[-1])
+                self._worker.pipe.send(self.asked[-1].part)
 
     def taken(self, answer: bytes) -> Iterator[Seen]:
         """Yield what it has seen. Raises RootUnreadable."""
         self._room.release()
         if answer == _DONE:
             self.asked.popleft()
-            self._told.clear()
             return
         seen: list[Seen] | RootUnreadable = pickle.loads(answer)
         if isinstance(seen, RootUnreadable):
             raise seen
-        self._told.update(map(_name, seen))
-        yield from seen
+        yield from self.asked[0].fresh(seen)
 
-    def left_undone(self) -> Iterator[Seen]:
-        """Look at what it was asked for and, being dead, has not told."""
-        for piece in self.asked:
-            yield from (seen for seen in look(piece, self._how) if _name(seen) not in self._told)
-            self._told.clear()
+    def left_undone(self) -> list[_Piece]:
+        """Return what it was asked for and, being dead, has not done; it died over the first."""
+        undone = list(self.asked)
+        undone[0].died()
+        self.asked.clear()
+        return undone
 
     def end(self) -> None:
         """End it at once: what it may be doing is wanted no more."""

@@ -1,17 +1,15 @@
 """Shows one line of an untrusted text on a terminal, with a caret below the place that is meant."""
 
-import re
 import unicodedata
 from collections.abc import Iterable
+
+from catalog.invisible import all_visible, is_invisible
 
 WIDTH = 100
 """Terminal columns of a line that are shown; the rest is cut."""
 
 _BEFORE = 60  # of those, how many lie before the caret where the line must be cut there, too
 _CUT = "…"
-
-# Printable by their category, and yet nothing or blank on a screen.
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0]")
 
 
 def visible(text: str) -> str:
@@ -20,7 +18,7 @@ def visible(text: str) -> str:
     Those are control, bidi, tag and other invisible characters, line ends among them: what is
     returned is one line, and a terminal obeys nothing in it.
     """
-    if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
+    if all_visible(text):
         return text
     return "".join(map(_shown, text))
 
@@ -39,9 +37,7 @@ def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
 
 
 def _shown(character: str) -> str:
-    if character.isprintable() and not _BLANK.match(character):
-        return character
-    return f"<U+{ord(character):04X}>"
+    return f"<U+{ord(character):04X}>" if is_invisible(character) else character
 
 
 def _head(text: str, width: int) -> str:

@@ -70,8 +70,10 @@ def examine(
     profiles: Sequence[str],
 ) -> Examined:
     """Return what `judge` finds, from no more than the rules ask of a folder."""
+    problems = tuple(problem for problem in look.problems
+                     if problem.profile != "safety" or "safety" in profiles)
     if parsed is None or look.skill_md_name is None:
-        return Examined(None, _name(None, place), None, _unread(look.problems, acceptance))
+        return Examined(None, _name(None, place), None, _unread(problems, acceptance))
     declared, misfits = declare(with_json_values(parsed.frontmatter or {}, parsed.quoted))
     profiles = tuple(dict.fromkeys(("spec", *profiles)))
     skill = Skill(
@@ -82,7 +84,7 @@ def examine(
     said = check(skill, profiles)
     malformed = {each.field for each in said if each.code == "field-malformed"}
     findings = (
-        *look.problems,
+        *problems,
         *parsed.findings,
         *(skill.finding("field-type", misfit.message, field=misfit.field) for misfit in misfits
           if misfit.field not in malformed),

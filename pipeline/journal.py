@@ -45,8 +45,8 @@ class Journal:
 
     def _tell_held(self, held: Mapping[str, str]) -> None:
         for root, why in held.items():
-            log.warning("%s: %s; nothing of it is removed until `skilldrop reconcile"
-                        " --accept-removals` or the folders come back", root, why)
+            log.warning("%s: %s; the skills are kept until they are back or `skilldrop reconcile"
+                        " --accept-removals` confirms the removal", root, why)
 
     def _tell_changes(self, changes: Iterable[Applied]) -> None:
         for one in changes:

@@ -84,7 +84,8 @@ def github(judged: Iterable[Judgement]) -> Iterator[str]:
             place = {"file": judgement.file(found), "line": found.line, "col": found.column,
                      "title": found.code}
             properties = ",".join(
-                f"{key}={_escaped(str(value), ':,')}" for key, value in place.items() if value
+                f"{key}={_escaped(visible(str(value)), ':,')}"
+                for key, value in place.items() if value
             )
             message = _escaped(f"{visible(found.message)}\n{visible(found.fix)}")
             yield f"::{_GITHUB[found.severity]} {properties}::{message}"
@@ -121,8 +122,11 @@ def _source(found: Finding, line: str) -> Iterator[str]:
         yield f"    {' ' * len(number)} {click.style('|', dim=True)} " + click.style(
             caret, fg=_COLOURS[found.severity], bold=True)
     if found.after is not None:
-        for after in found.after.split("\n")[:_LINES_OF_A_REPAIR]:
+        repaired = found.after.split("\n")
+        for after in repaired[:_LINES_OF_A_REPAIR]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
+        if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
+            yield f"    {' ' * len(number)} … and {more} more lines; --format json has them"
 
 
 def _escaped(value: str, also: str = "") -> str:

@@ -157,8 +157,9 @@ def _carried_out(migration: Migration, root: Path, folder: Folder, source: Path,
 def _change(built: Path, todo: Plan) -> None:
     """Carry out a plan in a copy."""
     for path in (*todo.moves, *todo.moves.values(), *todo.writes):
-        if (built / disk.os_path(path)).parent.is_symlink():
-            raise OSError(f"{path} lies behind a link, which may lead anywhere")
+        for above in Path(disk.os_path(path)).parents:
+            if above != Path() and (built / above).is_symlink():
+                raise OSError(f"{path} lies behind a link, which may lead anywhere")
     for old, new in todo.moves.items():
         os.rename(built / disk.os_path(old), built / disk.os_path(new))
     for name in todo.folders:

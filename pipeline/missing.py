@@ -12,8 +12,9 @@ from catalog.record import Applied, Outcome, Trigger
 from catalog.store import Known, Store
 from pipeline import brake, disk
 from pipeline.disk import Limits
-from pipeline.mounts import device
+from pipeline.lost_mounts import LostMounts
 from pipeline.settle import Unit, with_archives
+from pipeline.uptime import uptime
 
 
 @dataclass
@@ -24,6 +25,9 @@ class Report:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     changes: list[Applied] = field(default_factory=list)  # all but "unchanged" and "held"
     unsettled: list[Unit] = field(default_factory=list)  # folders to come back to
+    no_room: dict[Unit, str] = field(default_factory=dict)  # what could not be published, and why
+    delayed: dict[Unit, float] = field(default_factory=dict)  # … in how many seconds
+    failures: dict[Unit, str] = field(default_factory=dict)  # why some of these cannot be read
     troubles: dict[str, str] = field(default_factory=dict)  # why a root could not be read
     missed_by_events: int = 0
     held: dict[str, str] = field(default_factory=dict)  # why removals were held back, by root
@@ -120,22 +124,37 @@ class Missing:
     def _sift(self, root: str, gone: Sequence[Unit]) -> Sequence[Unit]:
         if self._accepts_removals:
             return gone
-        now = datetime.now(UTC)
-        tally = self._store.removals.tally(root, now, brake.SPAN)
         fresh = [place for place in gone if not self._rows[place].is_held]
-        still_going = self._count_going(root) if fresh and tally.known >= brake.FEWEST else 0
-        why = brake.why_hold(
-            missing=tally.held + len(fresh) + still_going, known=tally.known,
-            removed_lately=tally.removed_lately,
-            is_elsewhere=root in self._lost or tally.device not in (None, device(root)))
-        if why and fresh:
-            self._hold(root, fresh, why, now)
-        elif still_going:
-            self._report.postponed += fresh
-        return [] if why or still_going else fresh
+        if not fresh:
+            return []
+        lost: dict[str, list[Unit]] = defaultdict(list)
+        mounts = LostMounts(self._store, root, is_lost=root in self._lost)
+        for place in fresh:
+            lost[mounts.why_gone(place.path) or ""].append(place)
+        removed = lost.pop("", [])
+        for why, places in lost.items():
+            self.hold(root, [place.path for place in places], why)
+        return self._brake(root, removed) if removed else []
 
-    def _hold(self, root: str, places: Sequence[Unit], why: str, now: datetime) -> None:
-        held = self._store.removals.hold(root, [place.path for place in places], at=now,
+    def _brake(self, root: str, gone: Sequence[Unit]) -> Sequence[Unit]:
+        """Return what is to be removed of what is gone; nothing where it is too much at once."""
+        now, since_boot = datetime.now(UTC), uptime()
+        tally = self._store.removals.tally(root, now, since_boot, brake.SPAN)
+        still_going = self._count_going(root) if tally.known >= brake.FEWEST else 0
+        paths = [place.path for place in gone]
+        if why := brake.why_hold(missing=tally.held + len(gone) + still_going, known=tally.known,
+                                 removed_lately=tally.removed_lately):
+            self.hold(root, paths, why)
+        elif still_going:
+            self._report.postponed += gone
+        else:
+            self._store.removals.note_going(root, paths, now, since_boot, brake.SPAN)
+            return gone
+        return []
+
+    def hold(self, root: str, paths: Sequence[str], why: str) -> None:
+        """Hold back the removal of skills of a root."""
+        held = self._store.removals.hold(root, paths, why=why, at=datetime.now(UTC),
                                          trigger=self._trigger, scan=self._scan_id)
         self._report.outcomes["held"] += len(held)
         if held:
@@ -149,20 +168,6 @@ class Missing:
             for path in self._store.known(*unit)
             if (place := Unit(root, path)) not in self._rows
         )
-
-
-def trouble_in(store: Store, root: str, report: Report) -> str | None:
-    """Say why a root cannot be read, or that removals are held and what to do, if anything is."""
-    held = store.removals.held(root)
-    return report.troubles.get(root) or (held_sentence(held) if held else None)
-
-
-def held_sentence(number: int) -> str:
-    """Say that removals are held, and what to do."""
-    what = "1 skill of it is gone and its" if number == 1 else (
-        f"{number} skills of it are gone and their")
-    return (f"{what} removal is held: bring the folders back, or confirm it with "
-            "`skilldrop reconcile --accept-removals`.")
 
 
 def outermost(units: Sequence[Unit]) -> list[Unit]:

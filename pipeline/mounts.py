@@ -1,7 +1,9 @@
 """Knows on which file system a directory lies, and which of them are on a network."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 
 def device(path: str) -> str | None:
@@ -14,6 +16,17 @@ def device(path: str) -> str | None:
     except OSError:
         return None
     return f"{found:x}"
+
+
+def mounted_below(directory: str, mounts: str | None = None) -> dict[str, str]:
+    """Return which part of its file system is mounted where below a directory, by relative path.
+
+    mounts is the text of /proc/self/mountinfo; where there is no such file, nothing is known.
+    """
+    top = os.path.realpath(directory).rstrip("/")
+    return {mount.point.removeprefix(f"{top}/"): mount.part
+            for mount in _mounts(_read() if mounts is None else mounts)
+            if mount.point.startswith(f"{top}/")}
 
 
 _NETWORK = frozenset({
@@ -44,15 +57,27 @@ def _read() -> str:
 def _type(path: str, mounts: str) -> str:
     """Return the type of what is mounted deepest above a path, the last one mounted there."""
     found, deepest = "", -1
-    for line in mounts.splitlines():
+    for mount in _mounts(mounts):
+        if len(mount.point) >= deepest and f"{path}/".startswith(f"{mount.point}/"):
+            found, deepest = mount.kind, len(mount.point)
+    return found
+
+
+class _Mount(NamedTuple):
+    """One line of /proc/self/mountinfo."""
+
+    point: str  # absolute, without a slash at its end
+    part: str  # the directory of the file system that is mounted there
+    kind: str
+
+
+def _mounts(text: str) -> Iterator[_Mount]:
+    for line in text.splitlines():
         left, _, right = line.partition(" - ")
         fields = left.split(" ")
-        if len(fields) < 5 or not right:
-            continue
-        point = _unescaped(fields[4]).rstrip("/")
-        if len(point) >= deepest and f"{path}/".startswith(f"{point}/"):
-            found, deepest = right.split(" ")[0], len(point)
-    return found
+        if len(fields) >= 5 and right:
+            yield _Mount(_unescaped(fields[4]).rstrip("/"), _unescaped(fields[3]),
+                         right.split(" ")[0])
 
 
 def _unescaped(field: str) -> str:

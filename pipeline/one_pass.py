@@ -23,7 +23,7 @@ from pipeline.engines import Engine, processes, serial
 from pipeline.excerpt import visible
 from pipeline.missing import Report
 from pipeline.outcomes import take_outcomes
-from pipeline.rounds import FullScan, Round, show_pending
+from pipeline.rounds import FullScan, Round, can_list_all, show_pending
 from pipeline.settle import Unit
 
 log = logging.getLogger("skilldrop")
@@ -90,19 +90,26 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
             report.seen += again.report.seen - len(set(waiting))  # an archive was seen as one
             report.outcomes.update(again.report.outcomes)
             report.troubles |= again.report.troubles
+            report.delayed |= again.report.delayed
+            report.failures = again.report.failures
             waiting = again.report.unsettled
         for unit in waiting:
             show_pending(store, roots, unit,
-                         datetime.now(UTC) - timedelta(seconds=time.monotonic() - began))
+                         datetime.now(UTC) - timedelta(seconds=time.monotonic() - began),
+                         report.failures.get(unit))
         if full:
+            if not waiting and can_list_all(roots):
+                for _ in store.remove_lost_packages(datetime.now(UTC)):
+                    pass
             full.write_row()
             _take_outcomes(settings, store)
         publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
                         settings.retention.of_indexes)
         if full:
             store.collect(settings.retention.of_packages, datetime.now(UTC))
+            store.thin(settings.retention.of_history, datetime.now(UTC))
         counts, held = search.counts(store.db), store.removals.held()
-    return Result(report, tuple(waiting), counts["active"], counts["shadowed"],
+    return Result(report, (*waiting, *report.delayed), counts["active"], counts["shadowed"],
                   counts["rejected"], held, time.monotonic() - began)
 
 

@@ -1,15 +1,18 @@
 """Opens the catalog for writing under the settings in force."""
 
 import hashlib
+import logging
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from typing import TypeVar
 
 from catalog.connection import explained
-from catalog.errors import RootUnreadable
+from catalog.errors import CatalogDamaged, OutOfRoom, RootUnreadable
 from catalog.making import Packaging
+from catalog.ownership import Folder, identity_of, refuse_others
 from catalog.package_folder import PackageFolder
 from catalog.store import Store
 from pipeline import originals
@@ -18,32 +21,77 @@ from pipeline.crew import Crew
 from pipeline.disk import Limits
 from pipeline.findings.registry import REGISTRY
 
+T = TypeVar("T")
+log = logging.getLogger("skilldrop")
+
 
 def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: None, *,
-               needs_root: bool = True) -> Store:
+               needs_root: bool = True, damage: str | None = None) -> Store:
     """Return the catalog, told which roots and indexes are configured, its packages as it says.
 
-    progress is told how many skills had to be published for that.
+    progress is told how many skills had to be published for that. A damaged catalog is replaced
+    by a new one; damage says how it was found out before.
 
-    Raises CatalogBusy, CatalogUnusable, DiskFull, and RootUnreadable where no root can be read;
-    one of several that cannot is noted in the catalog and looked for again. needs_root says
-    whether one must be readable at all.
+    Raises CatalogBusy, CatalogUnusable, DiskFull, FolderNotOwned where a folder is not this
+    catalog's, and RootUnreadable where no root can be read; one of several that cannot is noted
+    in the catalog and looked for again. needs_root says whether one must be readable at all.
     """
     roots = settings.root_specs
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
     if needs_root and len(troubles) == len(roots):
         raise RootUnreadable(" ".join(troubles))
-    store = Store.open(settings.catalog_path)
+    folders = folders_of(settings)
+    if not settings.catalog_path.exists():  # refused before anything is made
+        with explained(settings.catalog_path):
+            refuse_others(folders, identity_of(folders))
+    store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:
         with explained(settings.catalog_path):
+            store.own(folders)
             store.set_roots(roots, rules_in_force(), datetime.now(UTC))
             store.set_indexes(settings.index_specs)
-            for published in store.publish_into(packaging_of(settings), datetime.now(UTC)):
-                progress(published)
+            try:
+                for published in store.publish_into(packaging_of(settings), datetime.now(UTC),
+                                                    settings.retention.quota):
+                    progress(published)
+            except OutOfRoom as error:  # the next full scan tries again, and removes what is gone
+                log.warning("%s", error)
+                store.owes_packages = True
+    except CatalogDamaged as error:  # where only these steps look
+        store.close()
+        if damage:
+            raise
+        return open_store(settings, progress, needs_root=needs_root, damage=str(error))
     except BaseException:
         store.close()
         raise
     return store
+
+
+def with_store(settings: Settings, work: Callable[[Store], T],
+               progress: Callable[[int], None] = lambda _: None, *,
+               needs_root: bool = True) -> T:
+    """Do something with the catalog open for writing; once more where it proves damaged.
+
+    Raises what `open_store` and the work raise.
+    """
+    store = open_store(settings, progress, needs_root=needs_root)
+    try:
+        with explained(settings.catalog_path):
+            return work(store)
+    except CatalogDamaged as error:
+        store.close()
+        store = open_store(settings, progress, needs_root=needs_root, damage=str(error))
+        with explained(settings.catalog_path):
+            return work(store)
+    finally:
+        store.close()
+
+
+def folders_of(settings: Settings) -> tuple[Folder, ...]:
+    """Return the folders that skilldrop writes to, beside the catalog."""
+    return (Folder(settings.packages_folder, "packages"), Folder(settings.index_folder, "index"),
+            Folder(settings.outcomes_folder, "outcomes"))
 
 
 def packaging_of(settings: Settings) -> Packaging:

@@ -5,29 +5,31 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 from catalog.errors import NotAsJudged, RootUnreadable
 from catalog.file_names import archive_of
 from catalog.staging import Original, Readable
 from pipeline import disk, seen_file
 from pipeline.disk import DEFAULT_LIMITS, Archive, Folder, Limits, archive_at, folders_in
+from pipeline.root_directory import RootDirectory
 
 
 @contextmanager
 def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["Originals"]:
     """Look at skill folders once more; what is read of archives can be until the context ends."""
-    with ExitStack() as stack:
-        yield Originals(limits, stack)
+    with ExitStack() as stack, ExitStack() as roots:
+        yield Originals(limits, stack, roots)
 
 
 class Originals:
     """Skill folders as they now are. The archive asked for last stays open for what follows."""
 
-    def __init__(self, limits: Limits, stack: ExitStack) -> None:
-        """Take what is to be closed in the end."""
+    def __init__(self, limits: Limits, stack: ExitStack, roots: ExitStack) -> None:
+        """Take what is to be closed in the end: archives, and roots."""
         self._limits = limits
         self._stack = stack
+        self._roots = roots
+        self._open: dict[str, RootDirectory] = {}
         self._archive: Archive | None = None
         self._folders: dict[str, Folder] = {}  # of the archive, by path
 
@@ -35,7 +37,7 @@ class Originals:
         """Return the files of a skill folder. Raises NotAsJudged where there can be none."""
         try:
             if not archive_of(path):
-                return FilesOfFolder(root, path)
+                return FilesOfFolder(self._opened(root), path)
             folder = self._in_archive(root, path)
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
@@ -43,8 +45,14 @@ class Originals:
             raise NotAsJudged(f"{path} is no skill folder any more.")
         return FilesInArchive(folder)
 
+    def _opened(self, path: str) -> RootDirectory:
+        """Return a root held open, as long as its path leads to the same directory. OSError."""
+        if path not in self._open or not self._open[path].is_in_place():
+            self._open[path] = self._roots.enter_context(RootDirectory(path))
+        return self._open[path]
+
     def _in_archive(self, root: str, path: str) -> Folder | None:
-        archive = archive_at(Path(root), path, self._limits)
+        archive = archive_at(self._opened(root), path, self._limits)
         if archive is None:
             return None
         if archive != self._archive:
@@ -62,10 +70,10 @@ class FilesOfFolder:
     It is not listed anew: whether its files are those that were judged, their hashes will tell.
     """
 
-    def __init__(self, root: str, path: str) -> None:
-        """Take the root, which has to be there, and the folder's path in it."""
-        self._root = os.path.realpath(root, strict=True)
-        self._top = f"{self._root}/{disk.os_path(path)}"
+    def __init__(self, root: RootDirectory, path: str) -> None:
+        """Take the root and the folder's path in it."""
+        self._root = root
+        self._top = f"/{disk.os_path(path)}"
 
     def open(self, path: str) -> Readable:
         """Open a regular file inside the root. Raises OSError."""

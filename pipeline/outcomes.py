@@ -3,15 +3,18 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
 from typing import Literal
 
+from catalog.by_descriptor import descended
 from catalog.outcome import BadOutcome, JudgedOutcome, RunFile
+from catalog.ownership import Folder
+from catalog.record import Finding
 from catalog.store import Store
 from pipeline.findings.registry import finding
 from pipeline.names import is_junk, os_path, text_path
@@ -38,25 +41,32 @@ def take_outcomes(store: Store, folder: Path, *, quiet: float, now_ns: int,
     """Bring the catalog up to the outcome files at some paths, or to all of them.
 
     One that changed less than `quiet` seconds ago is left for later; one that is known is not
-    opened. A folder that is not there holds nothing.
+    opened. A folder that is not there holds nothing. Raises FolderNotOwned where the folder is
+    somebody else's, as bad files are moved in it.
     """
     report = OutcomeReport()
     known = store.known_outcomes()
     there = set()
-    for path in _files(folder) if paths is None else paths:
-        there.add(path)
-        seen = _look(folder, path, known, quiet, now_ns)
-        if seen == "unsettled":
-            report.unsettled.append(path)
-        elif isinstance(seen, BadOutcome):
-            _reject(store, folder, seen, report)
-        elif seen:
-            revision = store.add_outcome(seen, datetime.now(UTC))
-            if revision:
-                (report.stored if revision == 1 else report.revised).append(path)
+    if folder.exists():
+        with store.owned(Folder(folder, "outcomes")) as at:
+            for path in _files(folder) if paths is None else paths:
+                there.add(path)
+                _take_one(store, at, path, _look(at, path, known, quiet, now_ns), report)
     if paths is None:
         store.forget_outcomes([path for path in known if path not in there])
     return report
+
+
+def _take_one(store: Store, at: int, path: str,
+              seen: JudgedOutcome | Literal["unsettled"] | None, report: OutcomeReport) -> None:
+    if seen == "unsettled":
+        report.unsettled.append(path)
+    elif isinstance(seen, BadOutcome):
+        _reject(store, at, seen, report)
+    elif seen:
+        revision = store.add_outcome(seen, datetime.now(UTC))
+        if revision:
+            (report.stored if revision == 1 else report.revised).append(path)
 
 
 def outcome_at(folder: Path, hinted: str) -> str | None:
@@ -145,16 +155,22 @@ def _may_be_outcome(path: str) -> bool:
             and not any(map(is_junk, names)) and not names[-1].startswith("."))
 
 
-def _look(folder: Path, path: str, known: Mapping[str, str], quiet: float,
+def _look(at: int, path: str, known: Mapping[str, str], quiet: float,
           now_ns: int) -> JudgedOutcome | Literal["unsettled"] | None:
-    """Return what a file says; None where it is known, or gone."""
-    where = f"{folder}/{os_path(path)}"
+    """Return what a file says; None where it is known, gone, or lies behind a link."""
+    *above, name = os_path(path).split("/")
     try:
-        stat = os.lstat(where)
+        with descended(at, above) as inside:
+            return _look_inside(inside, name, path, known.get(path), quiet, now_ns)
     except OSError:
         return None
+
+
+def _look_inside(inside: int, name: str, path: str, known: str | None, quiet: float,
+                 now_ns: int) -> JudgedOutcome | Literal["unsettled"] | None:
+    stat = os.stat(name, dir_fd=inside, follow_symlinks=False)
     fingerprint = _fingerprint(stat)
-    if known.get(path) == fingerprint:
+    if known == fingerprint:
         return None
     if abs(now_ns - stat.st_ctime_ns) < quiet * 1e9:
         return "unsettled"
@@ -162,7 +178,7 @@ def _look(folder: Path, path: str, known: Mapping[str, str], quiet: float,
     if path.count("/") != 1:
         return BadOutcome(file, (finding("outcome-misplaced"),))
     try:
-        data, after = _read(where)
+        data, after = _read(name, inside)
     except OSError as error:
         if error.errno == errno.ENOENT:
             return None
@@ -184,9 +200,9 @@ def _judged(file: RunFile, data: bytes, stat: os.stat_result) -> JudgedOutcome:
         RunFile(file.path, file.fingerprint, hashlib.sha256(data).hexdigest()), data)
 
 
-def _read(path: str) -> tuple[bytes, os.stat_result]:
+def _read(path: str, at: int | None = None) -> tuple[bytes, os.stat_result]:
     """Return a file's bytes, if they are not too many, and its stat after reading them."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
@@ -200,30 +216,54 @@ def _fingerprint(stat: os.stat_result) -> str:
 
 # Quarantine
 
-def _reject(store: Store, folder: Path, bad: BadOutcome, report: OutcomeReport) -> None:
+def _reject(store: Store, at: int, bad: BadOutcome, report: OutcomeReport) -> None:
     """Note a bad file and move it out of the way; one that cannot be moved is known where it is.
 
     It is noted first: after a crash in between it is judged once more, and nothing is lost.
     """
     report.rejected[bad.file.path] = " ".join(found.message for found in bad.findings)
-    target = _free_place(folder, bad.file.path)
+    target = _free_place(at, bad.file.path)
     store.reject_outcome(bad, target, datetime.now(UTC))
-    place = folder / os_path(target)
+    *above, name = os_path(bad.file.path).split("/")
+    *below, new = os_path(target).split("/")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        os.rename(folder / os_path(bad.file.path), place)
+        with descended(at, above) as source, _made(at, below) as quarantine:
+            os.rename(name, new, src_dir_fd=source, dst_dir_fd=quarantine)
+            with suppress(OSError):  # a courtesy: the catalog has them, too
+                _explain(f"{new.removesuffix('.json')}.findings.txt", quarantine, bad.findings)
     except OSError:
         store.reject_outcome(bad, None, datetime.now(UTC))
-        return
-    with suppress(OSError):  # a courtesy: the catalog has them, too
-        place.with_suffix(".findings.txt").write_text("".join(
-            f"{found.severity} {found.code}: {found.message} {found.fix}\n"
-            for found in bad.findings), "utf-8")
 
 
-def _free_place(folder: Path, path: str) -> str:
+def _free_place(at: int, path: str) -> str:
     target, count = f"{QUARANTINE}/{path}", 1
-    while os.path.lexists(folder / os_path(target)):
+    while _is_there(at, target):
         count += 1
         target = f"{QUARANTINE}/{path.removesuffix('.json')}-{count}.json"
     return target
+
+
+def _is_there(at: int, path: str) -> bool:
+    try:
+        os.stat(os_path(path), dir_fd=at, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _made(at: int, names: Sequence[str]) -> Iterator[int]:
+    """Give the directory at some names below an open one, made where there is none."""
+    for count in range(len(names)):
+        with descended(at, names[:count]) as above, suppress(FileExistsError):
+            os.mkdir(names[count], dir_fd=above)
+    with descended(at, names) as made:
+        yield made
+
+
+def _explain(name: str, at: int, findings: Sequence[Finding]) -> None:
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+                     0o644, dir_fd=at)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.writelines(f"{found.severity} {found.code}: {found.message} {found.fix}\n"
+                        for found in findings)

@@ -10,7 +10,8 @@ from catalog import audit, package_audit, search
 from catalog.audit import Difference
 from catalog.connection import explained
 from catalog.errors import RootUnreadable
-from catalog.record import Finding, Judged, Rejection, RootSpec
+from catalog.record import Applied, Finding, Judged, Rejection, RootSpec
+from catalog.removals import NO_ROOT
 from catalog.store import Store
 from pipeline import disk
 from pipeline.config import Settings
@@ -54,11 +55,27 @@ def compare(settings: Settings, *, engine: Engine = processes,
     return Comparison(tuple(found), look.held, look.last_good, look.seen)
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What a full pass that believes nothing came to."""
+
+    before: Comparison
+    left: tuple[Difference, ...]
+    changes: tuple[Applied, ...]  # what became of skills, but for those that were removed
+    removed: tuple[Applied, ...]
+    accepted: tuple[Applied, ...]  # those of the removed whose removal had been held
+
+    @property
+    def mended(self) -> tuple[Difference, ...]:
+        """What differed before, and does no longer."""
+        left = set(self.left)
+        return tuple(each for each in self.before.differences if each not in left)
+
+
 def mend(settings: Settings, *, accepts_removals: bool = False,
          progress: Callable[[int], None] = lambda _: None,
-         waiting: Callable[[int], None] = lambda _: None,
-         ) -> tuple[Comparison, tuple[Difference, ...]]:
-    """Make a full pass that believes nothing; return what differed before, and what still does.
+         waiting: Callable[[int], None] = lambda _: None) -> Mended:
+    """Make a full pass that believes nothing, and tell what it did and what still differs.
 
     Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
     Raises CatalogBusy where something else writes the catalog, RequestFailed, NotInCatalog,
@@ -66,6 +83,7 @@ def mend(settings: Settings, *, accepts_removals: bool = False,
     """
     before = compare(settings, progress=progress)  # opening mends a little already
     doubted = places(before.differences, settings)
+    moment = _moment(settings)
 
     def alone(store: Store) -> None:
         store.forget(doubted)
@@ -76,7 +94,13 @@ def mend(settings: Settings, *, accepts_removals: bool = False,
                                     "places": [list(place) for place in doubted]},
                    alone, needs_root=not accepts_removals, waiting=waiting)
     after = compare(settings, progress=progress)
-    return replace(before, held=after.held), after.differences
+    changes = _changes(settings, moment)
+    removed = [change for change in changes if change.outcome == "removed"]
+    return Mended(
+        replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
+        after.differences, tuple(change for change in changes if change.outcome != "removed"),
+        tuple(removed),
+        tuple(change for change in removed if (change.root, change.path) in moment.held))
 
 
 def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
@@ -84,6 +108,18 @@ def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
     return [Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
             for difference in differences if difference.kind == "catalog"
             for root in settings.root_specs if difference.where.startswith(f"{root.path}/")]
+
+
+def _moment(settings: Settings) -> audit.Moment:
+    db = search.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        return audit.moment(db)
+
+
+def _changes(settings: Settings, since: audit.Moment) -> list[Applied]:
+    db = search.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        return audit.changes_since(db, since)
 
 
 class _Look:
@@ -108,9 +144,11 @@ class _Look:
     def _folders(self) -> Iterator[Difference]:
         for root in self._settings.root_specs:
             yield from self._root(root)
-        for root_path, path in audit.unconfigured(self._db):
-            yield Difference("catalog", f"{root_path}/{path}",
-                             "its root is no longer configured")
+        for root_path, path, is_held in audit.unconfigured(self._db):
+            if is_held:
+                self.held += 1
+            else:
+                yield Difference("catalog", f"{root_path}/{path}", NO_ROOT)
 
     def _root(self, root: RootSpec) -> Iterator[Difference]:
         limits = Limits(**self._settings.limits.model_dump())
@@ -143,12 +181,15 @@ class _Look:
         self._progress(self.seen)
         if isinstance(seen, Unsettled):
             missing.pop(seen.path, None)
-            yield Difference("catalog", f"{root.path}/{seen.path}", "it is still changing")
+            yield Difference("catalog", f"{root.path}/{seen.path}",
+                             seen.why or "it is still changing")
             return
         assert isinstance(seen, Judged)
         verdict = seen.verdict
         row = missing.pop(verdict.place.path, None)
         where = f"{root.path}/{verdict.place.path}"
+        if row and row.is_delayed:
+            return  # as the catalog says
         for what in audit.contradictions(self._db, verdict):
             yield Difference("catalog", where, what)
         if row and row.is_pending:

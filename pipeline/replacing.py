@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from catalog.by_descriptor import remove_made
+
 _AT_FDCWD, _EXCHANGE = -100, 2  # of renameat2(2)
 _NOT_THERE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
@@ -21,10 +23,11 @@ def built_beside(place: Path, source: Path) -> Iterator[Path]:
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     holder = Path(tempfile.mkdtemp(prefix=".skilldrop-", dir=place.parent))
+    made = holder.lstat()
     try:
         yield Path(shutil.copytree(source, holder / place.name, symlinks=True))
     finally:
-        shutil.rmtree(holder, ignore_errors=True)
+        remove_made(holder, made)
 
 
 def put(built: Path, place: Path) -> None:
@@ -42,14 +45,14 @@ def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path |
     alone. None, and nothing is done, where it is not the same any more. Raises OSError.
     """
     _sync(built)
-    backup = _free(place)
+    backup, made = _free(place), built.lstat()
     os.rename(built, backup)
     done = False
     try:
         done = still_same() and (_exchanged(backup, place) or _exchanged_in_steps(backup, place))
     finally:
-        if not done:
-            shutil.rmtree(backup, ignore_errors=True)
+        if not done:  # where not even that could be undone, the backup is the old folder
+            remove_made(backup, made)
     _sync_folder(place.parent)
     return backup if done else None
 

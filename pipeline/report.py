@@ -67,8 +67,8 @@ def health(found: dict[str, Any]) -> str:
 
 def health_of(found: dict[str, Any]) -> told.Health:
     """Return how the service is, from what `search.status` found."""
-    troubles = [root for root in found["roots"] if root["trouble"]]
-    return told.health(found["health"], troubles, datetime.now(UTC))
+    in_trouble = [root for root in found["roots"] if root["trouble"]]
+    return told.health(found | {"roots": in_trouble}, datetime.now(UTC))
 
 
 def status(found: dict[str, Any]) -> str:
@@ -83,6 +83,9 @@ def status(found: dict[str, Any]) -> str:
         lines.append(f"index {index['name']}: {counted(index['inside'], 'skill')}{over}")
     lines.append(", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
                  + " in all findings")
+    if mended := found["health"]["packages_mended"]:
+        lines.append(f"{counted(mended, 'damaged package')} mended so far")
+    lines += map(_recovery, found["recoveries"][-1:])
     is_much = sum(len(found[word]) for word in (*_AMISS, "errors")) > _SHOWN
     most = _SHOWN_OF_MUCH if is_much else _SHOWN
     for word in _AMISS:
@@ -91,7 +94,15 @@ def status(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-_AMISS = ("pending", "rejected", "newest_rejected", "version_held", "shadowed")
+def _recovery(row: dict[str, Any]) -> str:
+    counts = ", ".join(counted(row[key], word) for key, word in (
+        ("skills", "skill"), ("versions", "version"), ("index_builds", "index publication"),
+        ("outcomes", "outcome")))
+    return visible(f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
+                   f"{row['damaged_file']}: {counts} ({row['why']})")
+
+
+_AMISS = ("pending", "rejected", "newest_rejected", "version_held", "name_confusable", "shadowed")
 _SHOWN = 20
 """Lines of what is amiss that one screen has room for in all …"""
 _SHOWN_OF_MUCH = 4
@@ -100,7 +111,8 @@ _SHOWN_OF_MUCH = 4
 
 def _amiss(word: str, rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
     said = {"newest_rejected": "newest content rejected, last good version stays",
-            "version_held": "held at an earlier version"}.get(word, word)
+            "version_held": "held at an earlier version",
+            "name_confusable": "name looks like another"}.get(word, word)
     for row in rows[:most]:
         why = row.get("why") or row.get("pending_reason") or ""
         since = row.get("since") or row.get("pending_since")

@@ -7,17 +7,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from catalog.errors import RootUnreadable
+from catalog.errors import OutOfRoom, RootUnreadable
 from catalog.file_names import top_of_archive
 from catalog.naming import qualified_name, skill_id
 from catalog.record import Applied, Change, Finding, Gone, Judged, RootSpec, Trigger
+from catalog.removals import NO_ROOT
 from catalog.store import Known, Store
-from pipeline import disk
+from pipeline import disk, lost_mounts
 from pipeline.disk import Limits, Stray
 from pipeline.engines import Engine, serial
 from pipeline.ingest import folder_name
-from pipeline.missing import Missing, Report, outermost, trouble_in
-from pipeline.mounts import device
+from pipeline.missing import Missing, Report, outermost
 from pipeline.scan import Hidden, How, Newcomer, Part, Unchanged, Unsettled, place_of
 from pipeline.settle import Unit, with_archives
 
@@ -48,19 +48,25 @@ class Round:
         self._trigger = trigger
         self._scan_id = scan_id
         self._heard_of = heard_of
+        self._accepts_removals = accepts_removals
         self._missing = Missing(store, self.report, limits, trigger=trigger, scan_id=scan_id,
                                 going=going, accepts_removals=accepts_removals)
         self._batch: list[Change] = []
         self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
         self._paused_at = time.monotonic()
+        self._no_room: OutOfRoom | None = None
 
     def run(self, units: Sequence[Unit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
 
         Where anything could have moved, folders at paths never seen before are read last, when
         it is known which old ones are gone: so a rename is told from a removal and an arrival.
+        Raises OutOfRoom in the end where a batch was left, to be looked at again.
         """
         units = outermost(with_archives(units))
+        roots = dict.fromkeys(unit.root for unit in units)
+        for root in roots:
+            lost_mounts.note_new(self._store, root)
         self._missing.looked_at = units
         known = {unit: self._store.known(*unit) for unit in units}
         how = replace(self._how, newcomers=not any(known.values()))
@@ -69,13 +75,22 @@ class Round:
         yield from self._read_newcomers()
         self._apply()
         yield from self.remove(self._missing.to_remove())
-        for root in dict.fromkeys(unit.root for unit in units):
-            self._store.set_root_trouble(root, trouble_in(self._store, root, self.report))
+        for root in roots:
+            self._store.set_root_trouble(root, self.report.troubles.get(root))
+        if self._no_room:  # the rest was done: what is removed makes room
+            raise self._no_room
+
+    def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
+        """Hold what the catalog has of a root that is no longer configured, or remove it."""
+        if self._accepts_removals:
+            yield from self.remove([Unit(root, path) for path in paths])
+        else:
+            self._missing.hold(root, paths, NO_ROOT)
 
     def remove(self, places: Sequence[Unit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
-            self._batch.append(Gone(*place))
+            self._batch.append(Gone(*place, disk.leads_out(Path(place.root), place.path)))
             yield from self._pause()
         self._apply()
 
@@ -90,7 +105,8 @@ class Round:
         try:
             for seen in self._engine(part, how):
                 if isinstance(seen, Stray):
-                    strays.append((seen.path, seen.finding))
+                    if Unit(unit.root, seen.path).lies_in(unit):  # not one met on the way there
+                        strays.append((seen.path, seen.finding))
                 elif isinstance(seen, Hidden):
                     hidden.append(Unit(unit.root, seen.path))
                 elif seen:
@@ -143,6 +159,8 @@ class Round:
             self.report.outcomes["unchanged"] += 1
         elif isinstance(seen, Unsettled):
             self.report.unsettled.append(Unit(root, path))
+            if seen.why:
+                self.report.failures[Unit(root, path)] = seen.why
         else:
             if is_new:
                 seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
@@ -157,16 +175,35 @@ class Round:
             self._paused_at = time.monotonic()
 
     def _apply(self) -> None:
-        for one in self._store.apply(self._batch, trigger=self._trigger, at=datetime.now(UTC),
-                                     scan=self._scan_id):
+        batch, self._batch = self._batch, []
+        for one in self._applied(batch):
             if one.outcome == "unsettled":
                 self.report.unsettled.append(Unit(one.root, one.path))
+                if one.detail:
+                    self.report.failures[Unit(one.root, one.path)] = one.detail
+                continue
+            if one.outcome == "delayed":
+                self.report.delayed[Unit(one.root, one.path)] = one.wait
                 continue
             self.report.outcomes[one.outcome] += 1
             if one.outcome != "unchanged":
                 self.report.changes.append(one)
                 self.report.missed_by_events += not self._heard_of(one)
-        self._batch.clear()
+
+
+    def _applied(self, batch: Sequence[Change]) -> list[Applied]:
+        """Take in a batch; where there is not room for all of it, as much as there is room for."""
+        try:
+            return self._store.apply(batch, trigger=self._trigger, at=datetime.now(UTC),
+                                     scan=self._scan_id)
+        except OutOfRoom as error:
+            if len(batch) > 1:
+                return [one for change in batch for one in self._applied([change])]
+            self._no_room = self._no_room or error
+            if isinstance(batch[0], Judged):
+                place = batch[0].verdict.place
+                self.report.no_room[Unit(place.root, place.path)] = str(error)
+            return []
 
 
 def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
@@ -199,19 +236,24 @@ class FullScan:
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
-        was_lost = self._store.was_lost()
         if self._deep:
             for _ in self._store.mend_packages(datetime.now(UTC)):
                 yield
         if self._checks_packages:
+            self._store.repair_search()
             for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
                 self.report.unsettled += [Unit(*place) for place in again]
                 yield
-        yield from self.round.remove([Unit(*place) for place in self._store.forsaken()])
+        left = self._store.unconfigured(with_held=self._accepts_removals)
+        for root_path, paths in left.items():
+            yield from self.round.leave(root_path, paths)
         yield from self.round.run([Unit(root.path, "") for root in self._roots])
-        if was_lost and all(disk.can_list(Path(root.path)) for root in self._roots):
+        if self._store.owes_packages:
             for _ in self._store.mend_packages(datetime.now(UTC)):
-                yield  # what the lost catalog had published has gone now
+                yield
+        if not self.report.unsettled and can_list_all(self._roots):
+            for _ in self._store.remove_lost_packages(datetime.now(UTC)):
+                yield
         self._took_ms = (time.perf_counter() - began) * 1000
         self.write_row()
 
@@ -225,19 +267,23 @@ class FullScan:
             self._store.drop_scan(self.scan_id)
 
     def _note_root(self, root: str) -> None:
-        removals = self._store.removals
         if self._accepts_removals:
-            removals.note_accepted(root, datetime.now(UTC))
-        trouble = trouble_in(self._store, root, self.report)
-        self._store.set_root_trouble(root, trouble)
-        if not trouble:
-            removals.note_device(root, device(root))
+            self._store.removals.note_accepted(root)
+        self._store.set_root_trouble(root, self.report.troubles.get(root))
+        if root not in self.report.troubles:
+            lost_mounts.note_all(self._store, root)
 
 
-def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime) -> None:
-    """Tell the catalog that a folder does not stop changing."""
+def can_list_all(roots: Sequence[RootSpec]) -> bool:
+    """Tell whether every root is there, so that what is not found in one has gone."""
+    return all(disk.can_list(Path(root.path)) for root in roots)
+
+
+def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime,
+                 why: str | None = None) -> None:
+    """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
     name = folder_name(place)
     store.set_pending(place, qualified_name(name, place.plugin),
-                      skill_id(name, place.plugin, unit.path), since, "still changing")
+                      skill_id(name, place.plugin, unit.path), since, why or "still changing")

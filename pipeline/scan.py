@@ -27,6 +27,8 @@ from pipeline.disk import Archive, Folder, Limits, Stray
 from pipeline.findings.registry import finding
 from pipeline.ingest import judge
 from pipeline.parse import parse
+from pipeline.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.signature import failure
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +61,10 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A folder that changed a moment ago, or while it was read."""
+    """A folder that changed a moment ago, or while it was read, or could not be read."""
 
     path: str
+    why: str | None = None  # it could not be read, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +89,24 @@ def look(part: Part, how: How) -> Iterator[Seen]:
 
     It can run in any process that sees the root. Raises RootUnreadable.
     """
-    root = Path(part.root.path)
     archived: Mapping[str, Mapping[str, str]] | None = None
-    for path in part.paths:
-        for found in disk.walk(root, path, how.limits):
-            if isinstance(found, Stray):
-                yield found
-                if found.finding.code == _UNLISTED:
-                    yield Hidden(found.path)
-            elif isinstance(found, Archive):
-                archived = _by_archive(part.known) if archived is None else archived
-                yield from _look_into(part.root, found, archived.get(found.path, {}), how)
-            else:
-                yield from (Hidden(f"{found.path}/{problem.path}")
-                            for problem in found.problems if problem.code == _UNLISTED)
-                yield _look_at(part, found, how)
+    with held_open(Path(part.root.path)) as root:
+        for path in part.paths:
+            for found in disk.walk(root, path, how.limits):
+                if isinstance(found, Stray):
+                    yield found
+                    if found.finding.code in disk.UNLISTED:
+                        yield Hidden(found.path)
+                elif isinstance(found, Archive):
+                    archived = _by_archive(part.known) if archived is None else archived
+                    yield from _look_into(part.root, root, found, archived.get(found.path, {}), how)
+                else:
+                    yield from (Hidden(f"{found.path}/{problem.path}")
+                                for problem in found.problems if problem.code in disk.UNLISTED)
+                    yield _look_at(part, root, found, how)
 
 
-_UNLISTED = "directory-unreadable"
-
-
-def _look_at(part: Part, folder: Folder, how: How) -> Seen:
+def _look_at(part: Part, root: RootDirectory, folder: Folder, how: How) -> Seen:
     known = part.known.get(folder.path)
     if known == folder.fingerprint and not how.deep:
         return Unchanged(folder.path)
@@ -114,7 +114,7 @@ def _look_at(part: Part, folder: Folder, how: How) -> Seen:
         return Unsettled(folder.path)
     if known is None and not how.newcomers:
         return Newcomer(folder.path)
-    return judge_folder(part.root, folder, how.limits) or Unsettled(folder.path)
+    return judge_folder(part.root, root, folder, how.limits)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -126,7 +126,7 @@ def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def _look_into(root: RootSpec, archive: Archive, known: Mapping[str, str],
+def _look_into(spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str],
                how: How) -> Iterator[Seen]:
     """Yield what is seen of the skills in an archive, which settle, change and go together."""
     if disk.is_whole(archive, list(known.values())) and not how.deep:
@@ -141,10 +141,11 @@ def _look_into(root: RootSpec, archive: Archive, known: Mapping[str, str],
                 if disk.is_refused(folders[0]):
                     folders = disk.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
-                    yield judge_folder(root, folder, how.limits) or Unsettled(folder.path)
-        except OSError:
-            log.debug("%s", archive.file, exc_info=True)
-            yield from map(Unsettled, known or [archive.path])
+                    yield judge_folder(spec, root, folder, how.limits)
+        except OSError as error:
+            log.debug("%s%s", archive.root, archive.file, exc_info=True)
+            why = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
+            yield from (Unsettled(path, why) for path in known or [archive.path])
 
 
 def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
@@ -155,16 +156,17 @@ def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
     return abs(now_ns - folder.changed_ns) < quiet * 1e9
 
 
-def judge_folder(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
-    """Read, parse and judge one folder; None if it changed meanwhile.
+def judge_folder(spec: RootSpec, root: RootDirectory, folder: Folder,
+                 limits: Limits) -> Judged | Unsettled:
+    """Read, parse and judge one folder, unless it changed meanwhile or cannot be read.
 
     It depends on nothing but the folder, so it can run in any process that sees the root.
     """
     try:
-        return _judge(root, folder, limits)
+        return _judge(spec, root, folder, limits)
     except Exception as error:  # a bug of ours must not stop the other folders
-        log.debug("%s/%s", root.path, folder.path, exc_info=True)
-        place = place_of(root, folder.path, is_alias=folder.is_alias)
+        log.debug("%s/%s", spec.path, folder.path, exc_info=True)
+        place = place_of(spec, folder.path, is_alias=folder.is_alias)
         name = folder.path.rpartition("/")[2]
         return Judged(
             Rejection(
@@ -175,20 +177,21 @@ def judge_folder(root: RootSpec, folder: Folder, limits: Limits) -> Judged | Non
             ), "[]", _now(), 0.0)
 
 
-def _judge(root: RootSpec, folder: Folder, limits: Limits) -> Judged | None:
+def _judge(spec: RootSpec, root: RootDirectory, folder: Folder,
+           limits: Limits) -> Judged | Unsettled:
     steps = _Steps()
-    snapshot = disk.read(Path(root.path), folder, limits)
-    if snapshot is None:
-        return None
+    snapshot = disk.read(root, folder, limits)
+    if snapshot is None or (why := failure(snapshot.problems)):
+        return Unsettled(folder.path, why if snapshot else None)
     steps.add("read", folder.path,
               {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)})
     parsed = None
     if snapshot.skill_md_name:
         parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
         steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
-    verdict = judge(snapshot, parsed, place_of(root, folder.path, is_alias=folder.is_alias),
-                    acceptance=root.acceptance, profiles=root.profiles)
-    steps.add("validate", root.profiles, {"accepted": isinstance(verdict, SkillRecord),
+    verdict = judge(snapshot, parsed, place_of(spec, folder.path, is_alias=folder.is_alias),
+                    acceptance=spec.acceptance, profiles=spec.profiles)
+    steps.add("validate", spec.profiles, {"accepted": isinstance(verdict, SkillRecord),
                                           "findings": len(verdict.findings)})
     return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from operator import attrgetter
 from stat import S_ISREG
 
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # a pipe must not hang us
+from pipeline.root_directory import RootDirectory
 
 
-def opened(path: str, expected: os.stat_result) -> int:
-    """Return the descriptor of a file, which the caller closes.
+def opened(root: RootDirectory, path: str, expected: os.stat_result) -> int:
+    """Return the descriptor of a file below a root, which the caller closes.
 
     Only the very inode that the walk saw inside the root is opened, whatever the path leads to by
     now. PermissionError if it must not be read, OSError if it is not as it was seen.
     """
-    file = os.open(path, _FLAGS)
+    file = root.file_behind_links(path)
     try:
         found = os.fstat(file)
         if not S_ISREG(found.st_mode) or identity(found) != identity(expected):
@@ -27,29 +27,27 @@ def opened(path: str, expected: os.stat_result) -> int:
     return file
 
 
-def opened_inside(root: str, path: str) -> int:
-    """Return the descriptor of a regular file, wherever its path leads inside a real path.
+def opened_inside(root: RootDirectory, path: str) -> int:
+    """Return the descriptor of a regular file, wherever its path leads inside a root.
 
     The caller closes it. Raises OSError.
     """
-    file = os.open(path, _FLAGS)
+    file = root.file_behind_links(path)
     try:
         if not S_ISREG(os.fstat(file).st_mode):
             raise OSError(errno.ESTALE, "is no regular file any more", path)
-        if not os.readlink(f"/proc/self/fd/{file}").startswith(f"{root.rstrip('/')}/"):
-            raise OSError(errno.ESTALE, "leads out of the root", path)
     except OSError:
         os.close(file)
         raise
     return file
 
 
-def read_head(path: str, expected: os.stat_result, most: int) -> bytes:
+def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: int) -> bytes:
     """Return the first bytes of a file, all of one that has no more than `most`.
 
     PermissionError if it must not be read, OSError if it is not as it was seen, or changes.
     """
-    file = opened(path, expected)
+    file = opened(root, path, expected)
     try:
         head = _read(file, min(expected.st_size, most))
         if identity(os.fstat(file)) != identity(expected):

@@ -19,8 +19,10 @@ from pydantic import (
 from catalog.formats import FORMATS
 from catalog.garbage import Retention
 from catalog.index_history import USUAL, Kept
-from catalog.prompt_index import DEFAULT_BUDGET_CHARS, IndexSpec, Overflow
+from catalog.prompt_index import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
+from catalog.quota import Quota
 from catalog.record import LEVELS, Acceptance, Level, RootSpec
+from catalog.thinning import HistoryRetention
 from pipeline.findings.registry import REGISTRY
 
 PREFIX = "SKILLDROP_"
@@ -98,6 +100,7 @@ class IndexSettings(_Table):
     overflow: Overflow = Field(IndexSpec().overflow, description="one of fit, exclude")
     language: Literal["en", "zh"] = Field("en", description="one of en, zh")
     location_base: str | None = Field(None, description="a path or a URL")
+    locations: Locations = Field("current", description="one of current, version")
     instruction: str | None = Field(None, description="a text, or an empty one for none")
     how_to_search: str | None = Field(None, description="a text, or an empty one for none")
 
@@ -121,6 +124,7 @@ class IndexSettings(_Table):
             name=self.name, format=self.format, budget_chars=self.budget, levels=self.levels,
             tags=self.tags, names=self.names, featured=self.featured, overflow=self.overflow,
             language=self.language, location_base=self.location_base or None,
+            locations=self.locations,
             instruction=self.instruction, how_to_search=self.how_to_search,
         )
 
@@ -139,6 +143,8 @@ class LimitSettings(_Table):
         ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"')
     archive_members: int = Field(20_000, gt=0, description="a whole number of files above 0")
     archive_bytes: ByteSize = Field(ByteSize(512 * 2**20), gt=0, description=_A_SIZE)
+    hard_links: Literal["report", "reject"] = Field(
+        "report", description="one of report, reject")
 
 
 class RetentionSettings(_Table):
@@ -154,6 +160,27 @@ class RetentionSettings(_Table):
     version_days: FiniteFloat = Field(90.0, ge=0, description="a number of days, 0 or more")
     grace: FiniteFloat = Field(600.0, ge=0, description="a number of seconds, 0 or more")
 
+    history_rows: int = Field(
+        HistoryRetention().rows, gt=0,
+        description="a whole number of versions and ingestions of each skill above 0")
+    history_days: FiniteFloat = Field(
+        HistoryRetention().days, ge=0, description="a number of days, 0 or more")
+    versions_per_hour: int = Field(
+        120, gt=0, description="a whole number of versions of each skill in an hour above 0")
+    packages_bytes: ByteSize | None = Field(None, gt=0, description=_A_SIZE)
+    free_bytes: ByteSize = Field(
+        ByteSize(512 * 2**20), ge=0, description='a number of bytes or a size such as "512 MiB"')
+
+    @property
+    def quota(self) -> Quota:
+        """What publication may take, in the catalog's own words."""
+        return Quota(self.versions_per_hour, self.packages_bytes, self.free_bytes)
+
+    @property
+    def of_history(self) -> HistoryRetention:
+        """What is kept of rows, in the catalog's own words."""
+        return HistoryRetention(self.history_rows, self.history_days)
+
     @property
     def of_packages(self) -> Retention:
         """What is kept of versions, in the catalog's own words."""
@@ -163,6 +190,17 @@ class RetentionSettings(_Table):
     def of_indexes(self) -> Kept:
         """What is kept of indexes, in the catalog's own words."""
         return Kept(self.index_builds, self.index_days)
+
+
+class SiteSettings(_Table):
+    """`[site]`: the web site of the catalog."""
+
+    enabled: bool = Field(True, description="true or false")
+    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
+    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
+    names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
+        (), description="a list of host names, without ports, to which the site also answers")
+    sql: bool = Field(False, description="true or false")
 
 
 class Settings(_Table):
@@ -184,9 +222,7 @@ class Settings(_Table):
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
-    site: bool = Field(True, description="true or false")
-    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
-    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
+    site: SiteSettings = Field(SiteSettings(), description="a table [site]")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:

@@ -4,24 +4,36 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
-from typing import Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from catalog.record import Finding
 from pipeline.findings.registry import finding
 from pipeline.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
+from pipeline.root_directory import IO_ERRORS
 from pipeline.snapshot import fingerprint
 
 Entry: TypeAlias = tuple[str, os.stat_result]
 """A path relative to the skill folder, and its stat; of a link, its target's."""
 
-Targets: TypeAlias = Mapping[str, os.stat_result | str]
-"""Where names that are neither files nor directories lead: a stat, or the code of a finding."""
+
+class Target(NamedTuple):
+    """A regular file or a directory that a link leads to."""
+
+    stat: os.stat_result
+    path: str  # in its tree, without links
+
+
+Targets: TypeAlias = Mapping[str, Target | str]
+"""Where names that are neither files nor directories lead, or the code of a finding."""
 
 LIMIT_CODES = frozenset({
     "too-many-files", "folder-too-large", "folder-too-deep", "skill-md-too-large",
 })
 
-_INCOMPLETE = frozenset({"file-unreadable", "directory-unreadable", "skill-md-not-a-file"})
+_REFUSED = "hard-link-refused"
+_INCOMPLETE = frozenset({
+    "file-unreadable", "directory-unreadable", "read-failed", "skill-md-not-a-file", _REFUSED,
+})
 
 _NOT_A_FILE = {
     "special-file": "a pipe, a socket or a device",
@@ -42,6 +54,7 @@ class Limits:
     text_bytes: int = 65_536  # larger text files are accepted, but stored without their text
     archive_members: int = 20_000  # files, links and directories; all its skills together, too
     archive_bytes: int = 512 * 1024 * 1024  # as the file is, and unpacked
+    hard_links: Literal["report", "reject"] = "report"  # of files with a name outside the folder
 
 
 class Source(Protocol):
@@ -84,7 +97,12 @@ class Folder:
         return any(problem.code in LIMIT_CODES for problem in self.problems)
 
     def worth_reading(self, limits: Limits) -> Iterator[Entry]:
-        """Yield the files to read: of a folder that exceeds a limit a small SKILL.md alone."""
+        """Yield the files to read: of a folder that exceeds a limit a small SKILL.md alone.
+
+        None of a folder that is refused for its hard links.
+        """
+        if any(problem.code == _REFUSED for problem in self.problems):
+            return
         name, too_large = self.skill_md_name, self.exceeds_limits
         for entry in self.entries:
             path, stat = entry
@@ -109,6 +127,8 @@ class Signature:
         self._files = 0
         self._directories = 0
         self._changed_ns = 0
+        self._hard_links: dict[tuple[int, int], set[str]] = {}  # names of an inode, in the tree
+        self._hard_linked: list[tuple[str, os.stat_result]] = []
 
     @property
     def room(self) -> int:
@@ -142,9 +162,18 @@ class Signature:
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
         self._check_name(path)
 
+    def add_hard_link(self, path: str, stat: os.stat_result, real_path: str) -> None:
+        """Note a file that has more than one name, and where in the tree this one lies."""
+        self._hard_links.setdefault((stat.st_dev, stat.st_ino), set()).add(real_path)
+        self._hard_linked.append((path[len(self._path) + 1:], stat))
+
     def report(self, code: str, path: str | None = None, message: str | None = None) -> None:
         """Note a problem of something in the folder, or of the folder where path is None."""
         self._report(finding(code, message, path=None if path is None else self._inner(path)))
+
+    def report_unreadable(self, path: str, error: OSError) -> None:
+        """Note a file of which the system tells nothing."""
+        self._report(unreadable(self._inner(path) or "", error))
 
     def add_targets(self, directory: str, targets: Targets) -> None:
         """Note the files that links lead to, and the links that lead to nothing we may read."""
@@ -153,8 +182,10 @@ class Signature:
             if isinstance(target, str):
                 if directory != self._path or not is_skill_md(name):
                     self.report(target, path)
-            elif S_ISREG(target.st_mode):
-                self.add(path, target)
+            elif S_ISREG(target.stat.st_mode):
+                self.add(path, target.stat)
+                if target.stat.st_nlink > 1:
+                    self.add_hard_link(path, target.stat, target.path)
 
     def add_skill_mds(
         self, names: Collection[str], directories: Collection[str], targets: Targets
@@ -175,6 +206,7 @@ class Signature:
         """Sum up."""
         entries = tuple(sorted(self._entries))
         self._check_limits(entries)
+        self._check_hard_links()
         problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
         return Folder(
             self._path, entries, tuple(self._listed), problems,
@@ -192,6 +224,17 @@ class Signature:
     def _check_name(self, path: str) -> None:
         if "\\" in path and not is_utf8(os_path(path.rpartition("/")[2])):
             self.report("name-not-utf8", path)
+
+    def _check_hard_links(self) -> None:
+        """Report files that have a name outside the folder; one finding speaks of all."""
+        elsewhere = sorted((path, stat.st_nlink) for path, stat in self._hard_linked
+                           if len(self._hard_links[stat.st_dev, stat.st_ino]) < stat.st_nlink)
+        if elsewhere:
+            path, names = elsewhere[0]
+            more = f" So have {len(elsewhere) - 1:,} other files." if elsewhere[1:] else ""
+            self._report(hard_link(self._limits, path, (
+                f"{path} is one file with {names:,} names, some of them outside the skill's "
+                f"folder.{more}")))
 
     def _check_limits(self, entries: tuple[Entry, ...]) -> None:
         limits = self._limits
@@ -216,14 +259,31 @@ class Signature:
                 ))
 
 
+def failure(problems: Iterable[Finding]) -> str | None:
+    """Return in a sentence what could not be read for an error of the system, if anything."""
+    for problem in problems:
+        if problem.code == "read-failed":
+            what = f"{problem.message[0].lower()}{problem.message[1:]}"
+            return f"{problem.path or 'the folder'}: {what}"
+    return None
+
+
+def hard_link(limits: Limits, path: str | None, message: str) -> Finding:
+    """Return the finding about a file with a name elsewhere, as the settings have it."""
+    code = _REFUSED if limits.hard_links == "reject" else "hard-linked-file"
+    return finding(code, message, path=path)
+
+
 def unreadable(path: str, error: OSError) -> Finding:
-    """Return the finding about a file that must not be read."""
+    """Return the finding about a file that must not, or could not, be read."""
+    if error.errno in IO_ERRORS:
+        return finding("read-failed", f"Reading it failed: {error.strerror}.", path=path)
     return finding("file-unreadable", f"It cannot be read: {error.strerror}.", path=path)
 
 
-def _no_file(is_directory: bool, target: os.stat_result | str | None) -> str | None:
+def _no_file(is_directory: bool, target: Target | str | None) -> str | None:
     """Return what a name is that does not lead to a regular file."""
     if isinstance(target, str):
         return _NOT_A_FILE[target]
-    is_directory = is_directory or (target is not None and S_ISDIR(target.st_mode))
+    is_directory = is_directory or (target is not None and S_ISDIR(target.stat.st_mode))
     return "a directory" if is_directory else None

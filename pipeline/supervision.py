@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pipeline.mounts import network_type
+from pipeline.troubles import Problem
 from pipeline.watch import LIMIT_REACHED, OVERFLOWED, Watch
 
 log = logging.getLogger("skilldrop")
@@ -49,6 +50,8 @@ class Supervision:
         self.mode: Mode = "native"
         self._troubles: deque[float] = deque(maxlen=TROUBLES)
         self._retry_after = RETRY
+        self._why = ""
+        self._failures = 0  # to listen, in a row
         self._next_try: float | None = None
         self._next_poll = 0.0
         self._was_deaf = 0
@@ -77,6 +80,14 @@ class Supervision:
         if deaf and was_deaf:
             return self._doubt(now, f"{deaf} directories were not listened to")
         return None
+
+    @property
+    def trouble(self) -> Problem | None:
+        """Why events cannot be relied on though they should be, and when they are tried again."""
+        if self._next_try is None or self._why == LIMIT_REACHED:
+            return None
+        return Problem(f"{self._why}; changes are looked for every {self._poll_every:g} s instead.",
+                      self._failures, self._next_try)
 
     @property
     def needs_count(self) -> bool:
@@ -115,6 +126,7 @@ class Supervision:
         if turn.mode == "native" and self._watch.doubt() is None:
             log.info("the system's events are relied on again")
             self._troubles.clear()
+            self._failures = 0
             return turn
         if turn.mode == "native":
             return self._give_up(now, self._watch.doubt() or "", overflowed=False)
@@ -145,6 +157,7 @@ class Supervision:
     def _give_up(self, now: float, why: str, overflowed: bool) -> Turn:
         """Poll for a while, and leave the watches that there are to others."""
         self._watch.stop()
+        self._why, self._failures = why, self._failures + 1
         self._next_try = now + self._retry_after
         log.warning("%s; looking at everything every %g s instead, and trying again in %g s",
                     why, self._poll_every, self._retry_after)

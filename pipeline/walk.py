@@ -2,20 +2,24 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from catalog.errors import RootUnreadable
 from catalog.file_names import archive_of
-from pipeline.descent import Archive, Descent, Stray
-from pipeline.directory import Directory, Tree, holds_common_skill_md
+from pipeline.descent import Archive, Descent, Stray, TreeWalk
+from pipeline.directory import Directory, Tree
 from pipeline.names import is_archive, is_junk, is_skill_md, os_path, text_path
+from pipeline.root_directory import RootDirectory, held_open
 from pipeline.signature import Folder, Limits
 
 DEFAULT_LIMITS = Limits()
+UNLISTED = frozenset({"directory-unreadable", "read-failed"})
+"""The findings about a directory of which nobody knows what it holds."""
 
 
 def walk(
-    root: Path, under: str = "", limits: Limits = DEFAULT_LIMITS
+    root: Path | RootDirectory, under: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Folder | Archive | Stray]:
     """Yield every skill folder, archive and stray at or below `under`, relative to the root.
 
@@ -24,16 +28,18 @@ def walk(
     that has vanished. The path of an archive is that of its top, `x.zip!`; `x.zip` is for the
     directory that it might be. Raises RootUnreadable if the root itself cannot be listed.
     """
-    if archived := archive_of(under):
-        found_there = Descent(os.path.abspath(root), archived, limits).archive()
-        yield from [found_there] if found_there else []
-        return
-    descent = Descent(os.path.abspath(root), under, limits)
-    start = descent.reach()
-    found = descent.below(start) if isinstance(start, Directory) else iter([start] if start else [])
-    for one in found:
-        if isinstance(one, Folder) or not descent.is_inside_skill:
-            yield one
+    with held_open(root) as opened:
+        if archived := archive_of(under):
+            found_there = Descent(opened, archived, limits).archive()
+            yield from [found_there] if found_there else []
+            return
+        descent = Descent(opened, under, limits)
+        start = descent.reach()
+        found = descent.walk.below(start) if isinstance(start, Directory) else iter(
+            [start] if start else [])
+        for one in found:
+            if isinstance(one, Folder) or not descent.is_inside_skill:
+                yield one
 
 
 def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | Stray]:
@@ -41,23 +47,25 @@ def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder 
 
     An archive in it is a file like any other.
     """
-    for found in Descent("", start.text, limits, tree).below(start):
+    for found in TreeWalk(tree, limits).below(start):
         if not isinstance(found, Archive):
             yield found
 
 
-def archive_at(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Archive | None:
+def archive_at(root: Path | RootDirectory, path: str,
+               limits: Limits = DEFAULT_LIMITS) -> Archive | None:
     """Return the archive that a path leads into; None if there is none any more.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the archive.
     """
-    found = Descent(os.path.abspath(root), archive_of(path) or path, limits).archive()
-    if isinstance(found, Stray):
-        raise RootUnreadable(f"{found.path} in the root {root}: {found.finding.message}")
-    return found
+    with held_open(root) as opened:
+        found = Descent(opened, archive_of(path) or path, limits).archive()
+        if isinstance(found, Stray):
+            raise _unreached(opened, found)
+        return found
 
 
-def entries(root: Path, path: str) -> list[str] | None:
+def entries(root: RootDirectory, path: str) -> list[str] | None:
     """Return the paths directly in a directory that, walked each, give what its walk gives.
 
     None where it must be walked whole: a skill folder, a link, an archive, or what cannot be
@@ -65,12 +73,12 @@ def entries(root: Path, path: str) -> list[str] | None:
     """
     if archive_of(path):
         return None
-    own = f"{root}/{os_path(path)}" if path else str(root)
     try:
-        names = sorted(name for name in os.listdir(own) if not is_junk(name))
+        names = sorted(name for name in root.names(f"/{os_path(path)}" if path else "")
+                       if not is_junk(name))
     except OSError:
         return None
-    if path and (os.path.islink(own) or any(map(is_skill_md, names))):
+    if path and any(map(is_skill_md, names)):
         return None
     below = f"{path}/" if path else ""
     return [f"{below}{text_path(name)}{end}"
@@ -84,26 +92,34 @@ def taken_apart(root: Path, paths: Iterable[str], enough: int,
     A directory below the depth that is walked is not taken apart: a walk has a word on it alone.
     """
     some = [(path, False) for path in paths]
-    while len(some) < enough and not all(is_whole for _, is_whole in some):
-        below: list[tuple[str, bool]] = []
-        for path, is_whole in some:
-            is_whole = is_whole or path.count("/") >= depth
-            children = None if is_whole else entries(root, path)
-            below += [(path, True)] if children is None else [(name, False) for name in children]
-        some = below
+    with held_open(root) as opened:
+        while len(some) < enough and not all(is_whole for _, is_whole in some):
+            below: list[tuple[str, bool]] = []
+            for path, is_whole in some:
+                is_whole = is_whole or path.count("/") >= depth
+                children = None if is_whole else entries(opened, path)
+                below += [(path, True)] if children is None else [
+                    (name, False) for name in children]
+            some = below
     return [path for path, _ in some]
 
 
-def look_at(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+def look_at(root: Path | RootDirectory, path: str,
+            limits: Limits = DEFAULT_LIMITS) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
     """
-    descent = Descent(os.path.abspath(root), path, limits)
-    start = descent.reach()
-    if isinstance(start, Stray) and start.finding.code == "directory-unreadable":
-        raise RootUnreadable(f"{start.path} in the root {root}: {start.finding.message}")
-    return descent.skill_at(start) if isinstance(start, Directory) else None
+    with held_open(root) as opened:
+        descent = Descent(opened, path, limits)
+        start = descent.reach()
+        if isinstance(start, Stray) and start.finding.code in UNLISTED:
+            raise _unreached(opened, start)
+        return descent.walk.skill_at(start) if isinstance(start, Directory) else None
+
+
+def _unreached(root: RootDirectory, found: Stray) -> RootUnreadable:
+    return RootUnreadable(f"{found.path} in the root {root.path}: {found.finding.message}")
 
 
 def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
@@ -124,10 +140,23 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
     names = hinted.removeprefix(prefix).split("/")
     if any(map(is_junk, names)):
         return None
-    for depth in range(1, min(len(names), limits.depth) + 1):
-        unit = "/".join(names[:depth])
-        if holds_common_skill_md(f"{prefix}{unit}"):
-            return text_path(unit)
-    if is_archive(names[-1]) and os.path.isfile(hinted):
-        return text_path("/".join(names))
-    return text_path(names[0])
+    try:
+        with held_open(root) as opened:
+            return text_path(_outermost(opened, names, limits) or names[0])
+    except RootUnreadable:
+        return text_path(names[0])
+
+
+def _outermost(root: RootDirectory, names: list[str], limits: Limits) -> str | None:
+    """Return the path of the first skill folder on a way, or of the archive at its end."""
+    at = ""
+    with suppress(OSError):
+        for depth, name in enumerate(names[:limits.depth], 1):
+            behind = root.real_path(name, at)
+            if behind is None:
+                return None
+            at = behind
+            if root.holds_common_skill_md(at):
+                return "/".join(names[:depth])
+    path = "/".join(names)
+    return path if is_archive(names[-1]) and root.holds_file(f"/{path}") else None

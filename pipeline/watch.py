@@ -2,7 +2,7 @@
 
 import errno
 import os
-import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from watchdog.events import (
+    DirAttribEvent,
     DirCreatedEvent,
     DirDeletedEvent,
     DirModifiedEvent,
@@ -40,13 +41,18 @@ from pipeline.signature import Limits
 # Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
 # walk that adds the watches overflows the queue of a large tree, again and again.
 _HEARD: list[type[FileSystemEvent]] = [
-    DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent, FileAttribEvent,
-    FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
+    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent,
+    FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent,
+    FileMovedEvent,
 ]
 OVERFLOWED = "the event queue overflowed"
 """The doubt that is counted in the health of the service."""
 LIMIT_REACHED = "there are more directories than the system will watch for one user"
 """The doubt that a new observer cannot mend."""
+
+
+LONGEST_END = 1.0
+"""Seconds to wait for the threads of a watch that ends; one that is stuck ends by itself."""
 
 
 class Watch:
@@ -86,6 +92,9 @@ class Watch:
         except RecursionError as error:  # before Python 3.12 os.walk, as watchdog uses it
             observer.end()
             raise OSError(errno.ELOOP, "directories are nested too deeply") from error
+        except RuntimeError as error:
+            observer.end()
+            raise OSError(errno.EAGAIN, "no more threads can be started") from error
         except BaseException:
             observer.end()
             raise
@@ -109,7 +118,8 @@ class Watch:
     def may_be_deaf(self) -> bool:
         """Whether a directory went from where it was to be listened to, since `deaf` was asked.
 
-        It was deleted, or its parent was renamed a moment after it was made.
+        It was deleted, or its parent was renamed a moment after it was made, or it could not be
+        read and perhaps now can.
         """
         return self._observer is not None and self._observer.inotify.has_missed
 
@@ -161,6 +171,10 @@ class _Watcher(Protocol):
 
     def is_alive(self) -> bool: ...
 
+    def stop(self) -> None: ...
+
+    def join(self, timeout: float | None = None) -> None: ...
+
 
 class _Observer(BaseObserver):
     """Gives the handler the events that the emitters have put in a queue."""
@@ -172,7 +186,11 @@ class _Observer(BaseObserver):
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self.inotify = _Inotify(roots, depth)
         super().__init__(_Emitter, inotify_fd=self.inotify)
+
+    def start(self) -> None:
+        """Start all threads."""
         self.inotify.start()
+        super().start()
 
     def threads(self) -> Iterator[_Watcher]:
         """Yield every thread that must live for events to arrive."""
@@ -184,18 +202,18 @@ class _Observer(BaseObserver):
         with _noted(self):
             super().run()
 
+    def on_thread_stop(self) -> None:
+        """Leave the emitters to `end`: watchdog waits for each for ever, and stops at an error."""
+
     def end(self) -> None:
         """Stop all threads, whichever of them live; waiting for a stuck one ends soon."""
-        ending = threading.Thread(target=self._end, daemon=True)
-        ending.start()
-        ending.join(timeout=1)
-
-    def _end(self) -> None:
-        # A thread that was never started, or died; and KeyError where two directories were
-        # exchanged so lately that watchdog has both under one name.
-        with suppress(OSError, RuntimeError, KeyError):
-            self.stop()
-        self.inotify.stop()
+        threads = list(self.threads())
+        for thread in threads:
+            thread.stop()
+        until = time.monotonic() + LONGEST_END
+        for thread in threads:
+            if thread.is_alive():
+                thread.join(max(0.0, until - time.monotonic()))
 
 
 class _Emitter(InotifyEmitter):
@@ -208,6 +226,15 @@ class _Emitter(InotifyEmitter):
             super().run()
         self.ended_by = self.ended_by or f"the root {os.fsdecode(self.watch.path)} was deleted"
 
+    def on_thread_stop(self) -> None:
+        """Let the thread end; its watches go with the descriptor.
+
+        To remove each is slow, and a KeyError where watchdog has two directories under one name.
+        """
+        if self._inotify:
+            self._inotify._is_active = False
+            self._inotify._move_event_grouper.close()
+
 
 class _Inotify(InotifyFD):
     """Reads what the system says."""
@@ -219,6 +246,8 @@ class _Inotify(InotifyFD):
         self.has_overflowed = False
         self.refused = 0  # directories that the system would not watch
         self.has_missed = False
+        self._is_released = False
+        self._was_denied = False  # a directory could not be listened to for its permissions
         self._depth = depth
         self._bases = [os.fsencode(root.rstrip("/")) for root in roots]
 
@@ -230,12 +259,35 @@ class _Inotify(InotifyFD):
     def run(self) -> None:
         with _noted(self):
             super().run()
+        self._release()
+
+    def close(self) -> None:
+        """Let the thread end, which then closes what it reads from; without one it is closed here.
+
+        watchdog closes it under a thread that reads, unless that died: then it is never closed.
+        """
+        with self._lock:
+            self._closed = True
+            if not self._is_released:
+                os.write(self._kill_w, b"!")
+        if not self.is_alive():
+            self._release()
+
+    def _close_resources(self) -> None:
+        """Leave that to `_release`."""
+
+    def _release(self) -> None:
+        with self._lock:
+            if not self._is_released:
+                self._is_released = True
+                super()._close_resources()
 
     def handle_event(self, event: InotifyEvent) -> None:
         """Note an overflow; watchdog's own recovery would overflow the queue again for ever."""
         if event.is_queue_overflow:
             self.has_overflowed = True
         elif not self.has_overflowed:
+            self.has_missed |= self._was_denied and event.is_directory and event.is_attrib
             super().handle_event(event)
 
     def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback,
@@ -248,6 +300,7 @@ class _Inotify(InotifyFD):
         except OSError as error:
             self.refused += error.errno in _NO_MORE
             self.has_missed |= error.errno == errno.ENOENT
+            self._was_denied |= error.errno == errno.EACCES
             raise
 
     def _is_worth(self, path: bytes) -> bool:

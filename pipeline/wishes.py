@@ -12,7 +12,7 @@ from catalog.publisher import publish_indexes
 from catalog.record import Json
 from catalog.store import Store
 from pipeline.config import Settings
-from pipeline.opening import open_store
+from pipeline.opening import with_store
 from pipeline.passes import Mending, Passes
 from pipeline.settle import Unit
 
@@ -33,7 +33,8 @@ def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> J
     """
     def alone(store: Store) -> Json:
         done = DOINGS[what](settings, store, arguments)
-        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC))
+        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
+                        settings.retention.of_indexes)
         return done
 
     return alone_or_asked(settings, what, arguments, alone)
@@ -47,16 +48,11 @@ def alone_or_asked(settings: Settings, what: str, arguments: Mapping[str, Json],
     waiting is told how many seconds the service has taken so far. Raises what `carry_out` does.
     """
     try:
-        store = open_store(settings, needs_root=needs_root)
+        return with_store(settings, alone, needs_root=needs_root)
     except CatalogBusy:
         if not search.service_runs(settings.catalog_path):
             raise
         return requests.ask(settings.catalog_path, what, arguments, waiting=waiting)
-    try:
-        with explained(settings.data):
-            return alone(store)
-    finally:
-        store.close()
 
 
 class Wishes:
@@ -96,9 +92,10 @@ class Wishes:
         self._mended += [_Mended(each.request, None, frozenset(unsettled), until)
                          for each in mendings]
 
-    def failed(self, mendings: Sequence[Mending], error: SkilldropError) -> None:
+    def failed(self, mendings: Sequence[Mending], error: Exception) -> None:
         """Note that a scan could not mend."""
-        self._mended += [_Mended(each.request, str(error)) for each in mendings]
+        why = str(error) or "There was not enough memory for it."
+        self._mended += [_Mended(each.request, why) for each in mendings]
 
     def answer(self, store: Store, waiting: Collection[Unit], now: float) -> None:
         """Tell who asked for a mending, unless a folder that it came upon is among the waiting."""
@@ -114,7 +111,7 @@ class Wishes:
         try:
             if request.what not in DOINGS:  # asked by a newer program than the one that runs
                 raise RequestFailed(f"The service does not know {request.what!r}; restart it.")
-            with explained(self._settings.data):
+            with explained(self._settings.catalog_path):
                 result = DOINGS[request.what](self._settings, store, request.arguments)
         except SkilldropError as error:
             requests.finish(store.db, request, datetime.now(UTC), error=str(error))

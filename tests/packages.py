@@ -57,6 +57,10 @@ class World:
         list(work.run([Unit(str(self.root), unit) for unit in units]))
         return work.report
 
+    def lying(self) -> list[str]:
+        """Return each skill_id that has a folder among the packages."""
+        return sorted(shelf.name for shelf in self.packages.glob("[!.]*"))
+
     def current(self, skill_id: str) -> Path:
         """Return what `current` leads to, resolved once as a reader does."""
         return (self.packages / skill_id / "current").resolve()
@@ -89,7 +93,7 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
         yield from (f"{path}/{name}" for name in wrong_files(db, version, packages / path))
     named = {path for path, in db.execute(
         "SELECT package_path FROM versions WHERE package_path IS NOT NULL")}
-    for shelf in packages.iterdir() if packages.exists() else ():
+    for shelf in packages.glob("[!.]*"):
         for version in shelf.iterdir():
             if version.name != "current" and f"{shelf.name}/{version.name}" not in named:
                 yield f"nobody names {shelf.name}/{version.name}"

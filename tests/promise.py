@@ -5,19 +5,24 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 from conftest import write_skill
+from departures import Departures
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 from made_archives import pack_tar, pack_zip
-from serving import Serving, ServingProcess
+from mishaps import Mishaps
+from serving import FAKETIME, Serving, ServingProcess
+from without_rights import bound_by_permissions
 
+from catalog.audit import Difference
 from catalog.file_names import top_of_archive
 from pipeline import reconcile
 from pipeline.engines import serial
@@ -28,6 +33,7 @@ from pipeline.settings import Settings
 _RENAME_EXCHANGE = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
+SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
 PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
 DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
@@ -40,7 +46,7 @@ contents = st.binary(max_size=64)
 archives = st.sampled_from(["pack.zip", "team/pack.tgz", "b/inner/pack.skill", "other.tar.gz"])
 
 
-class Life(RuleBasedStateMachine):
+class Life(Departures, Mishaps):
     """Everything that people and programs do to a root, in any order, and pauses in which to look.
 
     What cannot be done as things are (a folder that is not there …) is left undone.
@@ -53,7 +59,16 @@ class Life(RuleBasedStateMachine):
         self.top = Path(tempfile.mkdtemp(prefix="promise-"))
         self.outside = self.top / "outside"
         self.outside.mkdir()
+        write_skill(self.outside / SECRET, name="same", description=MARK,
+                    files={"notes.md": MARK, "scripts/run.py": MARK})
+        write_skill(self.outside / SECRET / "inner", name="same", description=MARK)
+        self.locked: list[tuple[Path, int]] = []
+        self._bound = ExitStack()
+        if self.serving is Serving:  # a program that is started has the rights of its user
+            self._bound.enter_context(bound_by_permissions())
         self.it = self.serving(self.top)
+        if isinstance(self.it, ServingProcess) and FAKETIME:
+            self.it.set_clock(0)
         self.has_links = False
         self.number = 0
 
@@ -224,6 +239,40 @@ class Life(RuleBasedStateMachine):
         with suppress(OSError):
             (self.it.root / folder).unlink()
 
+    @rule(folder=folders, times=st.integers(1, 40))
+    def swap_for_a_link(self, folder: str, times: int) -> None:
+        """Exchange a folder with a link out of the root, and back, while the service looks."""
+        link, place = self._elsewhere(), self.it.root / folder
+        link.symlink_to(self.outside / SECRET)
+        with suppress(OSError):  # so that it is due, and looked at meanwhile
+            (place / "touched.md").write_text(f"{self.number}")
+        for _ in range(2 * times):
+            _libc.renameat2(-100, os.fsencode(link), -100, os.fsencode(place), _RENAME_EXCHANGE)
+            time.sleep(0.005)
+
+    # Permissions
+
+    @precondition(lambda self: self.serving is Serving)
+    @rule(folder=folders, name=st.sampled_from(["", "SKILL.md", "scripts"]),
+          mode=st.sampled_from([0o000, 0o100, 0o400]))
+    def lock(self, folder: str, name: str, mode: int) -> None:
+        """Take away the right to read, to enter, or both."""
+        path = self.it.root / folder / name
+        with suppress(OSError):
+            if path.is_symlink() or path.parent.is_symlink():
+                return
+            self.locked.append((path, path.stat().st_mode & 0o777))
+            path.chmod(mode)
+
+    @rule()
+    def unlock(self) -> None:
+        """Give all rights back, the last that were taken away first."""
+        while self.locked:
+            path, mode = self.locked.pop()
+            with suppress(OSError):
+                if not path.is_symlink():
+                    path.chmod(mode)
+
     # The service
 
     @rule()
@@ -257,8 +306,20 @@ class Life(RuleBasedStateMachine):
     @rule()
     def look(self) -> None:
         """Wait until all is quiet, and compare."""
+        self.right_the_clock()
         self.it.settle()
+        if self.locked:
+            self.unlock()
+            self.it.settle()
+        if self.has_mounted:
+            self.it.rescan()
+        self.mend_damage()
         if self.it.health()["held_removals"]:  # so much came and went that it has to be confirmed
+            self.assert_held_are_published()
+            assert self._differences() == []
+            if self.has_mounted:
+                self.mount()
+                self.it.rescan()
             reconcile.mend(self.it.settings, accepts_removals=True)
             self.it.settle()
         if self.has_links:  # what changes behind a link is no event where the link is
@@ -267,7 +328,9 @@ class Life(RuleBasedStateMachine):
 
     def check(self) -> None:
         """Assert that folder, catalog and index agree, and that history makes no difference."""
-        found = reconcile._Look(self.it.settings, serial, lambda _: None).differences()
+        assert self._marked() == []
+        self.assert_times_go_on()
+        found = self._differences()
         assert found == [], found
         stands_in = {path for path, in self.it.rows(
             "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL")}
@@ -293,6 +356,9 @@ class Life(RuleBasedStateMachine):
             assert _without_versions(self.it.index()) == _without_versions(
                 text.replace(str(self.top / "anew"), str(self.it.settings.data)))
 
+    def _differences(self) -> list[Difference]:
+        return reconcile._Look(self.it.settings, serial, lambda _: None).differences()
+
     def teardown(self) -> None:
         """Look once more and end."""
         try:
@@ -300,7 +366,19 @@ class Life(RuleBasedStateMachine):
                 self.look()
         finally:
             self.it.stop()
+            self.forget_mishaps()
+            if self.is_mounted:
+                subprocess.run(["umount", "-l", self.it.root / "disk"], check=True)
+            self._bound.close()
             shutil.rmtree(self.top, ignore_errors=True)
+
+    def _marked(self) -> list[str]:
+        """Return the tables and packages that hold text from outside of the root."""
+        found = [path for path in (self.it.settings.packages_folder).rglob("*.*")
+                 if path.is_file() and MARK.encode() in path.read_bytes()]
+        tables = self.it.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return [*map(str, found), *(table for table, in tables if any(
+            MARK in repr(row) for row in self.it.rows(f'SELECT * FROM "{table}"')))]
 
     def _packed(self, archive: str, description: str, inner: str) -> Path:
         """Make an archive elsewhere, of a skill and perhaps another one beside it."""
@@ -321,6 +399,8 @@ class Life(RuleBasedStateMachine):
     def _anew(self) -> Settings:
         """Make a catalog from nothing and return where."""
         data = self.top / "anew"
+        for folder, _, _ in os.walk(data):  # packages are read-only, and permissions bind us here
+            os.chmod(folder, 0o700)
         shutil.rmtree(data, ignore_errors=True)
         settings = self.it.settings.model_copy(update={"data": data, "settle_quiet": 0.0})
         store = open_store(settings)

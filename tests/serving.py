@@ -1,13 +1,16 @@
 """A real service on a real directory, in a thread of its own, and how tests wait for it."""
 
 import os
+import random
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,13 @@ from conftest import write_skill
 
 from pipeline.opening import open_store
 from pipeline.service import ScanWish, Service
-from pipeline.settings import Settings
+from pipeline.settings import RetentionSettings, Settings
 
 PATIENCE = 60.0
 """Seconds that a loaded machine may take for what takes well under a second on an idle one."""
+
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+"""The library that gives a program another clock; None where it is not installed."""
 
 
 class Serving:
@@ -29,7 +35,8 @@ class Serving:
         self.root.mkdir(parents=True, exist_ok=True)
         self.settings = Settings(**{
             "watched": self.root, "data": folder / "data", "settle_quiet": 0.1,
-            "rescan_every": 3600.0, "poll_every": 0.2, "site": False, **settings})
+            "rescan_every": 3600.0, "poll_every": 0.2, "site": {"enabled": False},
+            "retention": RetentionSettings(versions_per_hour=100_000), **settings})
         self.failure: BaseException | None = None
         self.service: Service | None = None
         self._thread: threading.Thread | None = None
@@ -115,7 +122,7 @@ class Serving:
             return []
         try:
             return db.execute(sql, values).fetchall()
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:  # it may be damaged on purpose
             return []
         finally:
             db.close()
@@ -123,7 +130,8 @@ class Serving:
     def health(self) -> dict[str, Any]:
         """Return the health row."""
         names = [name for name, in self.rows("SELECT name FROM pragma_table_info('health')")]
-        return dict(zip(names, *self.rows("SELECT * FROM health"), strict=False)) if names else {}
+        rows = self.rows("SELECT * FROM health")
+        return dict(zip(names, rows[0], strict=False)) if rows else {}
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every skill folder ever seen, but for the sentinel's."""
@@ -143,6 +151,7 @@ class ServingProcess(Serving):
         self.process: subprocess.Popen[bytes] | None = None
         self.log = folder / "up.log"
         self.prefix: tuple[str, ...] = ()
+        self.clock = folder / "clock"
 
     @property
     def is_running(self) -> bool:
@@ -153,10 +162,16 @@ class ServingProcess(Serving):
         """Start the program, and return once everything is listened to."""
         env = {f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name)) for name in
                ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")}
+        env["SKILLDROP_RETENTION"] = self.settings.retention.model_dump_json(exclude_none=True)
+        if self.clock.exists():
+            env |= {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+                    "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                    "NO_FAKE_STAT": "1"}
+        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, Path(sys.executable).with_name("skilldrop"), "--watched", self.root,
-                 "--data", self.settings.data, "up", "--no-site"],
+                 "--data", self.settings.data, "up", *site],
                 env=os.environ | env, stdout=log, stderr=log)
         pid = self.process.pid
         self.wait_for(lambda: self.health().get("service_pid") == pid
@@ -188,6 +203,19 @@ class ServingProcess(Serving):
         assert self.process
         self.process.send_signal(signal.SIGCONT)
 
+    def set_clock(self, hours: int) -> None:
+        """Give the program a clock that differs by hours; there has to be one at its start."""
+        self.clock.write_text(f"{hours * 3600:+d}")
+
+    def kill_helper(self, chance: random.Random) -> bool:
+        """Kill one of the processes that the program has started; tell whether there was one."""
+        assert self.process
+        there = descendants(self.process.pid)
+        with suppress(ProcessLookupError):
+            if there:
+                os.kill(chance.choice(there), signal.SIGKILL)
+        return bool(there)
+
     def rescan(self) -> None:
         """Wait for a full scan that has begun from now on."""
         now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
@@ -201,3 +229,20 @@ class ServingProcess(Serving):
             return what()
 
         return super().wait_for(checked)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [child, *descendants(child)]
+    return found
+
+
+def free_port() -> int:
+    """Return a port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

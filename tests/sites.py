@@ -96,12 +96,12 @@ def catalog(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[Path], Site]]:
+def serve() -> Iterator[Callable[..., Site]]:
     """Return the function that serves a catalog file in this process."""
     sites = []
     with asyncio.Runner() as runner:
-        def serving(catalog: Path) -> Site:
-            sites.append(Site(server.application(catalog), runner))
+        def serving(catalog: Path, **options: Any) -> Site:
+            sites.append(Site(server.application(catalog, **options), runner))
             return sites[-1]
 
         yield serving
@@ -110,7 +110,7 @@ def serve() -> Iterator[Callable[[Path], Site]]:
 
 
 @pytest.fixture
-def site(catalog: Path, serve: Callable[[Path], Site]) -> Site:
+def site(catalog: Path, serve: Callable[..., Site]) -> Site:
     """Return the filled catalog, served in this process."""
     return serve(catalog)
 

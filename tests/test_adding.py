@@ -175,3 +175,16 @@ def test_the_command_says_what_became_of_each(
     assert f"Not added to {tmp_path}/watched/bad" in said.output
     told = json.loads(call("add", "--replace", "--json", good).output)
     assert [(one["added"], one["skills"][0]["name"]) for one in told] == [(True, "good")]
+
+
+def test_a_link_that_is_replaced_goes_and_what_it_leads_to_stays(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Nothing of it is left in the root either."""
+    elsewhere = skill(tmp_path / "elsewhere/word-count", description="Another one.")
+    Path(root.path, "word-count").symlink_to(elsewhere)
+    (one,) = added(root, skill(tmp_path / "drafts/word-count"), replace=True)
+    assert one.is_added
+    assert not one.place.is_symlink()
+    assert "Another one." in (elsewhere / "SKILL.md").read_text()
+    assert os.listdir(root.path) == ["word-count"]

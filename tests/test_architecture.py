@@ -32,7 +32,7 @@ FLOORS = """
     5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
     5  pipeline.supervision  pipeline.outcomes
     5  pipeline.validate
-    4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals
+    4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals  pipeline.lost_mounts
     3  pipeline.ingest
     3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
     2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.environment > pipeline.settings
@@ -43,41 +43,52 @@ FLOORS = """
     1  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
     1  pipeline.outcome_form
     1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
-    0  pipeline.findings  pipeline.markdown  pipeline.names  pipeline.excerpt  pipeline.seen_file
-    0  pipeline.replacing
+    1  pipeline.seen_file
+    0  pipeline.findings  pipeline.markdown  pipeline.excerpt
+    0  pipeline.root_directory > pipeline.names
+    0  pipeline.replacing  pipeline.uptime
     0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
-    0  pipeline.logs  pipeline.systemd  pipeline.crew > pipeline.workers > pipeline.forked
+    0  pipeline.troubles  pipeline.logs  pipeline.systemd  pipeline.timer
+    0  pipeline.crew > pipeline.workers > pipeline.forked
 
     6  catalog.site  catalog.mcp_server
     5  catalog.browse > catalog.browse_indexes
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.bundle > catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
+    3  catalog.recovery  catalog.quota  catalog.thinning
     3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
-    3  catalog.connection
+    3  catalog.lookalikes  catalog.package_look  catalog.adoption
     3  catalog.index_account > catalog.index_query
     3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
+    3  catalog.search_rows
     2  catalog.excerpts
     2  catalog.making > catalog.package_folder > catalog.staging
-    2  catalog.schema > catalog.ddl  catalog.prompt_index > catalog.fitting  catalog.removals
+    2  catalog.connection > catalog.schema > catalog.ddl
+    2  catalog.prompt_index > catalog.fitting
+    3  catalog.purging  catalog.file_check
     2  catalog.gathered > catalog.apexbridge > catalog.texts > catalog.rows
+    1  catalog.removals
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.told
+    2  catalog.health
     0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
-    0  catalog.statements  catalog.bodies
-    1  catalog.confined  catalog.standing
+    0  catalog.statements  catalog.bodies  catalog.sqlite_limits  catalog.confusables
+    1  catalog.confined  catalog.standing  catalog.ownership > catalog.by_descriptor
     1  catalog.skill_content
-    0  catalog.file_names  catalog.asked_names  catalog.paging
-    0  catalog.locations  catalog.prose  catalog.shortening  catalog.syncing
+    0  catalog.file_names  catalog.asked_names  catalog.paging  catalog.differences
+    0  catalog.locations  catalog.shortening  catalog.syncing
+    0  catalog.prose > catalog.invisible
 """
 
 # Each third-party package with the modules that may import it; their split-off parts may, too.
 HOMES = {
-    "apscheduler": ["pipeline.service"],
+    "apscheduler": ["pipeline.timer"],
     "click": ["pipeline.cli", "pipeline.commands", "pipeline.index_table", "pipeline.terminal"],
     "datasette": ["catalog.site"],
     "distributed": ["pipeline.cluster"],
     "frontmatter": ["pipeline.parse"],
+    "h11": ["catalog.site"],
     "jinja2": ["catalog.site"],
     "jsonschema": ["pipeline.rules"],
     "markdown_it": ["catalog.site"],
@@ -92,7 +103,10 @@ HOMES = {
     "sqlite_utils": ["catalog.schema", "catalog.store", "catalog.index_history", "catalog.runs",
                      "catalog.browse", "catalog.search", "catalog.index_account", "catalog.reader",
                      "catalog.removals", "catalog.mcp_server", "catalog.garbage", "catalog.pins",
-                     "catalog.requests", "catalog.audit", "catalog.package_audit"],
+                     "catalog.requests", "catalog.audit", "catalog.package_audit",
+                     "catalog.lookalikes", "catalog.recovery", "catalog.quota",
+                     "catalog.thinning", "catalog.adoption", "catalog.health",
+                     "catalog.search_rows"],
     "uvicorn": ["catalog.site", "catalog.mcp_server"],
     "watchdog": ["pipeline.watch"],
     "yaml": ["pipeline.parse", "pipeline.migrate"],

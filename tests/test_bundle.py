@@ -30,7 +30,9 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 def made(shelf: Shelf, name: str = "count") -> bytes:
     """Return the archive of a skill."""
-    return bundle.of_package(package_of(shelf.db, shelf.packages, name))
+    file = io.BytesIO()
+    bundle.write(package_of(shelf.db, shelf.packages, name), file)
+    return file.getvalue()
 
 
 def test_an_archive_holds_the_skill(shelf: Shelf) -> None:

@@ -143,6 +143,7 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     call("scan")
     assert "[纪要]" not in call("search", "wc")[1]
     assert [hit["name"] for hit in json.loads(call("search", "纪要", "--json")[1])] == ["会议纪要"]
+    assert "32 words were searched for; 99 were given" in call("search", *["纪要"] * 99)[2]
     code, out, _ = call("search", "nowhere", '"NEAR(')
     assert (code, out) == (0, "No active skill matches all of these words.\n")
 
@@ -246,7 +247,7 @@ def test_our_own_bugs_are_named_as_such(
     monkeypatch.setattr(scanning, "scan_once", lambda *_, **__: 1 / 0)
     code, _, err = call("scan")
     assert code == 3
-    assert "bug of ours: ZeroDivisionError" in err
+    assert "internal error: ZeroDivisionError" in err
     log = Path(err.rsplit(" ", 1)[1].strip().rstrip("."))
     assert "Traceback" in log.read_text()
     log.unlink()

@@ -34,10 +34,12 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     assert settings.packages_folder == tmp_path / "var" / "packages"
     assert settings.index_specs == (IndexSpec("default", "xml", 16_000),)
     assert (settings.settle_quiet, settings.settle_longest, settings.rescan_every) == (1, 300, 300)
-    assert (settings.site, settings.host, settings.port) == (True, "127.0.0.1", 8001)
+    assert settings.site.model_dump() == {
+        "enabled": True, "host": "127.0.0.1", "port": 8001, "names": (), "sql": False}
     assert settings.limits.model_dump() == {
         "files": 2000, "bytes": 100 * MIB, "depth": 32, "skill_md_bytes": MIB,
         "text_bytes": 65_536, "archive_members": 20_000, "archive_bytes": 512 * MIB,
+        "hard_links": "report",
     }
 
 
@@ -45,7 +47,7 @@ def test_settings_cannot_be_changed() -> None:
     """They are read once; what the parts of the program hold is the same for all."""
     settings = load()
     with pytest.raises(ValidationError, match="frozen"):
-        settings.port = 1
+        settings.publish = "in-place"
     with pytest.raises(ValidationError, match="frozen"):
         settings.limits.files = 1
 
@@ -54,9 +56,9 @@ def test_settings_made_by_hand_do_not_read_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only `load` looks around; a test or a caller with values of its own gets just those."""
-    monkeypatch.setenv("SKILLDROP_PORT", "1234")
-    write("host = 'example.org'")
-    assert (Settings().port, Settings().host) == (8001, "127.0.0.1")
+    monkeypatch.setenv("SKILLDROP_SITE__PORT", "1234")
+    write("[site]\nhost = 'example.org'")
+    assert (Settings().site.port, Settings().site.host) == (8001, "127.0.0.1")
 
 
 @pytest.mark.parametrize(
@@ -108,11 +110,14 @@ def test_every_plain_setting_can_be_said_in_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Text becomes the type of the setting, and wins over the file."""
-    write("site = true\nport = 1\ndata = 'f'")
-    for name, value in {"SITE": "no", "PORT": "9", "DATA": "e", "SETTLE_QUIET": "0.5"}.items():
+    write("data = 'f'\n[site]\nenabled = true\nport = 1\nhost = '::1'")
+    for name, value in {"SITE__ENABLED": "no", "SITE__PORT": "9", "DATA": "e",
+                        "SITE__NAMES": '["a.example"]', "SETTLE_QUIET": "0.5"}.items():
         monkeypatch.setenv(f"SKILLDROP_{name}", value)
     settings = load()
-    assert (settings.site, settings.port, settings.settle_quiet) == (False, 9, 0.5)
+    assert settings.site.model_dump() == {
+        "enabled": False, "host": "::1", "port": 9, "names": ("a.example",), "sql": False}
+    assert settings.settle_quiet == 0.5
     assert settings.data == tmp_path / "e"
 
 
@@ -148,16 +153,16 @@ def test_paths_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """SKILLDROP_CONFIG stands in for --config, and --config wins over it."""
-    write("port = 1")
-    monkeypatch.setenv("SKILLDROP_CONFIG", str(write("port = 2", "two.toml")))
-    assert load().port == 2
-    assert load(write("port = 3", "three.toml")).port == 3
+    write("rescan_every = 1")
+    monkeypatch.setenv("SKILLDROP_CONFIG", str(write("rescan_every = 2", "two.toml")))
+    assert load().rescan_every == 2
+    assert load(write("rescan_every = 3", "three.toml")).rescan_every == 3
 
 
 def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
     """Some editors write one, and TOML knows none."""
-    write("\ufeffport = 7")
-    assert load().port == 7
+    write("\ufeffrescan_every = 7")
+    assert load().rescan_every == 7
 
 
 def test_a_root_says_how_its_skills_are_judged(tmp_path: Path) -> None:
@@ -191,12 +196,16 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
 @pytest.mark.parametrize(
     ("toml", "complaint"),
     [
-        ("prot = 1", "there is no setting prot; did you mean port?"),
+        ("folow = 1", "there is no setting folow; did you mean follow?"),
+        ("[site]\nprot = 1", "there is no setting prot in [site]; did you mean port?"),
+        ("port = 1", "there is no setting port; "),
         ("zzz = 1", "there is no setting zzz; there are watched, data, roots, "),
-        ("port = 'x'", "port is 'x'; it must be a port from 1 to 65535."),
-        ("port = 70_000", "port is 70000; it must be a port from 1 to 65535."),
-        ("host = ''", "host is ''; it must be an address or a host name."),
-        ("site = 3", "site is 3; it must be true or false."),
+        ("[site]\nport = 'x'", "port in [site] is 'x'; it must be a port from 1 to 65535."),
+        ("[site]\nport = 70_000", "port in [site] is 70000; it must be a port from 1 to 65535."),
+        ("[site]\nhost = ''", "host in [site] is ''; it must be an address or a host name."),
+        ("[site]\nsql = 3", "sql in [site] is 3; it must be true or false."),
+        ("[site]\nnames = ['']", "it must be a list of host names"),
+        ("site = 3", "site is 3; it must be a table [site]."),
         ("settle_quiet = -1", "settle_quiet is -1; it must be a number of seconds, 0 or more."),
         ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
         ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),
@@ -229,7 +238,7 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("[[indexes]]\ncontext_window_tokens = -1", "must be a whole number of tokens above 0."),
         ("[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
          "[[indexes]] number 1 has both budget_chars and context_window_tokens; keep one"),
-        ("port = ", "the file is not TOML: "),
+        ("data = ", "the file is not TOML: "),
     ],
 )
 def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
@@ -245,7 +254,7 @@ def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "complaint"),
     [
-        ("SKILLDROP_PORT", "x", "The environment: port is 'x'; it must be a port"),
+        ("SKILLDROP_SITE__PORT", "x", "The environment: port in [site] is 'x'; it must be a port"),
         ("SKILLDROP_ROOTS", "[", "The environment: SKILLDROP_ROOTS is not JSON"),
         ("SKILLDROP_WATCH", "a", "WATCH is not a setting; did you mean SKILLDROP_WATCHED?"),
         ("SKILLDROP_LIMITS__FILES", "-1", "The environment: files in [limits] is '-1'"),
@@ -256,7 +265,7 @@ def test_what_the_environment_says_is_blamed_on_it(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, complaint: str
 ) -> None:
     """A good value in the file is not named for a bad one that overrides it."""
-    write("port = 1\nlimits = {files = 1}")
+    write("site = {port = 1}\nlimits = {files = 1}")
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsInvalid) as caught:
         load()

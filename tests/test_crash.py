@@ -61,12 +61,55 @@ def test_a_killed_program_loses_nothing(
     assert_published_whole(it)
     it.start()
     it.settle()
+    assert_whole(it)
+    it.stop()
+
+
+@pytest.mark.parametrize("number", range(CRASHES))
+def test_a_program_outlives_its_helpers(
+    tmp_path: Path, skill: SkillWriter, number: int
+) -> None:
+    """Whichever are killed, of those that work and of the site, until it is asked to end."""
+    it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
+    chance = random.Random(number)
+    for at in range(550):  # so many that helpers read them, too
+        skill(it.root / f"before/s{at:03}", description="Does one thing.")
+    try:
+        it.start()
+        killed = kill_helpers_until_quiet(it, chance)
+        for at in range(0, 550, 2):
+            skill(it.root / f"before/s{at:03}", description="Does another.")
+        change(it, chance)
+        it.wait_for(lambda: not it.is_quiet())
+        killed += kill_helpers_until_quiet(it, chance)
+        assert killed
+        it.settle()
+        assert_whole(it)
+        it.kill_helper(chance)
+        it.stop()
+    finally:
+        it.kill()
+    assert it.log.read_text().endswith("Stopped by SIGTERM.\n")
+    assert "Traceback" not in it.log.read_text()
+
+
+def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
+    """Kill one at a time, at moments drawn by chance; return how many."""
+    killed = 0
+    while not it.is_quiet():
+        killed += it.kill_helper(chance)
+        it.wait_for(lambda: True)  # the program itself lives
+        time.sleep(chance.uniform(0.0, 0.1))
+    return killed
+
+
+def assert_whole(it: ServingProcess) -> None:
+    """Assert that the catalog is what the root holds, and that nothing waits."""
     assert it.rows("PRAGMA integrity_check") == [("ok",)]
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
     assert_published_whole(it)
     assert not [path for path, in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
-    it.stop()
 
 
 def change(it: ServingProcess, chance: random.Random) -> None:

@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, forkserver, get_context
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import wait_for
 
-from pipeline import crew
+from pipeline import crew, workers
 from pipeline.crew import Crew
 
 PIECES = range(40)
@@ -93,16 +94,87 @@ def test_a_process_without_work_ends(two: Crew, monkeypatch: pytest.MonkeyPatch)
     assert others.isdisjoint(workers)
 
 
-def deadly(asking: int, piece: int) -> int:
+def deadly(asking: int, folder: Path, piece: int) -> int:
     """Return the piece; a process that is not the one that asks does not survive the eighth."""
     if piece == 7 and os.getpid() != asking:
+        (folder / str(os.getpid())).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return piece
 
 
-def test_what_a_dead_process_leaves_is_done_all_the_same(two: Crew) -> None:
-    """By the one that asked."""
-    assert done(two, partial(deadly, os.getpid())) == list(PIECES)
+def test_a_piece_over_which_a_process_died_is_tried_again(
+    two: Crew, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By another process, and by the one that asked where that died, too, which is said."""
+    assert done(two, partial(deadly, os.getpid(), tmp_path)) == list(PIECES)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert [each for each in caplog.messages if "died twice" in each]
+
+
+def unlucky(folder: Path, piece: int) -> tuple[int, int]:
+    """Return the piece with the process that does it, which the eighth kills once."""
+    if piece == 7 and not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return who(piece)
+
+
+def test_a_process_that_is_killed_once_is_replaced(two: Crew, tmp_path: Path) -> None:
+    """Nothing is left to the one that asked."""
+    results = done(two, partial(unlucky, tmp_path))
+    assert [piece for piece, _ in results] == list(PIECES)
+    assert dict(results)[7] != os.getpid()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_process_that_starts_the_others_may_be_killed(
+    two: Crew, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Whoever asks next does the work, and the one after that has processes again."""
+    monkeypatch.setattr(workers, "may_fork", lambda: False)
+    assert len(done(two, who)) == len(PIECES)
+    two.end()
+    os.kill(forkserver._forkserver._forkserver_pid, number)  # type: ignore[attr-defined]
+    assert [piece for piece, _ in done(two, who)] == list(PIECES)
+    wait_for(lambda: {process for _, process in done(two, who)} != {os.getpid()})
+
+
+def listening(pipe: Connection) -> None:
+    """Say so, and wait for a question."""
+    pipe.send(os.getpid())
+    pipe.recv()
+
+
+def test_a_process_ends_though_the_one_that_started_it_was_killed(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads what it says would wait for its end for ever."""
+    monkeypatch.setattr(workers, "may_fork", lambda: False)
+    worker = workers.Worker(listening)
+    process = worker.pipe.recv()
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    # So it counts as ended, as at the start of the next.
+    wait_for(lambda: worker._process not in active_children())
+    worker.end()
+    assert worker.pipe.poll(5)
+    with pytest.raises(EOFError):
+        worker.pipe.recv()
+    worker.pipe.close()
+    wait_for(lambda: not is_alive(process))
+
+
+def failed_to_start(*_: object, **__: object) -> None:
+    """Stand in for a process that is told to start as the one that starts it ends."""
+    raise EOFError
+
+
+def test_a_process_that_cannot_be_started_is_done_without(
+    two: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An EOFError would end a command as an interrupt does, without a word."""
+    monkeypatch.setattr(workers, "may_fork", lambda: False)
+    monkeypatch.setattr(ForkServerProcess, "start", failed_to_start)
+    assert {process for _, process in done(two, who)} == {os.getpid()}
 
 
 def failing(piece: int) -> int:

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from made_archives import pack_zip
 
 from catalog.errors import RootUnreadable
+from catalog.record import Place
 from pipeline import disk
 from pipeline.disk import Folder, Limits, Stray
 from pipeline.findings.finding_type import ALWAYS
 from pipeline.findings.registry import REGISTRY
+from pipeline.ingest import judge
+from pipeline.parse import parse
 from pipeline.snapshot import digest
 
 NOBODY = 65534
@@ -281,6 +285,73 @@ class TestLinks:
         assert seen(by_link) == seen(root)
         assert problems(seen(by_link)) == [("link-leaves-root", "out")]
         assert disk.read(by_link, seen(by_link)) == disk.read(root, seen(root))
+
+
+class TestHardLinks:
+    """A file that has a name outside its skill's folder can be changed, or be put there, by it."""
+
+    def test_one_finding_names_the_first_file(self, tmp_path: Path) -> None:
+        """However many there are, as in a copy that was made of links."""
+        write(tmp_path, "other/one", "root/s/SKILL.md", "root/s/z")
+        for name in ("a", "b/c", "d"):
+            (tmp_path / "root/s" / name).parent.mkdir(exist_ok=True)
+            (tmp_path / "root/s" / name).hardlink_to(tmp_path / "other/one")
+        folder = seen(tmp_path / "root")
+        assert problems(folder) == [("hard-linked-file", "a")]
+        assert "4 names" in folder.problems[0].message
+        assert "2 other files" in folder.problems[0].message
+
+    def test_names_within_the_folder_are_no_matter(self, tmp_path: Path) -> None:
+        """All of them are known, and belong to the skill."""
+        write(tmp_path, "s/SKILL.md", "s/a", "s/d/")
+        (tmp_path / "s/d/b").hardlink_to(tmp_path / "s/a")
+        assert problems(seen(tmp_path)) == []
+
+    def test_a_link_to_a_name_is_no_name(self, tmp_path: Path) -> None:
+        """Symbolic links do not make up for the name that lies elsewhere."""
+        write(tmp_path, "root/s/SKILL.md", "root/s/a", "other/")
+        (tmp_path / "other/a").hardlink_to(tmp_path / "root/s/a")
+        (tmp_path / "root/s/b").symlink_to("a")
+        (tmp_path / "root/s/d").symlink_to(".")
+        assert ("hard-linked-file", "a") in problems(seen(tmp_path / "root"))
+
+    def test_where_they_are_refused_nothing_is_read(self, tmp_path: Path) -> None:
+        """Not even SKILL.md, which may be the file from elsewhere."""
+        write(tmp_path, "other/SKILL.md", "root/s/a")
+        (tmp_path / "root/s/SKILL.md").hardlink_to(tmp_path / "other/SKILL.md")
+        limits = Limits(hard_links="reject")
+        folder = seen(tmp_path / "root", limits=limits)
+        assert problems(folder) == [("hard-link-refused", "SKILL.md")]
+        snapshot = disk.read(tmp_path / "root", folder, limits)
+        assert snapshot is not None
+        assert (snapshot.skill_md, snapshot.files, snapshot.digest) == (b"", (), None)
+
+    @pytest.mark.parametrize(("limits", "code"), [
+        (Limits(), "hard-linked-file"), (Limits(hard_links="reject"), "hard-link-refused")])
+    def test_an_archive(self, tmp_path: Path, limits: Limits, code: str) -> None:
+        """It is a file like any other."""
+        write(tmp_path, "made/SKILL.md")
+        pack_zip(tmp_path / "made", tmp_path / "other")
+        (tmp_path / "root").mkdir()
+        (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
+        (archive,) = disk.walk(tmp_path / "root", "", limits)
+        assert isinstance(archive, disk.Archive)
+        with disk.folders_in(archive) as (folder,):
+            assert problems(folder) == [(code, None)]
+            assert bool(folder.entries) == (code == "hard-linked-file")
+
+    def test_only_a_root_that_asks_for_safety_is_told(self, tmp_path: Path) -> None:
+        """Where it does not, the skill is what it would be with a copy."""
+        write(tmp_path, "other/one", "root/s/SKILL.md")
+        (tmp_path / "root/s/a").hardlink_to(tmp_path / "other/one")
+        snapshot = disk.read(tmp_path / "root", seen(tmp_path / "root"))
+        assert snapshot is not None
+        place = Place(str(tmp_path / "root"), "s", "project")
+        parsed = parse(snapshot.skill_md, "SKILL.md")
+        told = {profile: {found.code for found in judge(
+            snapshot, parsed, place, acceptance="permissive", profiles=(profile,)).findings}
+            for profile in ("spec", "safety")}
+        assert told["safety"] - told["spec"] == {"hard-linked-file"}
 
 
 class TestOddThings:

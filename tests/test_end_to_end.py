@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from conftest import SkillWriter
+from serving import free_port
 
 PATIENCE = 30.0
 """Seconds that a loaded machine may take for what takes well under a second on an idle one."""
@@ -55,12 +57,13 @@ class Running:
         path = self.data / "index" / "default.xml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
-    def site(self, path: str) -> Any:
-        """Return the JSON that the site gives; nothing while it does not answer."""
+    def site(self, path: str, status: int = 200) -> Any:
+        """Return the JSON that the site gives; nothing while it does not answer with a status."""
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}{path}").raise_for_status().json()
+            answer = httpx.get(f"http://127.0.0.1:{self.port}{path}")
         except httpx.HTTPError:
             return None
+        return answer.json() if answer.status_code == status else None
 
     def eventually(self, what: Callable[[], Any]) -> Any:
         """Wait until something is true, and return it; on failure show the program's words."""
@@ -76,13 +79,6 @@ class Running:
 def program() -> Path:
     """Return the installed command."""
     return Path(sys.executable).with_name("skilldrop")
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def run(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
@@ -148,19 +144,20 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
     assert up.rows("SELECT count(*) FROM findings") == [(0,)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_everything_within_two_seconds(
     up: Running, skill: SkillWriter, number: signal.Signals
 ) -> None:
     """The site's process goes too, nothing is lost, and what came meanwhile is found at start."""
     skill(up.watched / "before")
     up.eventually(lambda: "before/current/SKILL.md" in up.index())
-    up.eventually(lambda: up.site("/-/versions.json"))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
     began = time.monotonic()
     up.process.send_signal(number)
     assert up.process.wait(PATIENCE) == 0
     assert time.monotonic() - began < 2
-    assert up.site("/-/versions.json") is None
+    assert up.log.read_text().endswith(f"Stopped by {number.name}.\n")
+    assert up.site("/search.json?q=a") is None
     assert up.rows("PRAGMA integrity_check") == [("ok",)]
     skill(up.watched / "meanwhile")
     up.process = up.start()
@@ -172,26 +169,72 @@ def test_a_killed_program_leaves_neither_site_nor_lock_behind(
     up: Running, skill: SkillWriter
 ) -> None:
     """After kill -9 the site ends by itself, and a new start takes over."""
-    up.eventually(lambda: up.site("/-/versions.json"))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
     up.process.kill()
     up.process.wait()
     end = time.monotonic() + PATIENCE
-    while up.site("/-/versions.json") and time.monotonic() < end:
+    while up.site("/search.json?q=a") is not None and time.monotonic() < end:
         time.sleep(0.02)
-    assert up.site("/-/versions.json") is None
+    assert up.site("/search.json?q=a") is None
     skill(up.watched / "meanwhile")
     up.process = up.start()
     up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
 
 
+def site_of(up: Running) -> int | None:
+    """Return the process that serves the site of a program; None while there is none."""
+    for child in Path(f"/proc/{up.process.pid}/task/{up.process.pid}/children").read_text().split():
+        with suppress(OSError):
+            if b"catalog.site" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
+    return None
+
+
+def kill_site(up: Running) -> int:
+    """Kill the process that serves the site, and return that of its successor once it answers."""
+    first = up.eventually(lambda: site_of(up))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    os.kill(first, signal.SIGKILL)
+    second: int = up.eventually(lambda: site_of(up) not in (None, first) and site_of(up))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    assert site_of(up) == second
+    return second
+
+
 def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
-    """People browse on after a crash of Datasette."""
-    up.eventually(lambda: up.site("/-/versions.json"))
-    children = Path(f"/proc/{up.process.pid}/task/{up.process.pid}/children").read_text().split()
-    for child in children:
-        os.kill(int(child), signal.SIGKILL)
-    up.eventually(lambda: up.site("/-/versions.json") is None or True)
-    up.eventually(lambda: up.site("/-/versions.json"))
+    """People browse on after a crash of Datasette; one that dies again and again is told."""
+    up.eventually(lambda: up.site("/-/healthz"))
+    healthy = run("--data", up.data, "status", "--check")
+    kill_site(up)
+    kill_site(up)
+    found = up.eventually(lambda: (up.site("/-/healthz", 503) or {}).get("troubles"))
+    assert [(one["part"], one["times"]) for one in found] == [("site", 2)]
+    checked = run("--data", up.data, "status", "--check")
+    assert (healthy.returncode, checked.returncode) == (0, 1)
+    assert "The site: The site ended with code -9. Failed 2 times" in checked.stdout
+
+
+def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """A log collector may die; the service goes on, and ends in order."""
+    skill(tmp_path / "watched/before")
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen(
+        [program(), "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up",
+         "--no-site"], stderr=writer, stdout=writer)
+    os.close(writer)
+    index = tmp_path / "data/index/default.xml"
+    try:
+        end = time.monotonic() + PATIENCE
+        while not (index.exists() and "before" in index.read_text()):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    finally:
+        process.terminate()
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -113,7 +114,8 @@ def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
 def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
     """Look again at what is known, with two processes; return what is known and is unchanged.
 
-    Python tells of each opening and listing, whichever process does it.
+    Python tells of each opening and listing, whichever process does it; what is opened below a
+    root has a name without its directory.
     """
     how = How(Limits(), quiet=0.0)
     known = {one.verdict.place.path: one.verdict.fingerprint
@@ -122,7 +124,13 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
     listening = [True]
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if listening and event in ("open", "os.scandir") and root.path in str(arguments[0]):
+        if not listening or event not in ("open", "os.scandir"):
+            return
+        where, _, flags = (*arguments, 0, 0)[:3]
+        is_listing = event == "os.scandir" and isinstance(where, int)
+        is_file = isinstance(where, str) and "/" not in where and isinstance(flags, int) and (
+            not flags & os.O_DIRECTORY)
+        if is_listing or is_file:
             os.write(file, f"{event} {os.getpid()}\n".encode())
 
     sys.addaudithook(hook)  # there is no way to take it away again
@@ -171,6 +179,34 @@ def test_a_process_that_dies_loses_nothing(
     alone = list(engines.serial(part, how))
     monkeypatch.setattr(engines, "_serve", dies)
     assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+
+
+def die_once(folder: Path, pipe: Connection, how: How) -> None:
+    """Stand in for work during which one process is killed when it has told a part."""
+    try:
+        (folder / "killed").touch(exist_ok=False)
+    except FileExistsError:
+        engines._serve(pipe, how)  # there it is the real one
+    else:
+        die_halfway(pipe, how)
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_a_piece_over_which_a_process_died_is_tried_by_another(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The one that asks reads none of it, unless the second dies over it, too."""
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    alone = list(engines.serial(part, how))
+    with monkeypatch.context() as once:
+        once.setattr(engines, "LEFT_TO_OTHERS", 10_000)
+        once.setattr(engines, "_serve", partial(die_once, tmp_path))
+        once.setattr(engines._Piece, "look", None)  # as this process does
+        assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+    monkeypatch.setattr(engines, "_serve", die)
+    assert verdicts(list(engines.processes(part, how))) == verdicts(alone)
+    assert [each for each in caplog.messages if "died twice" in each]
 
 
 @pytest.mark.usefixtures("in_processes")

@@ -27,6 +27,7 @@ LIMITS: Mapping[str, Limits] = {
     "too-many-files": Limits(files=2),
     "folder-too-large": Limits(bytes=400),
     "folder-too-deep": Limits(depth=2),
+    "hard-link-refused": Limits(hard_links="reject"),
 }
 ACCEPTANCES: Mapping[str, Acceptance] = {
     "description-derived": "permissive",
@@ -82,9 +83,14 @@ def _behind_link(skill: Path) -> None:
     (skill.parent / "to-group").symlink_to(skill.parent / "group")
 
 
+def _hard_link(skill: Path) -> None:
+    (skill.parent.parent / "outside.md").write_text("A note.\n", "utf-8")
+    (skill / "notes.md").hardlink_to(skill.parent.parent / "outside.md")
+
+
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
 # differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
-# nowhere, outside, back to themselves or behind one another.
+# nowhere, outside, back to themselves or behind one another; hard links.
 MADE: Mapping[str, Callable[[Path], None]] = {
     "skill-md-twice": _twice,
     "file-unreadable": _unreadable,
@@ -95,13 +101,16 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "link-dangling": _dangling,
     "link-loop": _loop,
     "link-behind-link": _behind_link,
+    "hard-linked-file": _hard_link,
+    "hard-link-refused": _hard_link,
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
 # No folder brings these: said of an archive that must not be read, where reading gave no reason,
-# of a bug of ours, where there is nothing, and where what is published is not the newest content.
-FALLBACKS = {"archive-unreadable", "folder-unreadable", "internal-error", "skill-md-missing",
-             "last-good-version-stands", "version-held"}
+# of an error of the disk, of a bug of ours, where there is nothing, where what is published is not
+# the newest content, and of other skills.
+FALLBACKS = {"archive-unreadable", "read-failed", "folder-unreadable", "internal-error",
+             "skill-md-missing", "last-good-version-stands", "version-held", "name-confusable"}
 
 
 def found_in(root: Path, *, limits: Limits, acceptance: Acceptance,
@@ -167,7 +176,7 @@ def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: s
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text(GOOD, "utf-8")
     MADE[code](skill)
-    findings = found_in(root, limits=Limits(), acceptance="lenient")
+    findings = found_in(root, limits=LIMITS.get(code, Limits()), acceptance="lenient")
     assert {each.code for each in findings} == {code}
 
 

@@ -116,7 +116,7 @@ def test_an_unknown_index_is_answered_with_those_there_are(catalog: Store) -> No
 def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
     """What is stored of an index is all of it."""
     spec = IndexSpec("mine", "json", 5, "exclude", "zh", ("plugin",), ("t",), ("n",), ("f",),
-                     "https://example.org/skills", "Read them.", "")
+                     "https://example.org/skills", "Read them.", "", "version")
     catalog.set_indexes([spec])
     assert index_query.index_spec(catalog.db, "mine") == spec
 

@@ -87,6 +87,19 @@ def test_github_commands_cannot_be_forged() -> None:
     )
 
 
+def test_github_commands_hide_nothing() -> None:
+    """A bidi control in a path is written out, in the property as in the message."""
+    line = printed("github", judgement(HOSTILE, path="a\u202egnp.sh"))
+    assert "file=a<U+202E>gnp.sh" in line
+    assert line.isascii()
+
+
+def test_a_repair_of_many_lines_says_how_many_are_not_shown() -> None:
+    """Three are shown; the others are counted."""
+    repair = finding("unquoted-colon", path="SKILL.md", line=2, before="x", after="a\nb\nc\nd\ne")
+    assert "… and 2 more lines" in printed("text", judgement(repair, text="---\nx\n---\n"))
+
+
 def test_github_annotates_a_file_even_for_a_folder() -> None:
     """A severity of ours is one of GitHub's, and what has no line none."""
     said = printed("github", judgement(finding("byte-order-mark"), finding("special-file")))

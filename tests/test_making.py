@@ -1,6 +1,5 @@
 """Packages that are made ahead of the batch that commits them."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
@@ -47,14 +46,14 @@ def test_all_are_published_in_batches(world: World, at_work: making.AtWork) -> N
     """Whoever makes the packages, each batch is whole before the next."""
     assert publish(world, at_work) == [2, 4, 6, 7]
     assert world.differences() == []
-    assert sorted(os.listdir(world.packages)) == list(NAMES)
+    assert world.lying() == list(NAMES)
 
 
 def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
     """It waits to be looked at again, while all the others are published."""
     skill(world.root / "c", description="Another.")
     publish(world, Crew().at_work)
-    assert sorted(os.listdir(world.packages)) == [name for name in NAMES if name != "c"]
+    assert world.lying() == [name for name in NAMES if name != "c"]
     assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
     world.scan()
     assert world.differences() == []
@@ -75,10 +74,10 @@ def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
 
     with pytest.raises(OSError, match="No space"):
         publish(world, breaks_down)
-    assert sorted(os.listdir(world.packages)) == ["a", "b"]
+    assert world.lying() == ["a", "b"]
     world.restart()
     assert world.differences() == []
-    assert sorted(os.listdir(world.packages)) == list(NAMES)
+    assert world.lying() == list(NAMES)
 
 
 def test_what_is_near_is_made_by_one(
@@ -100,7 +99,7 @@ def test_what_is_near_is_made_by_one(
 
     monkeypatch.setattr(making, "PIECE", 1)
     world.store.packager.packaging = Packaging(
-        PackageFolder(world.packages), originals.opened, at_work=noted)
+        PackageFolder(world.packages, world.store.identity), originals.opened, at_work=noted)
     world.scan()
     world.store.close()
     assert given == [["c"], ["a", "b"]]

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from conftest import SkillWriter, write_skill
 from escapes import ESCAPES
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
+from serving import free_port
 from shelf import Shelf
 
 LONG = "".join(f"第 {n} 行:字数统计。\n" for n in range(6000))
@@ -34,13 +36,6 @@ def over_stdio(shelf: Shelf) -> StdioServerParameters:
     """Return how a client starts the server for itself."""
     command, *words = program(shelf)
     return StdioServerParameters(command=command, args=words, cwd=str(shelf.root))
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +161,16 @@ def test_search_is_the_one_ranking(url: str) -> None:
     assert ranked[0] == "word-count"
 
 
+def test_a_search_for_very_many_words_is_a_search_for_the_first(server: Server) -> None:
+    """And the answer says so."""
+    async def work(client: Client) -> Any:
+        return json.loads(text(
+            await client.call_tool("search_skills", {"query": "count " * 5000})))
+    found = session(server, work)
+    assert found["skills"][0]["name"] == "word-count"
+    assert found["note"] == "Only the first 32 words were searched for; 5000 were given."
+
+
 def test_skills_are_listed_page_by_page(url: str) -> None:
     """In the order of an index, without those that only people may start."""
     async def work(client: Client) -> list[Any]:
@@ -192,7 +197,8 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
                 "skill_name": "word-count", "file_path": "references/long.md", "offset": at})
             pages.append(text(answer))
             said = text(answer, 1)
-            at = int(said.rpartition(" ")[2].rstrip(".")) if "next one" in said else None
+            following = re.search(r"next one starts at offset (\d+) of version", said)
+            at = int(following[1]) if following else None
         return pages
     pages = session(url, work)
     assert len(pages) > 2
@@ -265,7 +271,7 @@ def test_resources_are_skills_and_their_manifests(server: Server) -> None:
     assert all(resource.uri.isascii() for resource in listed)
     assert [resource.name for resource in listed] == ["zoom-in", "word-count", "会议纪要"]
     assert [template.uri_template for template in templates] == [
-        "skill://{skill_id}/SKILL.md", "skill://{skill_id}/_manifest"]
+        "skill://{skill_id}/SKILL.md{?version}", "skill://{skill_id}/_manifest{?version}"]
     assert skill_md.mime_type == "text/markdown"
     assert "name: 会议纪要" in skill_md.text
     told = json.loads(manifest.text)

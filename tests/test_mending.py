@@ -129,3 +129,83 @@ def test_leftovers_of_every_kind_are_swept(world: World) -> None:
         [*(version for version, in world.rows(
             "SELECT version FROM versions WHERE skill_id = 'a'")), "current"])
     assert not (world.packages / "nobody").exists()
+
+
+A_YEAR = 60 * 24 * 365
+"""Minutes."""
+
+
+def alter(file: Path) -> None:
+    """Change bytes of a published file, so that its size and mode stay."""
+    mode = file.stat().st_mode & 0o777
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes().upper())
+    file.chmod(mode)
+
+
+def verify(world: World, minutes: int) -> list[str]:
+    """Verify as many packages as a re-scan does, long after all that tests do, which is today.
+
+    Return the paths to look at again.
+    """
+    return [path for again in world.store.verify_packages(lambda: later(A_YEAR + minutes))
+            for _, path in again]
+
+
+def test_what_was_verified_longest_ago_is_verified_next(
+    world: World, skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A tenth of all each time, so that damage anywhere is mended, told and counted in the end."""
+    for number in range(20):
+        skill(world.root / f"s{number}", files={"x.txt": f"text {number}"})
+    world.scan()
+    count, = world.rows("SELECT count(*) FROM versions WHERE package_path IS NOT NULL")[0]
+    alter(world.current("s19") / "x.txt")
+    alter(world.current("s7") / "SKILL.md")
+    assert count == 23
+    for turn in range(8):
+        assert verify(world, turn) == []
+        verified = world.rows("SELECT count(*) FROM versions WHERE verified_at > ?",
+                              later(A_YEAR - 1).isoformat(timespec="milliseconds"))
+        assert verified == [(min(3 * (turn + 1), count),)]
+    assert world.differences() == []
+    assert world.rows("SELECT packages_mended FROM health") == [(2,)]
+    assert f"{world.current('s7')}: SKILL.md is not as it was accepted; it is made again" in (
+        caplog.text)
+
+
+def test_an_older_version_that_is_damaged_is_removed(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No folder holds its files any more, and nobody is to be given others."""
+    oldest, = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
+    alter(world.packages / str(oldest) / "y.txt")
+    for turn in range(3):
+        verify(world, turn)
+    assert not (world.packages / str(oldest)).exists()
+    assert "removed, as its files are nowhere else" in caplog.text
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o644, 0])
+@pytest.mark.parametrize("path", ["", "SKILL.md"])
+def test_wrong_modes_are_set_right(world: World, path: str, mode: int) -> None:
+    """Also of a version that could not be made again, which stays."""
+    oldest, = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
+    place = world.packages / str(oldest) / path
+    inode = place.stat().st_ino
+    place.chmod(mode)
+    assert check(world) == []
+    assert (place.stat().st_ino, place.stat().st_mode & 0o777) == (
+        inode, 0o444 if path else 0o555)
+    assert world.rows("SELECT packages_mended FROM health") == [(1,)]
+
+
+def test_a_file_whose_mode_was_wrong_is_read_before_it_is_believed(world: World) -> None:
+    """Somebody may have written to it."""
+    file = world.current("a") / "x.txt"
+    file.chmod(0o644)
+    file.write_text("SAME")
+    assert check(world) == []
+    assert file.read_text() == "same"
+    assert world.differences() == []

@@ -7,7 +7,7 @@ from conftest import SkillWriter
 from serving import Serving
 
 from pipeline import missing
-from pipeline.missing import held_sentence, outermost
+from pipeline.missing import outermost
 from pipeline.settle import Unit
 
 
@@ -40,10 +40,3 @@ def test_a_unit_inside_another_is_looked_at_once() -> None:
     a, inner, b = Unit("/r", "a"), Unit("/r", "a/x/y"), Unit("/r", "b")
     assert outermost([inner, a, b, a]) == [a, b]
     assert outermost([Unit("/r", ""), a]) == [Unit("/r", "")]
-
-
-def test_what_is_held_is_said_with_what_to_do() -> None:
-    """In one sentence, for one and for many."""
-    assert held_sentence(1).startswith("1 skill of it is gone and its removal is held")
-    assert held_sentence(20).startswith("20 skills of it are gone and their removal is held")
-    assert "reconcile --accept-removals" in held_sentence(2)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from records import NOON, judged, rooted
 
+from catalog.ownership import MARKER
 from catalog.store import Store
 from pipeline import outcomes
 from pipeline.outcomes import OutcomeInbox, OutcomeReport, take_outcomes
@@ -29,6 +30,7 @@ def store(tmp_path: Path) -> Store:
 def folder(tmp_path: Path) -> Path:
     """Return the folder of outcomes."""
     (tmp_path / "outcomes").mkdir()
+    (tmp_path / "outcomes" / MARKER).touch()
     return tmp_path / "outcomes"
 
 
@@ -110,7 +112,7 @@ def test_a_known_file_is_not_opened(
     """Its stat signature is enough."""
     drop(folder)
     take(store, folder)
-    monkeypatch.setattr(outcomes, "_read", lambda _: pytest.fail("opened"))
+    monkeypatch.setattr(outcomes, "_read", lambda *_: pytest.fail("opened"))
     assert take(store, folder) == OutcomeReport()
 
 
@@ -135,6 +137,34 @@ def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path)
     assert rows(store, "SELECT quarantined_as FROM outcome_rejections") == [
         ("quarantine/meetings/run-1.json",), ("quarantine/meetings/run-1-2.json",)]
     assert take(store, folder) == OutcomeReport()
+
+
+def test_nothing_behind_a_link_is_read_or_moved(
+    store: Store, folder: Path, tmp_path: Path
+) -> None:
+    """What is not below the folder is none of its outcomes, good or bad, and stays where it is."""
+    (tmp_path / "outside/below").mkdir(parents=True)
+    for name in ("good.json", "below/bad.json"):
+        (tmp_path / "outside" / name).write_text(json.dumps({"status": "success"}))
+    (folder / "meetings").symlink_to(tmp_path / "outside")
+    inbox = OutcomeInbox(folder, quiet=1, longest=300)
+    for name in ("good.json", "below/bad.json"):
+        assert inbox.hint(f"{folder}/meetings/{name}", now=10.0)
+    assert inbox.take_due(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
+    assert (tmp_path / "outside/below/bad.json").is_file()
+    assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
+
+
+def test_a_quarantine_behind_a_link_is_not_used(
+    store: Store, folder: Path, tmp_path: Path
+) -> None:
+    """A bad file then stays where it is, and nothing is written elsewhere."""
+    (tmp_path / "outside").mkdir()
+    (folder / "quarantine").symlink_to(tmp_path / "outside")
+    drop(folder).write_bytes(b"[]")
+    assert take(store, folder).rejected
+    assert list((tmp_path / "outside").iterdir()) == []
+    assert (folder / "meetings/run-1.json").is_file()
 
 
 def test_a_bad_file_that_cannot_be_moved_is_told_once(store: Store, folder: Path) -> None:
@@ -206,3 +236,17 @@ def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder:
     inbox.hint(str(drop(folder)), now=10.0)
     assert inbox.take_due(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
     assert inbox.seconds_to_next(71.0) == 60
+
+
+@pytest.mark.parametrize("paths", [None, ["linked/run-1.json"]])
+def test_a_linked_directory_is_not_entered(
+    store: Store, folder: Path, tmp_path: Path, paths: list[str] | None
+) -> None:
+    """A file elsewhere is neither read nor moved, also where an event names it."""
+    (tmp_path / "outside").mkdir()
+    outside = drop(tmp_path, skill_id="outside")
+    (folder / "linked").symlink_to(outside.parent)
+    report = take_outcomes(store, folder, quiet=1, now_ns=time.time_ns() + LATER, paths=paths)
+    assert report == OutcomeReport()
+    assert rows(store, "SELECT * FROM outcomes") == []
+    assert outside.exists()

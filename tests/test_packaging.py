@@ -15,7 +15,7 @@ from packages import World, wrong_files
 from records import NOON
 
 from catalog import contest, intake, packaging, search, staging
-from catalog.package_folder import PackageFolder
+from catalog.package_folder import Packages
 from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
 from catalog.record import RootSpec
@@ -91,6 +91,82 @@ def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) ->
     assert world.differences() == []
 
 
+@pytest.mark.parametrize("harm", ["bytes", "mode", "link"])
+def test_damage_to_a_package_is_not_taken_over_by_the_next(
+    world: World, skill: SkillWriter, tmp_path: Path, harm: str
+) -> None:
+    """A file is shared only if it has the hash, and the mode, with which it was accepted."""
+    skill(world.root / "a", files={"x/x.txt": "same", "y.txt": "one"})
+    world.scan()
+    file = world.current("a") / "x/x.txt"
+    if harm == "link":
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (outside / "x.txt").write_text("same")
+        (outside / "x.txt").chmod(0o444)
+        file.parent.parent.chmod(0o755)
+        file.parent.rename(tmp_path / "away")
+        file.parent.symlink_to(outside)
+    else:
+        file.chmod(0o644)
+        file.write_text("SAME" if harm == "bytes" else "same")
+        file.chmod(0o444 if harm == "bytes" else 0o664)
+    skill(world.root / "a", files={"y.txt": "two"})
+    world.scan()
+    published = world.current("a") / "x/x.txt"
+    assert (published.read_text(), published.stat().st_mode & 0o777) == ("same", 0o444)
+    assert published.stat().st_nlink == 1
+
+
+def test_the_current_of_a_removed_skill_goes_with_the_next_index(
+    world: World, skill: SkillWriter
+) -> None:
+    """Its package stays for a while, and is current again when the skill comes back."""
+    skill(world.root / "a")
+    skill(world.root / "b")
+    world.scan()
+    package = world.current("a")
+    (world.root / "a").rename(world.folder / "away")
+    world.scan()
+    publish_indexes(world.store, [], world.folder / "index", NOON)
+    assert not os.path.lexists(world.packages / "a/current")
+    assert package.is_dir()
+    assert (world.packages / "b/current/SKILL.md").is_file()
+    (world.folder / "away").rename(world.root / "a")
+    world.scan()
+    publish_indexes(world.store, [], world.folder / "index", NOON)
+    assert world.current("a") == package
+    assert world.differences() == []
+
+
+def test_the_current_of_a_removed_skill_goes_at_the_next_start_after_a_crash(
+    world: World, skill: SkillWriter
+) -> None:
+    """Before its index could be published."""
+    skill(world.root / "a")
+    world.scan()
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    world.restart()
+    assert not os.path.lexists(world.packages / "a/current")
+
+
+def test_a_look_that_finds_nothing_new_begins_no_transaction(
+    world: World, skill: SkillWriter
+) -> None:
+    """Every event leads to one, and only one process may write at a time."""
+    skill(world.root / "a")
+    skill(world.root / "b")
+    world.scan()
+    said: list[str] = []
+    world.store.db.conn.set_trace_callback(said.append)
+    assert world.look("a").outcomes == {"unchanged": 1}
+    assert world.look("nothing").outcomes == {}
+    world.store.db.conn.set_trace_callback(None)
+    assert said
+    assert [sql for sql in said if not sql.lstrip().startswith(("SELECT", "WITH"))] == []
+
+
 def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWriter) -> None:
     """An update leaves the version before as it was."""
     skill(world.root / "a", description="One.", files={"x.txt": "one"})
@@ -147,7 +223,7 @@ def test_a_runner_up_that_changed_unheard_of_is_not_published(
     report = world.look("a")
     assert [unit.path for unit in report.unsettled] == ["b/start"]
     assert world.rows("SELECT status, pending_reason FROM skills WHERE path = 'b/start'") == [
-        ("pending", "its files changed before they could be published")]
+        ("pending", "its files cannot be read again as they were judged")]
     assert world.current("start") == first  # an agent on its way there still finds it
     world.look("b/start")
     assert "Third." in (world.current("start") / "SKILL.md").read_text()
@@ -264,7 +340,7 @@ def test_the_setting_can_be_changed_at_any_time(world: World, skill: SkillWriter
     world.scan()
     world.restart()
     assert world.differences() == []
-    assert {p.name for p in world.packages.iterdir()} == {"a", "b"}
+    assert world.lying() == ["a", "b"]
 
 
 def test_a_disk_without_room_leaves_the_catalog_as_it_was(
@@ -306,7 +382,7 @@ STEPS: dict[str, tuple[object, str]] = {
     "half way through a package": (staging.Stager, "_copy"),
     "when the packages are made": (packaging, "sync"),
     "when it is committed": (packaging.Packager, "flip"),
-    "half way through the flips": (PackageFolder, "flip"),
+    "half way through the flips": (Packages, "flip"),
 }
 
 
@@ -474,10 +550,10 @@ def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
     world.scan()
     spec = IndexSpec(budget_chars=500)
     world.store.set_indexes([spec])
-    publish_indexes(world.store, [spec], world.folder, NOON)
+    publish_indexes(world.store, [spec], world.folder / "index", NOON)
     skill(world.root / "s000", description="Does another thing.")
     world.store.db.conn.set_progress_handler(counted, 1)
     assert world.look("s000").outcomes == {"updated": 1}
-    publish_indexes(world.store, [spec], world.folder, NOON)
+    publish_indexes(world.store, [spec], world.folder / "index", NOON)
     world.store.close()
     return steps

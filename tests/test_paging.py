@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.paging import Page, read_page
+from catalog.paging import Page, line_start, read_page
 
 
 def pages(data: bytes, limit: int) -> list[Page]:
@@ -84,3 +84,21 @@ def test_a_file_that_grew_is_not_read_to_its_end() -> None:
     file = io.BytesIO(b"x" * 10_000)
     assert read_page(file, 0, None, 10).size == 11
     assert file.tell() == 11
+
+
+@given(st.text(st.sampled_from("aé中\n"), max_size=60), st.integers(0, 200), st.integers(1, 40))
+def test_a_page_knows_its_line_and_column(text: str, offset: int, limit: int) -> None:
+    """However the file is cut, they count the line feeds and characters before the page."""
+    data = text.encode()
+    page = read_page(io.BytesIO(data), min(offset, len(data)), limit, len(data))
+    before = data[: page.offset].decode()
+    assert page.line == before.count("\n") + 1
+    assert page.column == len(before) - before.rfind("\n") - 1
+    assert page.lines == len(text.splitlines())
+
+
+@given(st.text(st.sampled_from("aé\n"), max_size=40), st.integers(1, 30))
+def test_a_line_is_found_by_its_number(text: str, line: int) -> None:
+    """It starts after as many line feeds as there are lines before it."""
+    starts = [0, *(at + 1 for at, byte in enumerate(text.encode()) if byte == ord("\n"))]
+    assert line_start(io.BytesIO(text.encode()), line) == starts[min(line, len(starts)) - 1]

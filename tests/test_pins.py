@@ -123,8 +123,10 @@ def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> 
     assert world.differences() == []
 
 
-def test_a_held_skill_whose_package_is_lost_follows_its_folder(world: World) -> None:
-    """What cannot be given any more is not promised."""
+def test_a_held_skill_whose_package_is_lost_follows_its_folder(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What cannot be given any more is not promised, and that is said."""
     first, _ = versions(world)
     world.store.hold("a", first, later(1))
     (world.packages / "a" / first).chmod(0o755)
@@ -132,6 +134,7 @@ def test_a_held_skill_whose_package_is_lost_follows_its_folder(world: World) -> 
     world.restart()
     assert text(world) == "two"
     assert world.rows("SELECT pinned_version_id FROM skills") == [(None,)]
+    assert "is held no longer" in caplog.text
     assert world.differences() == []
 
 

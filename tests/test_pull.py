@@ -138,13 +138,63 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     pull(serving, copy)
     shutil.rmtree(serving.root / "skill-3")
     serving.settle()
+    assert not os.path.lexists(serving.settings.packages_folder / "skill-3/current")
+    pull(serving, copy)
+    assert not os.path.lexists(copy / "packages/skill-3/current")
+    assert len(list((copy / "packages/skill-3").iterdir())) == 1
     serving.stop()
-    shutil.rmtree(serving.settings.packages_folder / "skill-3", ignore_errors=True)
+    shutil.rmtree(serving.settings.packages_folder / "skill-3")
     pull(serving, copy)
     assert "skill-3" not in (copy / "index/default.xml").read_text()
     names = sorted(path.name for path in serving.settings.packages_folder.iterdir())
     assert sorted(path.name for path in (copy / "packages").iterdir()) == names
     assert "skill-3" not in names
+
+
+def test_nothing_goes_from_the_copy_that_was_not_brought(
+    serving: Serving, copy: Path
+) -> None:
+    """What has no name of a package stays, also in the folder of a skill that goes."""
+    pull(serving, copy)
+    serving.stop()
+    paths = ("notes.txt", "Other/notes.txt", "skill-3/notes.txt", "skill-4/notes.txt")
+    for path in paths:
+        (copy / "packages" / path).parent.mkdir(exist_ok=True)
+        (copy / "packages" / path).write_text("mine")
+    (copy / "index/.mine").write_text("mine")
+    shutil.rmtree(serving.settings.packages_folder / "skill-3")
+    for _ in range(2):
+        pull(serving, copy)
+    assert os.listdir(copy / "packages/skill-3") == ["notes.txt"]
+    assert (copy / "packages/skill-4/current/SKILL.md").is_file()
+    assert [(copy / "packages" / path).read_text() for path in paths] == ["mine"] * len(paths)
+    assert (copy / "index/.mine").is_file()
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
+@pytest.mark.parametrize("name", ["packages", "index", ".skilldrop-next"])
+def test_a_folder_that_was_not_brought_is_refused(
+    serving: Serving, copy: Path, tmp_path: Path, name: str, what: str
+) -> None:
+    """In one sentence, and nothing in it is touched."""
+    serving.stop()
+    outside = tmp_path / "outside"
+    for path in ("20250101-000000/thesis.txt", "notes/a.txt"):
+        (outside / path).parent.mkdir(parents=True)
+        (outside / path).write_text("mine")
+    copy.mkdir()
+    if what == "link":
+        (copy / name).symlink_to(outside)
+    else:
+        shutil.copytree(outside, copy / name)
+    if what == "of another writer":
+        (copy / name / ".skilldrop").write_text(f"skilldrop {name} other\n")
+    before = sorted(copy.rglob("*")), sorted(outside.rglob("*"))
+    done = subprocess.run([PULL, serving.settings.data, copy], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{copy / name} was not made from this writer" in done.stderr
+    assert set(before[0]) <= set(copy.rglob("*"))
+    assert sorted(outside.rglob("*")) == before[1]
 
 
 def test_a_round_that_breaks_off_shows_nothing(
@@ -161,7 +211,7 @@ def test_a_round_that_breaks_off_shows_nothing(
         with pytest.raises(subprocess.CalledProcessError):
             pull(serving, copy)
     assert not list(copy.glob("packages/*/current"))
-    assert not list(copy.glob("index/*"))
+    assert not list(copy.glob("index/[!.]*"))
     pull(serving, copy)
     assert len(list(copy.glob("packages/*/current"))) == len(list(
         serving.settings.packages_folder.glob("*/current")))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -34,7 +35,7 @@ class Kept:
         self.root = folder / "root"
         self.root.mkdir()
         self.settings = Settings(watched=self.root, data=folder / "data", settle_quiet=0,
-                                 site=False)
+                                 site={"enabled": False})
 
     def scan(self) -> None:
         """Bring the catalog up to the root."""
@@ -46,9 +47,13 @@ class Kept:
         """Compare everything."""
         return compare(self.settings)
 
+    def published(self, skill_id: str = "a") -> Path:
+        """Return the published package of a skill."""
+        return (self.settings.packages_folder / skill_id / "current").resolve()
+
     def package(self, skill_id: str = "a") -> Path:
         """Return the published package of a skill, made writable, as damage would need it."""
-        package = (self.settings.packages_folder / skill_id / "current").resolve()
+        package = self.published(skill_id)
         for path in (package, *package.rglob("*")):
             path.chmod(path.stat().st_mode | 0o200)
         return package
@@ -118,6 +123,13 @@ def edit_last_good(kept: Kept) -> None:
     flip_byte(kept.package() / "SKILL.md")
 
 
+def leave_text_of_held(kept: Kept) -> None:
+    """Let a skill that waits, and whose folder is gone, still be found by the search."""
+    shutil.rmtree(kept.root / "deep")
+    kept.write("UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
+               " pending_reason = 'removal held' WHERE path = 'deep/b'")
+
+
 def flip_byte(file: Path) -> None:
     """Change one byte, so that the size stays."""
     data = file.read_bytes()
@@ -159,6 +171,12 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
                       "the catalog has other findings"),
     "search lost": (lambda kept: kept.write("DELETE FROM skill_text"),
                     "the search does not have what it should"),
+    "search row of another version": (lambda kept: kept.write(
+        "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
+        " WHERE id = 1"), "the search does not have what it should"),
+    "search index row lost": (lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
+                              "the search does not have what it should"),
+    "search row left": (leave_text_of_held, "the search does not have what it should"),
     "shown as pending": (lambda kept: kept.write(
         "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"),
         "it is at rest, and shown as pending"),
@@ -171,17 +189,21 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
                           "scripts/run.sh is missing"),
     "package file added": (lambda kept: (kept.package() / "more.md").write_text("more"),
                            "more.md is no file of this version"),
-    "package lost": (lambda kept: shutil.rmtree(kept.package()), "SKILL.md is missing"),
+    "package lost": (lambda kept: shutil.rmtree(kept.package()), "the package is missing"),
+    "package writable": (lambda kept: kept.package().chmod(0o775),
+                         "the package has mode 775 instead of 555"),
+    "file writable": (lambda kept: (kept.published() / "SKILL.md").chmod(0o644),
+                      "SKILL.md has mode 644 instead of 444"),
     "shelf lost": (lambda kept: (kept.package(),
                                  shutil.rmtree(kept.settings.packages_folder / "a")),
                    "it does not lead to"),
-    "shelf a file": (put_file_for_shelf, "it does not lead to"),
     "packages lost": (lambda kept: [shutil.rmtree(kept.package(skill_id).parent)
                                     for skill_id in ("a", "b")],
                       "a/current/SKILL.md is not there"),
     "package half made": (leave_half_made, "no version of the catalog names it"),
     "package of nobody": (
-        lambda kept: shutil.copytree(kept.package(), kept.settings.packages_folder / "z/1"),
+        lambda kept: shutil.copytree(
+            kept.package(), kept.settings.packages_folder / "z/20260101-000000"),
         "no version of the catalog names it"),
     "link beside current": (
         lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
@@ -212,16 +234,16 @@ def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
     do, expected = DAMAGES[damage]
     do(kept)
     assert any(expected in d.what for d in kept.compare().differences), kept.compare()
-    before, after = mend(kept.settings)
-    assert any(expected in d.what for d in before.differences)
-    assert after == ()
+    done = mend(kept.settings)
+    assert any(expected in d.what for d in done.mended)
+    assert done.left == ()
     assert kept.compare().differences == ()
 
 
-def test_a_file_where_packages_should_be_is_said_and_cleared_away(
+def test_a_file_where_packages_should_be_is_said_and_put_aside(
     kept: Kept, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also where the package is then collected, or its skill has changed."""
+    """Packages are made in its place; what it holds is not ours to remove, and is told."""
     put_file_for_shelf(kept)
     (kept.settings.packages_folder / "c").write_text("not a directory")
     shutil.rmtree(kept.root / "b")
@@ -231,7 +253,9 @@ def test_a_file_where_packages_should_be_is_said_and_cleared_away(
     assert f"{kept.settings.packages_folder / 'a'} was no directory" in caplog.text
     assert f"{kept.settings.packages_folder / 'c'} was no directory" in caplog.text
     assert (kept.settings.packages_folder / "c/current/SKILL.md").is_file()
-    assert kept.compare().differences == ()
+    aside = {str(kept.settings.packages_folder / name) for name in ("a.~1~", "c.~1~")}
+    assert {Path(path).read_text() for path in aside} == {"not a directory"}
+    assert {d.where for d in kept.compare().differences} == aside
 
 
 def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> None:
@@ -264,7 +288,7 @@ def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
     kept.scan()
     assert kept.compare() == Comparison((), held=0, last_good=2, seen=6)
     flip_byte(kept.package("x") / "SKILL.md")
-    assert [d.kind for d in kept.compare().differences] == ["package"]
+    assert {d.kind for d in kept.compare().differences} == {"package"}
 
 
 def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
@@ -272,11 +296,16 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
     older = kept.package()
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
+    assert {d.what for d in kept.compare().differences} == {
+        "the package has mode 755 instead of 555", "scripts has mode 755 instead of 555",
+        "SKILL.md has mode 644 instead of 444", "scripts/run.sh has mode 644 instead of 444"}
+    mend(kept.settings)  # modes are set right, also where the package could not be made again
     assert kept.compare().differences == ()
+    (older / "SKILL.md").chmod(0o644)
     flip_byte(older / "SKILL.md")
-    before, after = mend(kept.settings)
-    assert [d.where for d in before.differences] == [str(older)]
-    assert after == ()
+    done = mend(kept.settings)
+    assert [d.where for d in done.mended] == [str(older)]
+    assert done.left == ()
     assert not older.exists()
     assert "Newer." in (kept.package() / "SKILL.md").read_text()
 
@@ -285,10 +314,11 @@ def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference
     kept: Kept,
 ) -> None:
     """Who reads it reads on."""
-    package = kept.package()
+    package = kept.published()
     shutil.rmtree(kept.root / "a")
     kept.scan()
     assert package.is_dir()
+    assert not (package.parent / "current").exists()
     assert kept.compare().differences == ()
 
 
@@ -297,7 +327,7 @@ def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None
     kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
     kinds = {d.kind for d in kept.compare().differences}
     assert "package" in kinds
-    assert mend(kept.settings)[1] == ()
+    assert mend(kept.settings).left == ()
     assert kept.compare().differences == ()
 
 
@@ -308,8 +338,8 @@ def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
     scan_once(kept.settings, store)
     store.close()
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
-    comparison, left = mend(kept.settings, accepts_removals=True)
-    assert (comparison.held, left) == (0, ())
+    done = mend(kept.settings, accepts_removals=True)
+    assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
     with sqlite3.connect(kept.settings.catalog_path) as db:
         assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
     db.close()
@@ -349,8 +379,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
     for name in ("a", "b"):
         skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
     up.settle()
-    assert reconciled(up) == (0, {"differences": [], "mended": [], "seen": 3, "held": 0,
-                                  "last_good": 0})
+    assert reconciled(up) == (0, {"differences": [], "mended": [], "changes": [], "removed": [],
+                                  "accepted": [], "seen": 3, "held": 0, "last_good": 0})
     damaged = Kept.__new__(Kept)
     damaged.root, damaged.settings = up.root, up.settings
     flip_byte(damaged.package() / "SKILL.md")
@@ -381,6 +411,8 @@ def test_beside_a_service_held_removals_are_accepted(
     assert reconciled(up, "--check")[1]["held"] == 2
     code, said = reconciled(up, "--accept-removals")
     assert (code, said["held"], said["differences"]) == (0, 0, [])
+    assert [each["path"] for each in said["accepted"]] == ["a", "sentinel"]
+    assert said["removed"] == said["accepted"]
     assert up.rows("SELECT DISTINCT status FROM skills") == [("removed",)]
     assert up.health()["held_removals"] == 0
 
@@ -442,3 +474,91 @@ def test_the_command_prints_and_tells_by_its_exit_code(
     assert (said["differences"], len(said["mended"]), said["held"]) == ([], 1, 0)
     assert cli.main([*common, "--check"], standalone_mode=False) == 0
     assert "no differences" in capsys.readouterr().out
+
+
+def printed(kept: Kept, capsys: pytest.CaptureFixture[str], *words: str,
+            root: Path | None = None) -> list[str]:
+    """Return the lines that the command prints."""
+    from pipeline.cli import cli
+
+    assert cli.main(["--watched", str(root or kept.root), "--data", str(kept.settings.data),
+                     "reconcile", *words], standalone_mode=False) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_what_was_done_is_listed_and_never_called_no_differences(
+    kept: Kept, skill: SkillWriter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Skill by skill: what came, what changed and what went."""
+    shutil.rmtree(kept.root / "b")
+    skill(kept.root / "new")
+    skill(kept.root / "a", description="Changed.")
+    turn_link(kept, "19990101-000000")
+    lines = printed(kept, capsys)
+    assert lines[0] == f"removed: {kept.root}/b"
+    assert {f"updated: {kept.root}/a", f"added: {kept.root}/new"} <= set(lines)
+    assert lines[-1].startswith("4 skill folders compared; 1 skill removed, ")
+    assert lines[-1].endswith("mended, nothing differs any more.")
+    assert "no differences" in printed(kept, capsys)[-1]
+
+
+@pytest.mark.parametrize("publish", ["copy", "in-place"])
+def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, publish: str) -> None:
+    """In its package, or in its folder where skills are published in place."""
+    kept.settings = kept.settings.model_copy(update={"publish": publish})
+    kept.scan()
+    index = (kept.settings.index_folder / "default.xml").read_text()
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    kept.settings = kept.settings.model_copy(update={"watched": wrong})
+    kept.scan()
+    kept.scan()
+    assert (kept.settings.index_folder / "default.xml").read_text() == index
+    locations = re.findall(r"<location>(.*?)</location>", index)
+    assert locations
+    assert all(Path(location).is_file() for location in locations)
+    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+
+
+def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
+    kept: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a root that is empty because it is the wrong one."""
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    lines = printed(kept, capsys, root=wrong)
+    assert f"held: {kept.root}/a (its root is no longer configured)" in lines
+    assert "There is no skill folder in the roots" in lines[-2]
+    assert lines[-1].startswith("4 removals held")
+    for words in ([], ["--check"]):
+        assert printed(kept, capsys, *words, root=wrong)[0] == (
+            "There is no skill folder in the roots, so no folder was compared.")
+
+
+def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(
+    kept: Kept, skill: SkillWriter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Agents read on; what is accepted is listed, a screenful of it or, as JSON, all."""
+    for number in range(40):
+        skill(kept.root / f"s{number:02}")
+    kept.scan()
+    index = kept.settings.index_folder / "default.xml"
+    before = index.read_text()
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    right, kept.settings = kept.settings, kept.settings.model_copy(update={"watched": wrong})
+    kept.scan()
+    assert (index.read_text(), kept.compare().held) == (before, 44)
+    kept.settings = right
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=44)
+    assert index.read_text() == before
+    lines = printed(kept, capsys, "--accept-removals", root=wrong)
+    assert len([line for line in lines if line.startswith("removed: ")]) == 20
+    assert "… and 24 more; --json lists all" in lines
+    assert "44 skills removed" in lines[-1]
+    assert index.read_text() == ""
+    kept.scan()
+    assert index.read_text() == before
+    said = json.loads("\n".join(printed(kept, capsys, "--json", "--accept-removals", root=wrong)))
+    assert (len(said["removed"]), said["accepted"]) == (44, [])

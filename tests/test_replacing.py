@@ -81,6 +81,26 @@ def test_where_names_cannot_be_exchanged_they_are_moved(
         assert tree(old)["SKILL.md"] == b"new"
 
 
+def test_the_old_folder_is_kept_where_it_could_not_even_be_put_back(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the backup then, and never what is cleared away."""
+    before = tree(old)
+    monkeypatch.setattr(replacing, "_exchanged", lambda *_: False)
+    renames, calls = os.rename, [0]
+
+    def rename(source: Path, target: Path) -> None:
+        calls[0] += 1
+        if calls[0] > 3:
+            raise OSError("no")
+        renames(source, target)
+
+    monkeypatch.setattr(replacing.os, "rename", rename)
+    with pytest.raises(OSError, match="no"):
+        replace_it(old)
+    assert tree(old.with_name("dice~")) == before
+
+
 def test_a_new_folder_is_put_whole(old: Path) -> None:
     """Where something is already, nothing is overwritten."""
     for place, free in ((old.parent / "new" / "dice", True), (old, False)):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from conftest import SkillWriter
 from records import NOON, judged, rooted
 
 from catalog import replication
-from catalog.errors import CatalogBusy, ReplicationFailed
+from catalog.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 from catalog.store import Store
 
 HERE = Path(sys.executable).parent
@@ -139,7 +140,7 @@ def copied_once(catalog: Path, target: Path) -> None:
 
 
 def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
-    """With --replace it is, whole."""
+    """With --replace it is, whole; one that is damaged beyond recognition is put aside."""
     catalog = tmp_path / "data/catalog.db"
     with_one_skill(catalog)
     copied_once(catalog, tmp_path / "copy")
@@ -147,8 +148,25 @@ def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None
     with pytest.raises(CatalogBusy, match=r"already\. Name another --data"):
         replication.restore(url, catalog)
     catalog.write_bytes(b"damaged")
-    replication.restore(url, catalog, replace=True)
-    assert seen_at(catalog).keys() == {"one"}
+    for _ in range(2):
+        replication.restore(url, catalog, replace=True)
+        assert seen_at(catalog).keys() == {"one"}
+    assert (catalog.parent / "catalog.db.~1~").read_bytes() == b"damaged"
+    assert not (catalog.parent / "catalog.db.~2~").exists()
+
+
+def test_a_database_of_another_program_is_never_replaced(tmp_path: Path) -> None:
+    """Whatever was asked for."""
+    catalog = tmp_path / "data/catalog.db"
+    with_one_skill(catalog)
+    copied_once(catalog, tmp_path / "copy")
+    catalog.unlink()
+    with closing(sqlite3.connect(catalog)) as db:
+        db.execute("CREATE TABLE thesis (text)")
+    before = catalog.read_bytes()
+    with pytest.raises(CatalogUnusable, match="is a database of another program"):
+        replication.restore(f"file://{tmp_path}/copy", catalog, replace=True)
+    assert catalog.read_bytes() == before
 
 
 def test_a_catalog_that_is_written_is_not_replaced(tmp_path: Path) -> None:

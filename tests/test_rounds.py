@@ -5,6 +5,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from records import NOON
 from sqlite_utils import Database
 
 from catalog.record import RootSpec
+from catalog.removals import Uptime
 from catalog.store import Store
-from pipeline import rounds, scan
+from pipeline import missing, rounds, scan
 from pipeline.disk import Limits
 from pipeline.rounds import FullScan, Report, Round
 from pipeline.settle import Unit
@@ -31,10 +33,11 @@ class Folders:
         self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
         self.store.set_roots(self.roots, "rules", NOON)
 
-    def scan(self, *, deep: bool = False, quiet: float = 0.0) -> Report:
+    def scan(self, *, deep: bool = False, quiet: float = 0.0,
+             accepts_removals: bool = False) -> Report:
         """Make a full pass."""
         scan = FullScan(self.store, self.roots, Limits(), quiet=quiet, trigger="re-scan",
-                        deep=deep, heard_of=lambda _: False)
+                        deep=deep, heard_of=lambda _: False, accepts_removals=accepts_removals)
         list(scan.run())
         return scan.report
 
@@ -159,17 +162,24 @@ def test_a_root_that_cannot_be_read_loses_nothing(folders: Folders, skill: Skill
     assert folders.store.db.execute("SELECT trouble IS NULL FROM roots").fetchone() == (1,)
 
 
-def test_skills_of_a_forsaken_root_are_removed(
+def test_skills_of_a_root_that_is_no_longer_configured_are_held(
     folders: Folders, skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """What is no longer configured is no longer offered."""
+    """Until the removal is accepted, or the root is configured again and all simply goes on."""
     skill(folders.path / "a")
     folders.scan()
+    row = "SELECT status, digest, fingerprint, pending_since, pending_reason FROM skills"
+    before = folders.store.db.execute(row).fetchall()
     other = tmp_path / "other"
     other.mkdir()
-    folders.roots = [RootSpec(str(other))]
-    folders.store.set_roots(folders.roots, "rules", NOON)
-    assert folders.scan().outcomes == {"removed": 1}
+    configured, wrong = folders.roots, [RootSpec(str(other))]
+    for roots, outcome in ((wrong, "held"), (configured, "unchanged"), (wrong, "held")):
+        folders.roots = roots
+        folders.store.set_roots(roots, "rules", NOON)
+        assert folders.scan().outcomes == {outcome: 1}
+        assert folders.statuses() == {"a": "active"}
+        assert (folders.store.db.execute(row).fetchall() == before) == (roots is configured)
+    assert folders.scan(accepts_removals=True).outcomes == {"removed": 1}
     assert folders.statuses() == {"a": "removed"}
 
 
@@ -434,3 +444,56 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
     rounds.show_pending(folders.store, folders.roots, Unit(str(folders.path), "a"), NOON)
     folders.scan()
     assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(hours=-1), timedelta(0)])
+def test_a_clock_that_is_set_neither_releases_the_brake_nor_locks_it(
+    folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, step: timedelta
+) -> None:
+    """What vanished a moment ago counts, by the time since the machine was started."""
+    def remove(first: int, end: int) -> dict[str, int]:
+        for number in range(first, end):
+            shutil.rmtree(folders.path / f"s{number}")
+        return dict(folders.scan().outcomes)
+
+    for number in range(29):
+        skill(folders.path / f"s{number}")
+    folders.scan()
+    assert remove(0, 15)["removed"] == 15
+    set_clock(monkeypatch, step)
+    assert remove(15, 21)["held"] == 6
+    folders.scan(accepts_removals=True)
+    assert remove(21, 22)["removed"] == 1
+    boot, seconds = missing.uptime()
+    monkeypatch.setattr(missing, "uptime", lambda: Uptime(boot, seconds + 601))
+    for number in range(22, 40):
+        skill(folders.path / f"s{number}")
+    folders.scan()
+    assert remove(22, 40)["removed"] == 18
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
+    """Set the clock forward, or back."""
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + step
+
+    for module in (missing, rounds):
+        monkeypatch.setattr(module, "datetime", Clock)
+
+
+def test_after_a_restart_of_the_machine_the_clock_tells_what_vanished_lately(
+    folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time since the start of the machine says nothing of what was before it."""
+    for number in range(29):
+        skill(folders.path / f"s{number}")
+    folders.scan()
+    for number in range(15):
+        shutil.rmtree(folders.path / f"s{number}")
+    folders.scan()
+    monkeypatch.setattr(missing, "uptime", lambda: Uptime("the next boot", 3.0))
+    for number in range(15, 21):
+        shutil.rmtree(folders.path / f"s{number}")
+    assert folders.scan().outcomes["held"] == 6

@@ -73,6 +73,30 @@ def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> 
     search.find(catalog.db, words)
 
 
+@pytest.mark.parametrize(("words", "kept", "said"), [
+    ("one two", "one two", ""),
+    ("a " * 32, "a " * 32, ""),
+    ("a " * 500, ("a " * 32).strip(), "Only the first 32 words were searched for; 500 were given."),
+    (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
+    ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
+    ("?" * 600, "?" * 500, ""),
+])
+def test_a_question_has_a_bounded_number_of_words(words: str, kept: str, said: str) -> None:
+    """The first words are searched for, and a sentence says that the others are left out."""
+    assert search.bounded(words) == (kept, said)
+
+
+def test_words_beyond_the_bound_do_not_count(catalog: Store) -> None:
+    """Each word costs a look into the index, and a thousand of them would cost a minute."""
+    assert names(catalog, "invoice " * 32 + "nowhere") == names(catalog, "invoice")
+    assert search.match_expression("invoice pdf invoice").count("invoice") == 1
+    statements: list[str] = []
+    catalog.db.conn.set_trace_callback(statements.append)
+    search.find(catalog.db, " ".join(f"w{number}" for number in range(5000)))
+    catalog.db.conn.set_trace_callback(None)
+    assert max(map(len, statements)) < 5000
+
+
 def test_a_missing_catalog_says_how_to_make_one(tmp_path: Path) -> None:
     """There is no traceback for a first question asked too early."""
     with pytest.raises(NotInCatalog, match="skilldrop scan"):

@@ -18,7 +18,8 @@ from watchdog.observers.inotify_c import InotifyFD
 
 from catalog.errors import CatalogBusy
 from catalog.lock import WriterLock
-from pipeline import engines, service, supervision
+from catalog.ownership import MARKER
+from pipeline import engines, service, supervision, troubles
 from pipeline.reconcile import compare
 from pipeline.scan import How, Part, Seen
 
@@ -171,7 +172,7 @@ def test_writes_that_fail_are_made_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A catalog that another process locks for long delays the service and loses nothing."""
-    monkeypatch.setattr(service, "TROUBLE_PAUSE", 0.1)
+    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.1)
     it = serving().start()
     it.settle()
     blocker = sqlite3.connect(it.settings.catalog_path, isolation_level=None)
@@ -206,7 +207,7 @@ def test_what_happens_while_the_root_is_away_is_found_when_it_is_back(
     assert it.statuses() == dict.fromkeys(["kept", "edited", "deleted", "added"], "active")
     assert it.rows("SELECT description FROM skills WHERE path = 'edited'") == [
         ("Edited while away.",)]
-    assert it.rows("SELECT path FROM skills WHERE pending_reason = 'removal held'") == [
+    assert it.rows("SELECT path FROM skills WHERE is_held") == [
         ("deleted",)]
 
 
@@ -241,6 +242,26 @@ def test_a_catalog_that_is_deleted_is_made_anew(
     assert it.statuses() == {"a": "active", "b": "active"}
     assert "b/current/SKILL.md" in it.index()
     assert "was deleted or exchanged" in caplog.text
+
+
+def test_damage_to_packages_is_mended_in_the_background(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """A part of them is hashed after each re-scan, whatever their size and time say."""
+    it = serving().start()
+    skill(it.root / "a", files={"x.txt": "same"})
+    it.settle()
+    file = (it.settings.packages_folder / "a/current").resolve() / "x.txt"
+    file.chmod(0o644)
+    file.write_text("SAME")
+    file.chmod(0o444)
+    for _ in range(2):  # there are two packages, of which each time one is due
+        newest = it.rows("SELECT max(verified_at) FROM versions")
+        it.rescan()
+        it.wait_for(lambda newest=newest: it.rows(
+            "SELECT max(verified_at) FROM versions") != newest)
+    assert file.read_text() == "same"
+    assert it.health()["packages_mended"] == 1
 
 
 def test_a_catalog_that_is_deleted_alone_leaves_no_packages_behind(
@@ -295,18 +316,17 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
         folder.rename(away / folder.name)
     it.wait_for(lambda: it.health()["held_removals"] >= 30)
     assert it.index() == index.replace("Tick 2.", "Tick 1.")
-    said = [each for each in caplog.messages if "nothing of it is removed until" in each]
+    said = [each for each in caplog.messages if "the skills are kept until" in each]
     assert said
     assert len(said) == len(set(said))  # once, and again only where more have gone
     some = sorted(away.iterdir())[:7]
     for folder in some:
         folder.rename(it.root / folder.name)
     # The sentinel makes 31.
-    it.wait_for(lambda: str(it.rows("SELECT trouble FROM roots")[0][0]).startswith("24 skills"))
+    it.wait_for(lambda: it.health()["held_removals"] == 24)
     for folder in away.iterdir():
         folder.rename(it.root / folder.name)
     it.settle()
-    it.wait_for(lambda: it.rows("SELECT trouble FROM roots") == [(None,)])
     it.wait_for(lambda: it.health()["held_removals"] == 0)
     assert set(it.statuses().values()) == {"active"}
     assert it.rows("SELECT count(*) FROM skills WHERE pending_since IS NOT NULL") == [(0,)]
@@ -343,7 +363,7 @@ def test_deletions_with_pauses_are_added_up(
         shutil.rmtree(it.root / name)
     it.settle()
     assert list(it.statuses().values()).count("removed") == 15
-    assert it.rows("SELECT count(*) FROM skills WHERE pending_reason = 'removal held'") == [(5,)]
+    assert it.rows("SELECT count(*) FROM skills WHERE is_held") == [(5,)]
 
 
 def test_fewer_vanish_without_ado(serving: Callable[..., Serving], skill: SkillWriter) -> None:
@@ -375,10 +395,14 @@ def test_what_vanished_while_nothing_ran_is_held_at_the_start(
 def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
     serving: Callable[..., Serving]
 ) -> None:
-    """One dropped while the service runs by its event, one from before by the scan at the start."""
+    """One dropped while the service runs by its event, one from before by the scan at the start.
+
+    A folder that somebody else has made is handed over by an empty marker.
+    """
     service = serving()
     folder = service.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
+    (folder.parent / MARKER).touch()
     (folder / "before.json").write_text('{"status": "success"}')
     service.start()
     (folder / "after.json").write_text('{"status": "failed"}')

@@ -188,8 +188,11 @@ def test_what_is_written_is_seen_at_once(tmp_path: Path, serve: Callable[[Path],
     "pragma journal_mode = delete", "attach database '/tmp/x.db' as x",
     "with gone as (select 1) delete from skills",
 ])
-def test_sql_that_writes_is_refused(site: Site, sql: str) -> None:
-    """A question is answered, and nothing else is done."""
+def test_sql_that_writes_is_refused(
+    catalog: Path, serve: Callable[..., Site], sql: str
+) -> None:
+    """Where the operator allows SQL, a question is answered, and nothing else is done."""
+    site = serve(catalog, sql=True)
     assert site.get("/catalog.json", sql="select count(*) from skills").status_code == 200
     assert site.get("/catalog.json", sql=sql).status_code == 400
     assert len(site.rows("skills")) == 11

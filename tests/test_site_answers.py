@@ -57,6 +57,25 @@ def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: P
     assert site.ask("get", "/skills/word-count/preview", headers=plain).status_code == 304
 
 
+@pytest.mark.parametrize(("form", "status"), [
+    ('"{}"', 304), ('W/"{}"', 304), ('"a,b", "{}"', 304), ('"x" ,W/"{}"', 304), ("*", 304),
+    (' * ', 304), ('"{}-gzip"', 304), ('W/"{}-gzip"', 304),
+    ('"{}-br"', 200), ('"{}x"', 200), ('"x{}"', 200), ('"x, {}"', 200), ("{}", 200), ('"*"', 200),
+    ('"', 200), (",", 200), ("", 200),
+])
+@pytest.mark.parametrize("method", ["get", "head"])
+@pytest.mark.parametrize("path", ["/index/default", "/skills/word-count/preview"])
+def test_validators_are_compared_as_the_standard_says(
+    site: Site, published: Path, path: str, method: str, form: str, status: int
+) -> None:
+    """Weakly and as a whole: RFC 9110, sections 8.8.3.2 and 13.1.2."""
+    plain = {"Accept-Encoding": "identity"}
+    etag = site.ask("get", path, headers=plain).headers["etag"].strip('"')
+    found = site.ask(method, path, headers=plain | {"If-None-Match": form.replace("{}", etag)})
+    assert found.status_code == status
+    assert bool(found.content) == (status == 200 and method == "get")
+
+
 def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> None:
     """If-Modified-Since with the time of the first answer, and not with an earlier one."""
     since = site.ask("get", "/index/default").headers["last-modified"]

@@ -1,12 +1,14 @@
 """What programs ask of the site."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sites import Site
 
-from catalog import search
+from catalog import health, search
+from catalog.health import Trouble
 from catalog.store import Store
 
 
@@ -95,5 +97,28 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
     store.close()
     found = site.get("/-/healthz")
     assert found.status_code == 503
-    assert found.json()["troubles"] == [{"path": "/company",
-                                         "trouble": "No such file or directory"}]
+    trouble, = found.json()["troubles"]
+    assert (trouble["part"], trouble["what"]) == ("root", "/company: No such file or directory")
+
+
+def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:
+    """The page says so in a sentence, and the JSON in a header."""
+    words, said = "counts " * 900, "Only the first 32 words were searched for; 900 were given."
+    found = site.get("/search.json", q=words)
+    assert found.json()
+    assert found.headers["x-search-note"] == said
+    assert said in site.get("/skills", q=words).text
+    assert "x-search-note" not in site.get("/search.json", q="counts").headers
+
+
+def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
+    """It says so as JSON, with what the service told in the file beside it."""
+    trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
+    health.write_file(catalog, 1, "now", [trouble])
+    with catalog.open("r+b") as file:
+        file.seek(100)
+        file.write(b"rubbish" * 20_000)
+    found = site.get("/-/healthz")
+    assert found.status_code == 503
+    assert found.json()["message"].startswith("The catalog cannot be read: ")
+    assert found.json()["troubles"] == [asdict(trouble)]

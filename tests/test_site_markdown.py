@@ -1,5 +1,7 @@
 """The Markdown of skills as HTML."""
 
+import time
+
 import pytest
 
 from catalog.site import markdown
@@ -91,11 +93,43 @@ def test_tables_are_tables() -> None:
     assert "<td>1</td>" in html("| a |\n|---|\n| 1 |\n")
 
 
-def test_what_is_too_long_is_cut() -> None:
-    """A text of megabytes does not keep the site from answering."""
+def test_what_is_too_long_is_not_rendered() -> None:
+    """A text of megabytes has no blocks, and the bound that it passes is named."""
     rendered = markdown.render("word " * markdown.LONGEST, "", "/v/", "/f/", 0)
-    assert rendered.is_cut
-    assert len(rendered.blocks[0].html) < 2 * markdown.LONGEST
+    assert rendered.blocks == ()
+    assert f"{markdown.LONGEST:,} are rendered" in rendered.too_much
+
+
+def test_what_takes_too_long_is_not_rendered() -> None:
+    """A text may be short and yet full of work; the time that it may take is named."""
+    rendered = markdown.render("*a* " * 1_000, "", "/v/", "/f/", 0, seconds=0)
+    assert rendered.blocks == ()
+    assert "takes more than 0 s" in rendered.too_much
+
+
+def test_headings_alike_take_no_longer_than_others() -> None:
+    """Nearly ten thousand headings of the same words, each with an anchor of its own."""
+    began = time.process_time()
+    rendered = markdown.render("# a\n" * 9_900, "", "/v/", "/f/", 0, seconds=5)
+    assert time.process_time() - began < 4
+    assert [block.html for block in rendered.blocks[:3]] == [
+        '<h3 id="md-a">a</h3>\n', '<h3 id="md-a-2">a</h3>\n', '<h3 id="md-a-3">a</h3>\n']
+    assert len({block.html for block in rendered.blocks}) == 9_900
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("a\u202eb", '<span class="unseen" title="right-to-left override">[U+202E]</span>'),
+    ("`a\u200bb`", '<code>a<span class="unseen" title="zero width space">[U+200B]</span>b</code>'),
+    ("# a\u2066", '[U+2066]</span></h3>'),
+    ('[x](https://a.example "b\u202ec>\u202e")', 'title="b[U+202E]c&gt;[U+202E]"'),
+    ("![a\u202eb](a.png)", 'alt="a[U+202E]b"'),
+    ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
+])
+def test_invisible_characters_are_shown(text: str, shown: str) -> None:
+    """In running text with a mark, in attributes as code points; emoji stay in one piece."""
+    found = html(text)
+    assert shown.replace("&gt;", ">") in found.replace("&gt;", ">")
+    assert not {"\u202e", "\u200b", "\u2066"} & set(found)
 
 
 def test_deep_nesting_ends_somewhere() -> None:

@@ -8,8 +8,9 @@ from urllib.parse import quote, urljoin
 
 import pytest
 from records import NOON, ODD, ROOT, WRONG, judged
-from sites import Site
+from sites import DEFAULT, Site
 
+from catalog import publisher
 from catalog.record import FileEntry
 from catalog.site import headers
 from catalog.store import Store
@@ -222,14 +223,39 @@ def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
         assert "<script>alert" not in found.text, page
 
 
-def test_invisible_characters_are_written_out(site: Site, catalog: Path) -> None:
-    """A person sees that a description turns its text about or hides a part of it."""
+SLY = "a\u202eb\u200bc"
+"""A right-to-left override and a zero width space."""
+
+
+@pytest.mark.parametrize("page", [
+    "/", "/skills", "/skills?q=harmless", "/skills?tag=" + quote(SLY), "/skills/sly",
+    "/skills/sly/view/SKILL.md", "/skills/sly/view/" + quote(SLY + ".md"), "/skills/sly/versions",
+    "/skills/sly/versions/{version}", "/findings", "/findings/" + quote(SLY), "/activity",
+    "/indexes/default", "/catalog/skills?skill_id=sly", "/catalog/skills/{row}",
+    "/catalog/skills?_facet=author&_search=harmless", "/catalog/findings", "/skills/" + quote(SLY),
+    "/skills/sly/view/none" + quote(SLY),
+])
+def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: str) -> None:
+    """In titles, names, snippets, Markdown, file trees, cells and attributes alike."""
+    files = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+             FileEntry(f"{SLY}.md", 9, "1" * 64, 0o644, "asset", True, SLY))
     store = Store.open(catalog)
-    store.apply([judged("sly", "Harmless\u202etxet\u200b.")], trigger="event", at=NOON)
+    store.apply([judged("sly", f"Harmless {SLY}", name=SLY, body=f"# {SLY}\n\n`{SLY}`\n",
+                        files=files, license=SLY, tags=(SLY,), author=SLY, skill_id="sly",
+                        display_name=SLY, priority=0.9, findings=[WRONG.__class__(
+                            SLY, "error", SLY, SLY, SLY, path=SLY, line=1)])],
+                trigger="event", at=NOON)
+    publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
     store.close()
-    page = site.get("/skills/sly").text
-    assert "U+202E" in page
-    assert "\u202e" not in page
+    row, = site.rows("skills", skill_id="sly", _col="skill_id")
+    version, = site.rows("versions", skill_id="sly")
+    found = site.get(page.format(row=row["id"], version=version["version"])).text
+    values = "".join(re.findall(r'(?:value|data-copy)="[^"]*"', found))  # to be sent or pasted
+    shown = re.sub(r'(?:value|data-copy)="[^"]*"', "", found)
+    assert "[U+202E]" in shown
+    assert not {"\u202e", "\u200b"} & set(shown)
+    assert "[U+" not in values
+    assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
 
 
 def test_the_site_works_below_a_prefix(site: Site) -> None:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pytest
 from sites import fill, free_port
 
 from catalog.errors import CatalogUnusable, NotInCatalog, SkilldropError
-from catalog.site import process
+from catalog.site import health_probe, process, server
 from catalog.site.process import SiteProcess
 from catalog.store import Store
 
@@ -181,7 +181,10 @@ def test_a_child_that_ran_for_long_is_trusted_again(child: SiteProcess) -> None:
     """After a minute of service a death is the first one again."""
     child._pause = 32.0
     child.start()
+    ask(child)
     child.ensure_running(0)
+    while not child._probe.has_answered:
+        time.sleep(0.01)
     child.ensure_running(process.STEADY)
     os.kill(child.pid or 0, signal.SIGKILL)
     assert tries(child, [100]) == [100]
@@ -239,3 +242,150 @@ def test_a_large_log_is_set_aside(child: SiteProcess, tmp_path: Path) -> None:
     child.start()
     assert log.stat().st_size < process.LOG_BYTES
     assert (tmp_path / "site.log.1").stat().st_size == process.LOG_BYTES + 1
+
+
+@pytest.mark.parametrize("name", ["site.log", "site.log.1"])
+def test_what_a_link_in_place_of_a_log_leads_to_stays(
+    child: SiteProcess, tmp_path: Path, name: str
+) -> None:
+    """It is neither cut nor written over."""
+    other = tmp_path / "other"
+    other.write_bytes(b"x" * (process.LOG_BYTES + 1))
+    (tmp_path / "site.log").write_bytes(b"y" * (process.LOG_BYTES + 1))
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).symlink_to(other)
+    child.start()
+    assert other.read_bytes().startswith(b"x" * (process.LOG_BYTES + 1))
+
+
+def test_a_log_that_grows_large_is_set_aside_while_the_site_runs(
+    child: SiteProcess, tmp_path: Path
+) -> None:
+    """A visitor who makes it complain for months does not fill the disk."""
+    child.start()
+    ask(child)
+    log = tmp_path / "site.log"
+    with log.open("ab") as file:
+        file.write(b"x" * (process.LOG_BYTES + 1))
+    child.ensure_running(1)
+    assert log.stat().st_size < process.LOG_BYTES
+    assert (tmp_path / "site.log.1").stat().st_size > process.LOG_BYTES
+
+
+def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
+    """And ends in order when it is told to."""
+    port = free_port()
+    command = subprocess.Popen(
+        [Path(sys.executable).with_name("skilldrop"), "--data", catalog.parent,
+         "serve", "--port", str(port)], stderr=subprocess.PIPE, text=True)
+
+    def answers() -> bool:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with suppress(httpx.ConnectError):
+                return httpx.get(f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False
+                                 ).status_code == 200
+            time.sleep(0.02)
+        return False
+
+    with command:
+        try:
+            assert answers()
+            child, = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+            os.kill(int(child), signal.SIGKILL)
+            assert ended(int(child), 10)
+            assert answers()
+        finally:
+            command.terminate()
+        assert command.wait(10) == 0
+        assert command.stderr
+        assert "starting it again" in command.stderr.read()
+
+
+# A site that does not answer
+
+HANGS = "select instr(zeroblob(32000000), zeroblob(16000000)||x'01')"
+"""One call of one function, which takes hours, and which no time limit interrupts."""
+
+
+def watched_until(child: SiteProcess, is_true: Callable[[], Any]) -> None:
+    """Look after a site as a service does, until something is true; 60 seconds at most."""
+    end = time.monotonic() + 60
+    while not is_true():
+        assert time.monotonic() < end
+        child.ensure_running(time.monotonic())
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a site have little time to answer."""
+    monkeypatch.setattr(health_probe, "ASK_EVERY", 0.01)
+    monkeypatch.setattr(health_probe, "ANSWER_SECONDS", 1)
+    monkeypatch.setattr(process, "STOPPING", 0.1)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_site_whose_threads_all_hang_is_replaced(
+    catalog: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An operator who allows SQL has to expect that; the new site answers."""
+    child = SiteProcess(catalog, "127.0.0.1", free_port(), tmp_path / "site.log", sql=True)
+    child.start()
+    try:
+        ask(child)
+        watched_until(child, lambda: child._probe.has_answered)
+        assert child.trouble is None
+        for _ in range(server.SETTINGS["num_sql_threads"]):
+            with suppress(httpx.ReadTimeout):
+                httpx.get(f"{child.url}catalog.json", params={"sql": HANGS}, timeout=0.1,
+                          trust_env=False)
+        pid = child.pid
+        watched_until(child, lambda: child.trouble)
+        assert child.trouble == "The site does not answer; it is being replaced."
+        watched_until(child, lambda: child.pid != pid)
+        assert ended(pid, 0)
+        assert len(ask(child)) == 11
+        watched_until(child, lambda: not child.trouble)
+    finally:
+        child.stop()
+    assert "The site did not answer 3 times and was ended; starting it again" in caplog.messages
+
+
+@pytest.mark.usefixtures("impatient")
+def test_looking_after_a_hung_site_never_waits(child: SiteProcess) -> None:
+    """The service has other things to do; a stopped process is ended by force."""
+    child.start()
+    ask(child)
+    watched_until(child, lambda: child._probe.has_answered)
+    os.kill(child.pid or 0, signal.SIGSTOP)
+    pid, longest = child.pid, 0.0
+    while child.pid == pid:
+        begun = time.monotonic()
+        child.ensure_running(begun)
+        longest = max(longest, time.monotonic() - begun) if child.pid == pid else longest
+        time.sleep(0.01)
+    assert longest < 0.5
+    assert len(ask(child)) == 11
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_site_that_is_starting_has_more_time(child: SiteProcess) -> None:
+    """On a busy machine it may take a while until the first answer."""
+    child.start()
+    pid = child.pid
+    os.kill(pid or 0, signal.SIGSTOP)
+    watched_until(child, lambda: child._probe.misses > process.MOST_MISSES)
+    assert (child.pid, child.trouble) == (pid, None)
+    child.ensure_running(time.monotonic() + process.STARTING)
+    assert child.trouble
+
+
+def test_a_site_that_ended_is_a_trouble_until_it_answers_again(sickly: SiteProcess) -> None:
+    """In a sentence, for those who ask how the service is."""
+    assert sickly.trouble is None
+    sickly.start()
+    tries(sickly, [0, 1])
+    assert sickly.trouble == "The site ended with code 3."
+    sickly.stop()
+    assert sickly.trouble is None

@@ -1,10 +1,13 @@
 """The published files of skills over HTTP, hostile ones among them."""
 
+import io
 import os
 import re
 import socket
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urljoin
 
 import httpx
@@ -14,7 +17,7 @@ from records import NOON
 from shelf import Shelf
 from sites import Site
 
-from catalog.site import headers
+from catalog.site import headers, place, streamed
 from catalog.site.process import SiteProcess
 from pipeline import config
 from pipeline.engines import serial
@@ -123,10 +126,10 @@ def test_a_file_is_given_whole_and_inert(
 
 
 def test_the_page_of_a_file_shows_also_what_the_catalog_does_not_keep(raw: Site) -> None:
-    """Long texts are read from the package, up to a limit, and the rest is a link away."""
+    """Long texts are read from the package, part by part, and each is a link away."""
     page = raw.get("/skills/kinds/view/assets/long.txt").text
-    assert 'id="L5000"' in page
-    assert "15,000 lines more" in page
+    assert "Lines 1 to 2,000 of 20,000" in page
+    assert "a line" in raw.get("/skills/kinds/view/assets/long.txt", line=19_999).text
 
 
 def test_a_file_that_is_known_is_not_sent_again(raw: Site) -> None:
@@ -187,3 +190,77 @@ def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
     finally:
         child.stop()
     assert script.text == "print(1)\n"
+
+
+# Large files
+
+LARGE = bytes(range(256)) * 20_000
+
+
+@pytest.fixture
+def large(shelf: Shelf, skill: SkillWriter, serve: Callable[..., Site]) -> Site:
+    """Return the site of a shelf with a skill of 5 MB."""
+    skill(shelf.root / "large", files={"assets/large.bin": LARGE, "references/a.md": "# A\n"})
+    shelf.scan()
+    return serve(shelf.settings.catalog_path)
+
+
+@pytest.mark.parametrize("path", ["files/assets/large.bin", "bundle.zip"])
+def test_a_large_file_is_sent_in_pieces(
+    large: Site, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is never in memory as a whole, and comes with its length and its validator."""
+    pieces = []
+    send = streamed.FileResponse.asgi_send
+
+    async def counting(self: streamed.FileResponse, to: Any) -> None:
+        async def told(message: Any) -> None:
+            pieces.append(len(message.get("body", b"")))
+            await to(message)
+        await send(self, told)
+
+    monkeypatch.setattr(streamed.FileResponse, "asgi_send", counting)
+    found = large.get(f"/skills/large/{path}")
+    assert len(found.content) == int(found.headers["content-length"]) == sum(pieces) > 5_000_000
+    assert max(pieces) <= streamed.PIECE
+    assert found.content == LARGE if "bin" in path else (
+        zipfile.ZipFile(io.BytesIO(found.content)).read("assets/large.bin") == LARGE)
+    head = large.ask("head", f"/skills/large/{path}")
+    assert (head.content, head.headers["content-length"]) == (b"", found.headers["content-length"])
+    assert head.headers["etag"] == found.headers["etag"]
+    known = {"If-None-Match": f'W/{found.headers["etag"]}'}
+    assert large.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
+
+
+@pytest.mark.parametrize("path", ["files/assets/large.bin", "files/references/a.md", "bundle.zip"])
+def test_a_validator_that_only_holds_ours_gets_the_file(large: Site, path: str) -> None:
+    """A whole answer, and never an empty one that looks like it."""
+    whole = large.get(f"/skills/large/{path}")
+    for form in ("{}-br", "x{}"):
+        tag = f'"{form.replace("{}", whole.headers["etag"].strip(chr(34)))}"'
+        found = large.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
+        assert (found.status_code, found.content) == (200, whole.content)
+
+
+def test_there_are_only_a_few_large_archives_at_once(
+    large: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more waits a little and is then put off; small ones and files are not concerned."""
+    found = place.find(large.datasette)
+    assert found
+    monkeypatch.setattr(found.archives, "_patience", 0.01)
+
+    async def asked() -> list[tuple[str, int]]:
+        await found.archives.take()
+        await found.archives.take()
+        try:
+            return [(path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
+                    for path in ("large/bundle.zip", "kinds/bundle.zip",
+                                 "large/files/assets/large.bin")]
+        finally:
+            found.archives.free()
+            found.archives.free()
+
+    assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
+    assert large.get("/skills/large/bundle.zip").status_code == 200
+    assert found.archives._free._value == 2

@@ -16,6 +16,7 @@ from catalog.connection import explained
 from catalog.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.prompt_index import Entry, IndexSpec, PromptIndex
 from catalog.record import Change, Gone, Judged, Place, RootSpec
+from catalog.removals import NO_ROOT
 from catalog.store import Store
 
 LATER = NOON + timedelta(minutes=5)
@@ -229,11 +230,29 @@ def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> N
     assert store.known(ROOT)["a"].fingerprint == ""
 
 
-def test_skills_of_a_root_that_is_no_longer_configured_are_forsaken(store: Store) -> None:
-    """They are named, so that the next scan removes them."""
+def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -> None:
+    """So that the next scan holds them; once it is configured again, nothing is held."""
     take(store, judged("a"))
+    before = row(store, "a")
     rooted(store, RootSpec("/other"))
-    assert store.forsaken() == [(ROOT, "a")]
+    assert store.unconfigured() == {ROOT: ["a"]}
+    store.removals.hold(ROOT, ["a"], why=NO_ROOT, trigger="command", at=NOON)
+    assert row(store, "a")["pending_reason"] == "removal held: its root is no longer configured"
+    assert store.removals.held() == 1
+    assert (store.unconfigured(), store.unconfigured(with_held=True)) == ({}, {ROOT: ["a"]})
+    rooted(store)
+    assert store.unconfigured() == {}
+    assert row(store, "a") == before
+
+
+def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: Store) -> None:
+    """Of equal skills the one that is followed is published."""
+    rooted(store, RootSpec("/p1"))
+    take(store, judged("a/start", root="/p1"))
+    rooted(store, RootSpec("/p2"))
+    take(store, judged("b/start", root="/p2"))
+    assert (row(store, "a/start")["status"], row(store, "b/start")["status"]) == (
+        "shadowed", "active")
 
 
 def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:

@@ -1,18 +1,21 @@
 """What goes wrong between the system and the watcher, forced on the program itself."""
 
 import os
+import random
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from conftest import SkillWriter, overflow
-from serving import ServingProcess
+from serving import ServingProcess, descendants
 
 from pipeline import reconcile
 from pipeline.engines import serial
@@ -109,6 +112,7 @@ def test_a_very_deep_tree_stops_nothing(
     up.settle()
     assert_promise(up)
     assert "Traceback" not in up.log.read_text()
+    up.stop()  # before all is cleared away under it
 
 
 def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWriter) -> None:
@@ -177,7 +181,7 @@ def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: Ski
         subprocess.run([*there, f'umount "{up.root}"'], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 1)
         assert up.statuses() == {"a": "active"}
-        assert "another device lies there" in up.log.read_text()
+        assert "its root lies on another file system than before" in up.log.read_text()
         subprocess.run([*there, mount], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 0)
         assert up.statuses() == {"a": "active"}
@@ -207,6 +211,30 @@ def test_thousands_of_folders_unpacked_at_once(
     before = cpu_seconds(up.process.pid)
     time.sleep(1)  # a second of rest, in which a livelock would burn one of the processor's
     assert cpu_seconds(up.process.pid) - before < 0.5
+
+
+def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> None:
+    """Whichever is killed, however, and when: of those that work and of those that start them."""
+    for number in range(600):
+        skill(up.root / f"s{number:03}", description="Does one thing.")
+    up.start()
+    killed = 0
+    chance = random.Random(7)
+    for description in ("Does another.", "Does a third."):
+        for number in range(0, 600, 2):
+            skill(up.root / f"s{number:03}", description=description)
+        up.wait_for(lambda: not up.is_quiet())
+        while not up.is_quiet():
+            for helper in chance.sample(there := descendants(up.process.pid), min(1, len(there))):
+                with suppress(ProcessLookupError):
+                    os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
+                    killed += 1
+            assert up.process.poll() is None, up.log.read_text()
+            time.sleep(chance.uniform(0.0, 0.1))
+        up.settle()
+    assert killed
+    assert_promise(up)
+    assert "Traceback" not in up.log.read_text()
 
 
 def cpu_seconds(pid: int) -> float:

@@ -1,13 +1,19 @@
 """Path hints from real events of a real directory."""
 
+import errno
 import os
+import shutil
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 from conftest import overflow, wait_for
+from watchdog.observers.inotify_c import InotifyFD
 
 from pipeline import watch
 from pipeline.watch import Watch
@@ -57,6 +63,43 @@ def test_every_kind_of_change_is_hinted(heard: Heard, tmp_path: Path) -> None:
     assert heard.hears(heard.root / "c")
     file.unlink()
     assert heard.hears(file)
+
+
+def test_the_permissions_of_a_directory_are_hinted(heard: Heard) -> None:
+    """Whether they are taken away or given back: what it holds is then to be looked at."""
+    folder = heard.root / "a"
+    folder.mkdir()
+    assert heard.hears(folder)
+    for mode in (0o000, 0o755):
+        while not heard.hints.empty():
+            heard.hints.get()
+        folder.chmod(mode)
+        assert heard.hears(folder)
+
+
+def test_a_directory_that_can_be_read_again_may_not_be_listened_to(
+    heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system refused to listen to it, the directories are counted after a change.
+
+    Not every system does (inotify_add_watch(2), EACCES), so it is told here to do so.
+    """
+    listen = InotifyFD.add_callback
+
+    def refused(self: InotifyFD, path: bytes, *rest: Any) -> Any:
+        if path.endswith(b"/a"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return listen(self, path, *rest)
+
+    heard.watch.stop()
+    (heard.root / "a").mkdir()
+    monkeypatch.setattr(InotifyFD, "add_callback", refused)
+    heard.watch.start()
+    assert not heard.watch.may_be_deaf
+    (heard.root / "a").chmod(0o700)
+    assert heard.hears(heard.root / "a")
+    assert heard.watch.may_be_deaf
+    assert heard.watch.deaf() == 1
 
 
 def test_reading_is_not_hinted(heard: Heard) -> None:
@@ -154,6 +197,76 @@ def test_a_directory_exchanged_as_it_stops_costs_nothing(
     heard.watch.stop()
     wait_for(lambda: not observer.inotify.is_alive())
     assert not tripped
+
+
+def ours() -> set[threading.Thread]:
+    """Return the threads that there are."""
+    return set(threading.enumerate())
+
+
+def descriptors() -> int:
+    """Return how many files and pipes are open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def churn(root: Path, may_end: threading.Event) -> None:
+    """Exchange, rename and delete directories, over which watchdog loses count of its names."""
+    while not may_end.is_set():
+        with suppress(OSError):
+            for name in ("a/x", "b/x", "c"):
+                (root / name).mkdir(parents=True, exist_ok=True)
+            (root / "c").rename(root / "b/x")
+            (root / "b").rename(root / "d")
+            (root / "a").rename(root / "b")
+            (root / "d").rename(root / "a")
+            shutil.rmtree(root / "b")
+
+
+def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> None:
+    """However often one is ended while directories come and go, also by an error of watchdog's."""
+    roots = [tmp_path / "one", tmp_path / "two"]
+    for root in roots:
+        root.mkdir()
+    may_end = threading.Event()
+    churning = [threading.Thread(target=churn, args=(root, may_end)) for root in roots]
+    for thread in churning:
+        thread.start()
+    before, open_before = ours(), descriptors()
+    try:
+        for number in range(15):
+            watch = Watch([str(root) for root in roots], lambda _: None)
+            watch.start()
+            observer = watch._observer
+            assert observer
+            if number % 3 == 1:  # as when two directories are under one name
+                for emitter in observer.emitters:
+                    emitter._inotify._active_callbacks_by_path.clear()  # type: ignore[attr-defined]
+            if number % 3 == 2:
+                time.sleep(0.05)  # into the midst of the events
+            watch.stop()
+        wait_for(lambda: ours() <= before)
+    finally:
+        may_end.set()
+        for thread in churning:
+            thread.join()
+    assert descriptors() <= open_before
+
+
+def test_a_watch_that_was_never_started_leaves_no_descriptor(tmp_path: Path) -> None:
+    """As where a directory cannot be listened to, or the system allows no more threads."""
+    before = descriptors()
+    for _ in range(3):
+        watching = Watch([str(tmp_path)], lambda _: None)
+        with pytest.MonkeyPatch.context() as refused:
+            refused.setattr(watch._Inotify, "add_callback", refuse)
+            with pytest.raises(OSError, match="no more"):
+                watching.start()
+    wait_for(lambda: descriptors() <= before)
+
+
+def refuse(*_: object) -> None:
+    """Refuse to watch a directory."""
+    raise OSError(28, "no more")
 
 
 def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ from serving import Serving
 
 from catalog import requests
 from catalog.errors import CatalogBusy, RequestFailed
+from catalog.history import history
 from catalog.lock import WriterLock
 from catalog.store import Store
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+from pipeline.settings import RetentionSettings, Settings
 from pipeline.wishes import carry_out
 
 SKILLDROP = Path(sys.executable).with_name("skilldrop")
@@ -107,3 +112,21 @@ def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
     with pytest.raises(CatalogBusy, match="by process"):
         carry_out(serving.settings, "unpin", {"skill": "a"})
     lock.close()
+
+
+def test_a_command_without_a_service_keeps_the_configured_index_history(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """`rollback` and `unpin` forget publications of an index by `[retention]`, as the service."""
+    settings = Settings(watched=tmp_path / "root", data=tmp_path / "data", settle_quiet=0.0,
+                        retention=RetentionSettings(index_builds=2))
+    for word in ("One", "Two"):
+        skill(tmp_path / "root/a", description=f"{word}.")
+        with closing(open_store(settings)) as store:
+            scan_once(settings, store)
+            first, *_ = [each.version for each in history(store.db, "a").versions][::-1]
+    for _ in range(2):
+        carry_out(settings, "rollback", {"skill": "a", "version": first})
+        carry_out(settings, "unpin", {"skill": "a"})
+    with closing(open_store(settings)) as store:
+        assert store.db.execute("SELECT count(*) FROM index_builds").fetchone() == (2,)

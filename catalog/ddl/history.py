@@ -73,6 +73,24 @@ ALTER TABLE health ADD COLUMN held_removals INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE health ADD COLUMN quiet_since TEXT;
 """
 
+WHY_REMOVALS_ARE_HELD = """
+ALTER TABLE skills ADD COLUMN is_held INTEGER GENERATED ALWAYS AS (
+    pending_reason IS NOT NULL AND pending_reason GLOB 'removal held*') VIRTUAL;
+CREATE TABLE mounts (
+    root TEXT NOT NULL REFERENCES roots (path),
+    path TEXT NOT NULL,                 -- relative to the root, "" for the root itself
+    device TEXT NOT NULL,
+    PRIMARY KEY (root, path)
+) STRICT;
+ALTER TABLE roots DROP COLUMN device;
+ALTER TABLE roots DROP COLUMN removals_accepted_at;
+CREATE TABLE recent_removals (
+    skill INTEGER PRIMARY KEY REFERENCES skills (id),
+    boot TEXT NOT NULL,
+    uptime REAL NOT NULL                -- seconds since that start of the machine
+) STRICT;
+"""
+
 ERRORS_FIRST = """
 CREATE INDEX findings_by_severity ON findings (severity);
 """

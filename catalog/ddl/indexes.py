@@ -132,3 +132,10 @@ CREATE TRIGGER skill_untagged BEFORE DELETE ON skills WHEN old.tags != '[]' BEGI
     DELETE FROM index_tags WHERE skill = old.id;
 END;
 """
+
+VERSIONS_NAMED = """
+ALTER TABLE indexes ADD COLUMN locations TEXT NOT NULL DEFAULT 'current'
+    CHECK (locations IN ('current', 'version'));
+-- Of the version that the text names, which is kept as long as it does.
+ALTER TABLE index_entries ADD COLUMN package_path TEXT;
+"""

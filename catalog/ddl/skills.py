@@ -149,3 +149,18 @@ CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
 PACKAGED = """
 CREATE INDEX versions_packaged ON versions (package_path) WHERE package_path IS NOT NULL;
 """
+
+LOOKALIKES = """
+CREATE TABLE name_skeletons (
+    skill_id TEXT PRIMARY KEY,
+    skeleton TEXT NOT NULL              -- the same for all that look alike
+) STRICT, WITHOUT ROWID;
+CREATE INDEX name_skeletons_alike ON name_skeletons (skeleton);
+"""
+
+OWNED_AND_VERIFIED = """
+ALTER TABLE health ADD COLUMN identity TEXT;
+ALTER TABLE health ADD COLUMN packages_mended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE versions ADD COLUMN verified_at TEXT;
+CREATE INDEX versions_by_verification ON versions (verified_at) WHERE package_path IS NOT NULL;
+"""

@@ -9,10 +9,11 @@ from datasette.utils import to_css_class
 from markupsafe import Markup, escape
 
 from catalog import told
-from catalog.site import wording
+from catalog.site import unseen, wording
 
 LONGEST = 300
 """Characters of a value that a cell shows, as Datasette does."""
+_ITEMS, _PAIRS = 20, 12  # of a list, or of an object, that a cell shows
 
 _INVENTORY = ("file_inventory", "fileInventory")
 _JSON = frozenset({*_INVENTORY, "tags", "steps", "profiles", "filter", "featured", "frontmatter",
@@ -41,9 +42,14 @@ def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
             if column not in classes:
                 classes[column] = str(escape(to_css_class(column)))
             parts.append(f'<td class="col-{classes[column]} type-{escape(cell["value_type"])}">'
-                         f'{escape(cell["value"])}</td>')
+                         f'{as_html(cell["value"])}</td>')
         parts.append("</tr>\n")
     return Markup("".join(parts))
+
+
+def as_html(value: Any) -> Markup:
+    """Return what a cell shows as HTML in which nothing is invisible."""
+    return Markup(unseen.in_html(str(escape(value))))
 
 
 def concerns(value: Any, column: str) -> bool:
@@ -93,13 +99,18 @@ def _json(text: str, column: str) -> Markup | None:
             f"{step.get('stepName')} {wording.milliseconds(step.get('duration') or 0)}"
             + (f" ({step['error']})" if step.get("error") else "") for step in value))
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        chips = "".join(f'<span class="chip">{escape(item)}</span> ' for item in value[:20])
-        return Markup(f'<span class="chips">{chips}</span>')
+        chips = "".join(f'<span class="chip">{escape(item)}</span> ' for item in value[:_ITEMS])
+        return Markup(f'<span class="chips">{chips}{_more(len(value) - _ITEMS)}</span>')
     if isinstance(value, dict):
         pairs = "".join(f"<b>{escape(key)}</b> {escape(_short(item))}<br>"
-                        for key, item in list(value.items())[:12])
-        return Markup(f'<span class="pairs">{pairs}</span>')
+                        for key, item in list(value.items())[:_PAIRS])
+        return Markup(f'<span class="pairs">{pairs}{_more(len(value) - _PAIRS)}</span>')
     return None
+
+
+def _more(count: int) -> str:
+    """Say how many items a cell leaves out; nothing where it has them all."""
+    return f"… and {count:,} more" if count > 0 else ""
 
 
 def _inventory(inventory: dict[str, Any]) -> str:

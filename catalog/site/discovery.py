@@ -1,9 +1,9 @@
 """Which skills there are for agents elsewhere: the Agent Skills discovery index 0.2.0."""
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 
 from datasette.utils.asgi import Response
 
@@ -13,7 +13,7 @@ from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.formats import DISCOVERY_SCHEMA, discovery_entry
 from catalog.published import package_of
 from catalog.rows import Row
-from catalog.site import answers, raw
+from catalog.site import answers, raw, streamed
 from catalog.site.visit import Visit
 
 log = logging.getLogger("skilldrop")
@@ -38,12 +38,13 @@ async def page(visit: Visit) -> Response:
     """
     skills = await visit.ask(browse.startable)
     _forget_all_but(skills)
-    hashes = {row["skill_id"]: _HASHES[row["digest"]] for row in skills
-              if row["digest"] in _HASHES}
-    unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
-    for first in range(0, len(unknown), AT_ONCE):
-        hashes |= await visit.ask(
-            _hash, visit.place.packages, unknown[first:first + AT_ONCE])
+    async with visit.place.hashing.taken():  # who comes second finds all hashes there
+        hashes = {row["skill_id"]: _HASHES[row["digest"]] for row in skills
+                  if row["digest"] in _HASHES}
+        unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
+        for first in range(0, len(unknown), AT_ONCE):
+            hashes |= await visit.ask(
+                _hash, visit.place.packages, unknown[first:first + AT_ONCE])
     entries = []
     for row in skills:
         if row["files"] == 1:
@@ -65,8 +66,9 @@ def _hash(db: Catalog, packages: Path, skills: Sequence[Row]) -> dict[str, str]:
         skill_id = row["skill_id"]
         try:
             package = package_of(db, packages, skill_id)
-            found[skill_id] = _HASHES[package.digest] = hashlib.sha256(
-                bundle.of_package(package)).hexdigest()
+            with SpooledTemporaryFile(streamed.PIECE) as archive:
+                bundle.write(package, archive)
+                found[skill_id] = _HASHES[package.digest] = streamed.sha256(archive)
             _LEFT_OUT.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
             if _LEFT_OUT.get(skill_id) != str(error):

@@ -1,15 +1,17 @@
 """What programs ask of the site: search, preview, indexes and whether all is well."""
 
 import json
+import sqlite3
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, search, told
+from catalog import health, search, told
 from catalog.formats import FORMATS
-from catalog.site import answers, assets
+from catalog.site import answers, assets, raw
 from catalog.site.pages import skill as skill_page
 from catalog.site.visit import Visit
 
@@ -36,25 +38,32 @@ async def asset(visit: Visit) -> Response:
 
 
 async def hits(visit: Visit) -> Response:
-    """Give what a search finds, best first, as the command line does."""
-    found = await visit.ask(search.find, visit.asked("q"),
-                            min(visit.number("limit") or 20, MOST_HITS))
-    return answers.of_json(visit.request, [
-        asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found])
+    """Give what a search finds, best first, as the command line does.
+
+    A header says so where not all words were searched for.
+    """
+    words, left_out = search.bounded(visit.asked("q"))
+    found = await visit.ask(search.find, words, min(visit.number("limit") or 20, MOST_HITS))
+    return answers.of_json(
+        visit.request, [asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found],
+        headers={"X-Search-Note": left_out} if left_out else None)
 
 
 async def preview(visit: Visit) -> Response:
     """Give a skill as JSON: its content, what it consists of and what was found."""
     skill_id = visit.part("skill_id")
-    sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"))
+    version = visit.asked("version")
+    sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"), version)
     if not sheet:
-        return _nothing(visit, f"No skill goes by {skill_id}.")
+        return _nothing(visit, f"No skill goes by {skill_id}, or it has no version {version}."
+                        if version else f"No skill goes by {skill_id}.")
     skill = sheet.skill
     plain = ("skill_id", "name", "display_name", "description", "status", "status_reason",
              "level", "plugin", "root", "path", "author", "license", "compatibility",
              "allowed_tools", "version", "digest", "skill_md_hash", "package_path",
              "first_seen", "last_changed")
     files = visit.skill_path(skill["skill_id"], "/files/")
+    of_version = f"?version={skill['version']}" if version else ""
     return answers.of_json(visit.request, {
         **{name: skill[name] for name in plain},
         "spec_valid": bool(skill["spec_valid"]),
@@ -62,16 +71,17 @@ async def preview(visit: Visit) -> Response:
         "frontmatter": json.loads(skill["frontmatter"]),
         "fileInventory": json.loads(skill["file_inventory"]),
         "skill_md_content": skill["skill_md_content"],
-        "files": [file | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}"}
+        "files": [file | {"is_text": bool(file["is_text"]),
+                          "url": f"{files}{file['path']}{of_version}"}
                   for file in sheet.files],
         "findings": [
             {name: found[name] for name in ("code", "severity", "profile", "field", "path",
                                             "line", "message", "fix")}
-            for found in sheet.findings],
+            for found in sheet.findings if skill["is_newest"] or not version],
         "versions": [row["version"] for row in sheet.versions],
         "indexes": [{"name": row["name"], "rank": row["rank"],
                      "state": row["state"] or row["left_out"]} for row in sheet.indexes],
-    })
+    }, headers={raw.VERSION: skill["version"] or ""})
 
 
 async def index(visit: Visit) -> Response:
@@ -92,18 +102,29 @@ async def index(visit: Visit) -> Response:
 
 
 async def healthz(visit: Visit) -> Response:
-    """Say whether all is well: 200 or 503, with the health row for whom may see it."""
-    found = await visit.ask(browse.health)
-    health = told.health(found["health"], found["troubles"], datetime.now(UTC))
-    answer = {"status": "ok" if health.is_well else "failing"}
+    """Say whether all is well: 200 or 503, with what needs attention for whom may see it."""
+    try:
+        found = await visit.ask(health.look, visit.place.catalog)
+    except sqlite3.DatabaseError as error:  # damaged while it is served
+        row, status = None, _unreadable(error, visit.place.catalog)
+    else:
+        row, status = found["health"], told.health(found, datetime.now(UTC))
+    answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     may_see, _ = await visit.datasette.check_visibility(
         visit.request.actor, permissions=[("view-database", visit.place.database.name),
                                           "view-instance"])
     if may_see:
-        answer |= {"message": health.sentence, "health": found["health"],
-                 "troubles": found["troubles"]}
-    return answers.of_json(visit.request, answer, status=200 if health.is_well else 503,
+        answer |= {"message": status.sentence, "health": row,
+                   "troubles": status.troubles}
+    return answers.of_json(visit.request, answer, status=200 if status.is_well else 503,
                            headers={"Cache-Control": "no-store"})
+
+
+def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> told.Health:
+    """Return the health of a catalog that cannot be read, with what the file beside it tells."""
+    sentence = f"The catalog cannot be read: {error}."
+    return told.Health("bad", sentence,
+                       troubles=tuple(health.read_file(catalog).get("troubles", ())))
 
 
 def _published(folder: Path, name: str) -> Path | None:
@@ -118,4 +139,4 @@ def _published(folder: Path, name: str) -> Path | None:
 
 
 def _nothing(visit: Visit, why: str) -> Response:
-    return answers.of_json(visit.request, {"error": why}, status=404)
+    return answers.of_json(visit.request, {"ok": False, "error": why, "status": 404}, status=404)

@@ -1,23 +1,30 @@
-"""Lets the tables be read only: Datasette takes other requests for bugs, and its log fills."""
+"""Check of the method: the catalog can only be read, and Datasette takes the rest for bugs."""
 
+import re
+from collections.abc import Collection
 from typing import Any
 
-from datasette.utils.asgi import asgi_send
+from catalog.site import place
+from catalog.site.checks import Check, Refusal
 
-from catalog.site import answers, place
-from catalog.site.headers import App, Send
-
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
+READING: tuple[str, ...] = ("GET", "HEAD", "OPTIONS")
+READING_OURS: tuple[str, ...] = ("GET", "HEAD")
 
 
-def wrap(app: App, datasette: Any) -> App:
-    """Return the application, in which the catalog's tables and queries are only read."""
-    async def reading(scope: Any, receive: Any, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in READING or (
-                place.below(datasette, scope["path"]) is None):
-            await app(scope, receive, send)
+def check(datasette: Any, routes: Collection[str]) -> Check:
+    """Return the check that lets tables, queries and the given routes only be read."""
+    ours = re.compile("|".join(f"(?:{re.sub('[?]P<[^>]+>', '', route)})" for route in routes))
+
+    def checked(scope: Any) -> Refusal | None:
+        path = place.path(datasette, scope)
+        if ours.match(path):
+            allowed = READING_OURS
+        elif place.below(datasette, scope["path"]) is not None or path in ("/", "/.json"):
+            allowed = READING
         else:
-            await asgi_send(send, "The tables are only read.\n", 405,
-                            {"Allow": ", ".join(sorted(READING))}, answers.TEXT)
+            return None
+        if scope["method"] in allowed:
+            return None
+        return Refusal(405, "The catalog is only read here.", {"Allow": ", ".join(allowed)})
 
-    return reading
+    return checked

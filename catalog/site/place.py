@@ -1,6 +1,6 @@
 """Where the site finds its catalog, the packages and the published indexes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from datasette.database import Database
 
 from catalog import schema
+from catalog.site.slots import Slots
 
 PLUGIN = "skilldrop"
 """Our name in Datasette's plugin configuration."""
@@ -20,6 +21,17 @@ class Place:
     database: Database
     packages: Path
     indexes: Path
+    archives: Slots = field(default_factory=lambda: Slots(2, 5))
+    """For large archives, each of which is a file while it is sent."""
+    hashing: Slots = field(default_factory=lambda: Slots(1, 60))
+    """For the digests of all archives, which are all made at the first request."""
+    tables: Slots = field(default_factory=lambda: Slots(2, 5))
+    """For tables and queries, which may keep a thread busy for seconds."""
+
+    @property
+    def catalog(self) -> Path:
+        """The catalog's file."""
+        return Path(self.database.path)
 
 
 def find(datasette: Any) -> Place | None:
@@ -39,6 +51,13 @@ def below(datasette: Any, path: str) -> str | None:
     found = find(datasette)
     database, _, rest = path.removeprefix(datasette.setting("base_url")).strip("/").partition("/")
     return rest if found and database == found.database.name else None
+
+
+def path(datasette: Any, scope: Any) -> str:
+    """Return the path of a request as routes see it: raw, and without the prefix of a proxy."""
+    raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
+    base = datasette.setting("base_url")
+    return f"/{raw[len(base):]}" if base != "/" and raw.startswith(base) else str(raw)
 
 
 _FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()

@@ -1,20 +1,29 @@
 """What Datasette asks of us: our pages, our headers, and its cells as people read them."""
 
+import sqlite3
 from typing import Any
 
+from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
+from catalog import sqlite_limits
 from catalog.site import (
     assets,
     cells,
+    checks,
     columns,
     discovery,
+    errors,
     headers,
+    hosts,
     machine,
     methods,
     place,
+    questions,
     raw,
+    table_slots,
     templates,
+    unseen,
     visit,
 )
 from catalog.site.pages import activity, file, findings, home, indexes, skill, skills, versions
@@ -38,9 +47,13 @@ _ROUTES = {
     machine.INDEX: machine.index,
     discovery.ROUTE: discovery.page,
     raw.ROUTE: raw.page,
+    raw.OF_VERSION: raw.page,
     raw.BUNDLE: raw.archive,
 }
 _OPEN = {assets.ROUTE: machine.asset, machine.HEALTH: machine.healthz}
+_INNER = (r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
+          r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$")
+"""Pages of Datasette that tell of files, threads and settings, which only the operator needs."""
 
 
 @hookimpl
@@ -48,7 +61,8 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Add our pages, where a catalog is among the databases."""
     if not place.find(datasette):
         return []
-    return [(route, visit.guarded(view)) for route, view in _ROUTES.items()] + [
+    inner = [] if _said(datasette, "inner_pages", False) else [(_INNER, _no_inner_page)]
+    return inner + [(route, visit.guarded(view)) for route, view in _ROUTES.items()] + [
         (route, visit.guarded(view, is_open=True)) for route, view in _OPEN.items()]
 
 
@@ -57,14 +71,49 @@ def asgi_wrapper(datasette: Any) -> Any:
     """Put our headers on every answer, Datasette's own included."""
     if not place.find(datasette):
         return _unchanged
-    return lambda app: headers.wrap(methods.wrap(columns.wrap(app, datasette), datasette))
+    refusing = [hosts.check(_said(datasette, "names", ())),
+                questions.check(datasette),
+                methods.check(datasette, [*_ROUTES, *_OPEN])]
+    return lambda app: headers.wrap(
+        checks.wrap(table_slots.wrap(columns.wrap(app, datasette), datasette), datasette, refusing))
+
+
+@hookimpl
+def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | None:
+    """Refuse SQL of visitors, unless the metadata says who may run it."""
+    if action != "execute-sql" or not place.find(datasette):
+        return None
+    said = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
+    return False if said == (None, None) else None
+
+
+@hookimpl
+def prepare_connection(conn: sqlite3.Connection) -> None:
+    """Bound what a statement may do."""
+    sqlite_limits.apply(conn)
+
+
+@hookimpl
+def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
+    """Tell programs in JSON what they may not have."""
+    if not _is_json_route(datasette, request):
+        return None
+    return errors.as_json("This site runs no SQL but its own." if message == "execute-sql"
+                          else f"Not for you to see: {message}.", 403)
+
+
+@hookimpl
+def handle_exception(datasette: Any, request: Any, exception: Exception) -> Response | None:
+    """Tell programs in JSON what went wrong."""
+    return errors.of_exception(exception) if _is_json_route(datasette, request) else None
 
 
 @hookimpl
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages our frame."""
     if place.find(datasette):
-        env.globals |= {"asset": assets.path, "table_rows": cells.rows}
+        env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
+        env.finalize = unseen.plain
         templates.put_before(env)
 
 
@@ -76,6 +125,19 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     found = place.find(datasette)
     return cells.render(value, column, table, database, datasette) if (
         found and found.database.name == database) else None
+
+
+def _said(datasette: Any, key: str, default: Any) -> Any:
+    """Return a setting of ours in Datasette's plugin configuration."""
+    return (datasette.plugin_config(place.PLUGIN) or {}).get(key, default)
+
+
+def _is_json_route(datasette: Any, request: Any) -> bool:
+    return bool(place.find(datasette)) and errors.is_json_route(datasette, request.path)
+
+
+async def _no_inner_page(datasette: Any, request: Any) -> Response:
+    return errors.refusal(datasette, request.path, "There is nothing for visitors here.", 404)
 
 
 def _unchanged(app: Any) -> Any:

@@ -1,7 +1,6 @@
 """Our pages' templates, and the words that they use."""
 
 import json
-import re
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from catalog import told
-from catalog.site import assets, wording
+from catalog.site import assets, unseen, wording
 
 FOLDER = Path(__file__).parent / "templates"
 MARKS = ("\ue000", "\ue001")
@@ -37,31 +36,24 @@ def render(template: str, visit: Any, values: dict[str, Any]) -> str:
 @cache
 def _environment() -> Environment:
     found = Environment(loader=FileSystemLoader([FOLDER, FOLDER / "shared"]), autoescape=True,
-                        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+                        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+                        finalize=unseen.plain)
     found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
     found.filters |= {
         "count": told.count, "size": wording.size, "ms": wording.milliseconds,
         "marked": marked, "from_json": json.loads, "quote": lambda text: quote(text, safe=""),
         "words": lambda text: str(text).replace("_", " "), "thousands": lambda n: f"{n:,}",
-        "shown": shown, "plain_level": lambda level: _LEVELS.get(level, level),
+        "shown": unseen.marked, "plain_level": lambda level: _LEVELS.get(level, level),
     }
     return found
 
 
 def marked(snippet: str) -> Markup:
     """Return a search's snippet with what was found marked."""
-    text = str(escape(snippet))
+    text = str(unseen.marked(snippet))
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
 
 
-def shown(text: str) -> Markup:
-    """Return a text with characters that would not be seen, or turn it about, written out."""
-    return Markup(_UNSEEN.sub(
-        lambda found: f'<span class="unseen">U+{ord(found[0]):04X}</span>', str(escape(text))))
-
-
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f"
-                     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]")
 _LEVELS = {"enterprise": "Enterprise", "personal": "Personal", "project": "Project",
            "plugin": "Plugin"}
 

@@ -11,7 +11,9 @@ from datasette.utils import sqlite_timelimit
 from datasette.utils.asgi import Response
 
 from catalog import browse
-from catalog.site import answers, headers, place, templates
+from catalog.connection import MADE_ANEW, is_damage
+from catalog.site import answers, errors, headers, place, templates
+from catalog.site.slots import AllTaken
 
 T = TypeVar("T")
 LONGEST_NUMBER = 9
@@ -87,20 +89,28 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
     One that is_open is for everyone, whatever the configuration allows.
     """
     async def answer(datasette: Any, request: Any) -> Response:
-        if request.method not in {"GET", "HEAD"}:
-            return Response("Only GET and HEAD are answered here.\n", 405,
-                            {"Allow": "GET, HEAD"}, answers.TEXT)
         found = place.find(datasette)
         if not found:
-            return Response("There is no catalog here.\n", 503, {}, answers.TEXT)
+            return errors.refusal(datasette, request.path, "There is no catalog here.", 503)
         visit = Visit(datasette, request, found)
         if not is_open:
             await datasette.ensure_permissions(
                 request.actor, [("view-database", found.database.name), "view-instance"])
         try:
             return await view(visit)
-        except QueryInterrupted:
+        except (QueryInterrupted, AllTaken):
+            message = "The catalog is busy, or the question too large. Try again."
+            if errors.is_json_route(datasette, request.path):
+                return errors.as_json(message, 503, {"Retry-After": "5"})
             return visit.page("error.html", status=503, title="That took too long",
-                              message="The catalog is busy, or the question too large. Try again.")
+                              message=message)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            message = f"{error}. {MADE_ANEW}"
+            if errors.is_json_route(datasette, request.path):
+                return errors.as_json(message, 503)
+            return visit.page("error.html", status=503, title="The catalog is damaged",
+                              message=message)
 
     return answer

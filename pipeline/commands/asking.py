@@ -5,6 +5,7 @@ from dataclasses import asdict
 import click
 
 from catalog import history, search
+from catalog.connection import explained
 from pipeline import report
 from pipeline.commands.invocation import DONE, FINDINGS, as_json_option, to_json
 from pipeline.commands.settings_in_force import settings_of
@@ -24,6 +25,8 @@ def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json:
     """
     db = search.open_catalog(settings_of(context).catalog_path)
     hits = search.find(db, " ".join(words), limit)
+    if left_out := search.bounded(" ".join(words))[1]:
+        click.echo(left_out, err=True)
     click.echo(to_json([asdict(hit) for hit in hits]) if as_json else report.hits(hits))
     return DONE
 
@@ -41,7 +44,9 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
       skilldrop status --json
       skilldrop status --check || echo "somebody has to look"
     """
-    found = search.status(search.open_catalog(settings_of(context).catalog_path))
+    catalog = settings_of(context).catalog_path
+    with explained(catalog):
+        found = search.status(search.open_catalog(catalog), catalog)
     if as_json:
         click.echo(to_json(found))
     else:

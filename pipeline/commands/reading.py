@@ -28,11 +28,13 @@ LOOPBACK = "127.0.0.1"
               help="Start from there.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="BYTES",
               help="Print about so much of it.")
+@click.option("--version", "of_version", metavar="VERSION",
+              help="Read from that version, as long as it is kept.")
 @click.option("--wrapped", is_flag=True, help="Print SKILL.md as an agent is given it.")
 @as_json_option
 @click.pass_context
 def read(context: click.Context, skill: str, file: str, offset: int, limit: int | None,
-         wrapped: bool, as_json: bool) -> int:
+         of_version: str | None, wrapped: bool, as_json: bool) -> int:
     """Print a published FILE of a SKILL; without FILE it is SKILL.md.
 
     \b
@@ -46,7 +48,7 @@ def read(context: click.Context, skill: str, file: str, offset: int, limit: int 
     settings = settings_of(context)
     db = search.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
-        package = package_of(db, settings.packages_folder, skill)
+        package = package_of(db, settings.packages_folder, skill, of_version)
     found = reader.read(package, file, offset=offset, limit=limit)
     if as_json:
         click.echo(to_json(asdict(found)))

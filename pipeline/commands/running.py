@@ -1,10 +1,12 @@
 """The command that keeps the catalog up to date for as long as it runs."""
 
 import signal
+from contextlib import suppress
 from typing import get_args
 
 import click
 
+from catalog.connection import explained
 from catalog.site.process import SiteProcess
 from pipeline import terminal
 from pipeline.commands.invocation import DONE
@@ -31,21 +33,40 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
       skilldrop --watched /srv/skills --data /var/lib/skilldrop up --port 8080
     """
     settings = settings_of(context, host=host, port=port)
-    site = SiteProcess(settings.catalog_path, settings.host, settings.port,
-                       settings.data / "site.log") if settings.site and not no_site else None
+    site = SiteProcess(
+        settings.catalog_path, settings.site.host, settings.site.port, settings.data / "site.log",
+        names=settings.site.names, sql=settings.site.sql,
+    ) if settings.site.enabled and not no_site else None
     write_log(log_format)
+    stopped_by: list[str] = []
+    service: Service | None = None
+
+    def stop(number: int, _: object) -> None:
+        stopped_by.append(signal.Signals(number).name)
+        if not service:  # the catalog is whole at every moment
+            _say(f"Stopped by {stopped_by[0]}.")
+            raise SystemExit(DONE)
+        service.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
+            signal.signal(number, stop)
     with terminal.progress("packages") as progress:
         store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: service.stop())
-        service.run(lambda: click.echo(
-            _welcome(settings, site.url if site else None), err=True))
+        with explained(settings.catalog_path):  # else a broken pipe would be taken for a reader's
+            service.run(lambda: _say(_welcome(settings, site.url if site else None)))
     finally:
         store.close()
-    click.echo("Stopped.", err=True)
+    _say(f"Stopped by {stopped_by[0]}." if stopped_by else "Stopped.")
     return DONE
+
+
+def _say(message: str) -> None:
+    """Print to standard error, which may be closed by now: that is no reason to end."""
+    with suppress(OSError, ValueError):
+        click.echo(message, err=True)
 
 
 def _welcome(settings: Settings, site: str | None) -> str:

@@ -5,11 +5,12 @@ from typing import get_args
 
 import click
 
+from catalog.store import Store
 from pipeline import terminal
 from pipeline.commands.invocation import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.commands.settings_in_force import settings_of
 from pipeline.one_pass import EngineName, Result, engine_named, scan_once, unit_at
-from pipeline.opening import open_store
+from pipeline.opening import with_store
 
 
 @click.command()
@@ -40,14 +41,14 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: En
         if unit is None:
             raise click.UsageError(f"{path} lies in no root; skilldrop status names the roots.")
         units.append(unit)
-    with terminal.progress("packages") as published:
-        store = open_store(settings, published)
-    try:
+
+    def work(store: Store) -> Result:
         with engine_named(engine, scheduler) as looking, terminal.progress("skills") as progress:
-            result = scan_once(settings, store, units, engine=looking, deep=deep,
-                               progress=lambda so_far: progress(so_far.seen))
-    finally:
-        store.close()
+            return scan_once(settings, store, units, engine=looking, deep=deep,
+                             progress=lambda so_far: progress(so_far.seen))
+
+    with terminal.progress("packages") as published:
+        result = with_store(settings, work, published)
     for trouble in result.report.troubles.values():
         click.echo(f"skilldrop: {trouble}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _told(result))

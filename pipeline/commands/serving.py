@@ -1,6 +1,8 @@
 """The command that serves the site alone."""
 
 import signal
+import threading
+import time
 
 import click
 
@@ -8,6 +10,9 @@ from catalog import search
 from catalog.site.process import SiteProcess
 from pipeline.commands.invocation import DONE
 from pipeline.commands.settings_in_force import settings_of
+
+TICK = 1.0
+"""Seconds between two looks at whether the site runs."""
 
 
 @click.command()
@@ -23,10 +28,16 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
     """
     settings = settings_of(context, host=host, port=port)
     search.open_catalog(settings.catalog_path).conn.close()
-    site = SiteProcess(settings.catalog_path, settings.host, settings.port)
+    site = SiteProcess(settings.catalog_path, settings.site.host, settings.site.port,
+                       names=settings.site.names, sql=settings.site.sql)
+    stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: site.stop())
+        signal.signal(number, lambda *_: stopped.set())
     site.start()
     click.echo(f"Serving {settings.catalog_path} at {site.url}", err=True)
-    site.wait()
+    try:
+        while not stopped.wait(TICK):
+            site.ensure_running(time.monotonic())
+    finally:
+        site.stop()
     return DONE

@@ -9,8 +9,9 @@ from pipeline.commands.invocation import Where
 from pipeline.config import Settings
 
 
-def settings_of(context: click.Context, **given: Any) -> Settings:
-    """Load the settings, with what was given on the command line in their place."""
+def settings_of(context: click.Context, **site: Any) -> Settings:
+    """Load the settings, with those of the site that the command line gave in their place."""
     where: Where = context.obj
     settings = config.load(*where)
-    return settings.model_copy(update={k: v for k, v in given.items() if v is not None})
+    given = {key: value for key, value in site.items() if value is not None}
+    return settings.model_copy(update={"site": settings.site.model_copy(update=given)})

@@ -74,6 +74,12 @@ TYPES = (
         _FILES,
     ),
     FindingType(
+        "read-failed", "error", "reading", ALWAYS,
+        "The system reported an error of the disk, the file system or its server.",
+        "Look at the system's log (dmesg) and at the disk or the share; a service tries again.",
+        _FILES,
+    ),
+    FindingType(
         "special-file", "warning", "reading", NEVER,
         "This is a pipe, a socket or a device, and is left out.",
         "Remove it; a skill consists of regular files.",
@@ -101,6 +107,12 @@ TYPES = (
         "link-loop", "warning", "reading", NEVER,
         "The link leads back to itself or to a directory that holds it, and is left out.",
         "Remove it.",
+        _LINKS,
+    ),
+    FindingType(
+        "hard-link-refused", "error", "reading", ALWAYS,
+        "A file has another name outside the skill's folder, and the settings refuse such files.",
+        "Replace it with a copy (cp --remove-destination), or set limits.hard_links to report.",
         _LINKS,
     ),
     FindingType(

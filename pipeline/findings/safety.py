@@ -55,6 +55,12 @@ TYPES = (
         _SAFETY,
     ),
     FindingType(
+        "hard-linked-file", "warning", "safety", NEVER,
+        "A file has another name outside the skill's folder, through which it can be changed.",
+        "Replace it with a copy (cp --remove-destination), unless you know the other name.",
+        _SAFETY,
+    ),
+    FindingType(
         "executable-outside-scripts", "warning", "safety", NEVER,
         "The file may be executed, but does not lie under scripts/.",
         "Move it to scripts/, or take the right to execute it away (chmod -x).",

@@ -5,6 +5,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from catalog.invisible import (
+    BIDI,
+    CHARACTER_PART,
+    FLAG_PART,
+    JOINERS,
+    MARKS,
+    NEVER_SEEN,
+    SELECTORS,
+    TAGS,
+)
 from pipeline.findings.wording import LONGEST_QUOTE
 
 Sort: TypeAlias = Literal["invisible", "bidi", "tag"]
@@ -14,36 +24,10 @@ MOST_RUNS = 1_000
 
 _ASCII = bytes(range(128))
 
-_TAGS = "\U000e0000-\U000e007f"
-_BIDI = "\u202a-\u202e\u2066-\u2069"
-_MARKS = "\u200e\u200f\u061c"  # order letters beside them; needed among right-to-left letters
-_JOINERS = "\u200c\u200d"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # choose a character's form: ❤ or ❤️
-_NEVER_SEEN = (
-    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
-    "\U000e01f0-\U000e0fff"
-)
-_ANY = re.compile(f"[{_TAGS}{_BIDI}{_MARKS}{_JOINERS}{_SELECTORS}{_NEVER_SEEN}]")
+_ANY = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
 
-# What of the above belongs to the text. A joiner joins emoji, or letters of scripts that have
-# letter forms to choose from; one selector follows a visible character; tags spell out a flag.
-_PICTURE = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-_JOINING_SCRIPTS = (
-    "\u0600-\u07ff\u0840-\u08ff\u0900-\u0dff\u0e80-\u109f\u1780-\u18af\u1b00-\u1bff\ua840-\ua87f"
-    "\ua8e0-\ua8ff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
-)
-_CHARACTER_PART = (
-    f"(?<=[{_PICTURE}\ufe0f])\u200d(?=[{_PICTURE}])"
-    f"|(?<=[{_JOINING_SCRIPTS}])[{_JOINERS}]"
-    f"|(?<=[0-9#*{_PICTURE}])[\ufe0e\ufe0f]"
-    f"|(?<=[\u1000-\u109f\u2200-\u2aff\u3001-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff00-\uff60"
-    f"\U00020000-\U0003ffff])[{_SELECTORS}]"
-    "|(?<=[\u1800-\u18af])[\u180b-\u180f]"
-)
 _NOTHING = "(?!)"
-_FLAG_PART = "(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +90,7 @@ _LETTERS = 2 * LONGEST_QUOTE  # more than are shown, as some are of no letter
 _TAG_LETTERS = {0xE0000 + code: chr(code) if chr(code).isprintable() else None
                 for code in range(128)}
 
-_INVISIBLE = _Sorted("invisible", f"{_JOINERS}{_SELECTORS}{_NEVER_SEEN}", _CHARACTER_PART)
-_BIDI_BUT_MARKS = _Sorted("bidi", _BIDI, _NOTHING)
-_ALL_BIDI = _Sorted("bidi", f"{_BIDI}{_MARKS}", _NOTHING)
-_TAG = _Sorted("tag", _TAGS, _FLAG_PART)
+_INVISIBLE = _Sorted("invisible", f"{JOINERS}{SELECTORS}{NEVER_SEEN}", CHARACTER_PART)
+_BIDI_BUT_MARKS = _Sorted("bidi", BIDI, _NOTHING)
+_ALL_BIDI = _Sorted("bidi", f"{BIDI}{MARKS}", _NOTHING)
+_TAG = _Sorted("tag", TAGS, FLAG_PART)

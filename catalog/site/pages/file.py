@@ -1,14 +1,22 @@
-"""The page of one file of a skill: its text with line numbers, and what was found in it."""
+"""The page of one file of a skill: its text in parts, with line numbers and what was found in it.
 
+A part ends after so many bytes or lines; nothing of a text is left out, whatever its form.
+"""
+
+import io
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, reader
+from catalog import browse, paging, reader
 from catalog.browse import Catalog
 from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.index_query import one_moment
+from catalog.paging import Page
 from catalog.rows import Row
 from catalog.site import markdown
 from catalog.site.pages.skill import which
@@ -16,12 +24,12 @@ from catalog.site.visit import Visit
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 
-MOST_LINES = 5_000
-"""Lines of a file that the page shows; the whole file is a link away."""
-LONGEST_TEXT = 500_000
-"""Bytes of a file that are read where the catalog does not keep its text."""
-LONGEST_LINE = 4_000
-"""Characters of a line that the page shows."""
+MOST_LINES = 2_000
+"""Lines of a part."""
+PART_BYTES = 100_000
+"""Bytes of a part, about."""
+LONG_LINE = 300
+"""Characters from which on a line is broken to the width of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,44 +37,108 @@ class FileSheet:
     """A file of a skill with what was found in it."""
 
     skill: Row
+    version: str | None  # the one asked for; None for the one that stands
     file: Row | None
+    part: Page | None  # of its text; None where there is none
     findings: list[Row]
     files: list[Row]
 
 
 async def page(visit: Visit) -> Response:
-    """Show a file, or what there is in its place."""
+    """Show a part of a file, or what there is in its place."""
     skill_id, path = visit.part("skill_id"), visit.part("path")
-    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, visit.number("row"), path)
+    asked = {"row": visit.number("row"), "version": visit.asked("version"),
+             "offset": visit.number("from"), "line": visit.number("line")}
+    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, path, asked)
     if not sheet:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+    if asked["version"] and not sheet.version:
+        return visit.missing(f"{sheet.skill['name']} has no version {asked['version']}.")
     if not sheet.file:
         inside = [file for file in sheet.files if file["path"].startswith(path.rstrip("/") + "/")]
         if inside:
             return visit.page("folder.html", skill=sheet.skill, files=inside,
                               which=which(sheet.skill), folder=path.rstrip("/"))
         return visit.missing(f"{sheet.skill['name']} has no file {path}.")
-    lines = (sheet.file["text"] or "").splitlines()
+    lines = part_lines(sheet.part) if sheet.part else []
+    return visit.page(
+        "file.html", skill=sheet.skill, which=which(sheet.skill), file=sheet.file, part=sheet.part,
+        version=sheet.version, lines=lines, beside=_beside(sheet, len(lines)), files=sheet.files,
+        long_line=LONG_LINE, part_bytes=PART_BYTES,
+        is_picture=bool(markdown.PICTURES.search(path)))
+
+
+def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = None) -> Page:
+    """Return the part of a text that starts at a byte, or that a line lies in.
+
+    A line of the first part is shown there, any other one at the top of its part.
+    """
+    if line:
+        offset = paging.line_start(file, line)
+        offset = 0 if line <= MOST_LINES and offset < PART_BYTES // 2 else offset
+        file.seek(0)
+    page = paging.read_page(file, min(offset, size), PART_BYTES, size)
+    lines = page.text.split("\n", MOST_LINES)
+    if len(lines) <= MOST_LINES or not lines[MOST_LINES]:
+        return page
+    text = "\n".join(lines[:MOST_LINES]) + "\n"
+    bom = 3 if page.encoding == "utf-8-sig" and not page.offset else 0
+    return replace(page, text=text, next_offset=page.offset + bom + len(text.encode()))
+
+
+def part_lines(part: Page) -> list[str]:
+    """Return the lines of a part; the first and the last one need not be whole."""
+    lines = part.text.removesuffix("\n").split("\n") if part.text else []
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _beside(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
+    """Sort the findings to the lines that are shown; 0 has those of the file or of other parts."""
+    first = sheet.part.line if sheet.part else 1
     beside: dict[int, list[Row]] = {}
     for found in sheet.findings:
-        beside.setdefault(min(found["line"] or 0, MOST_LINES, len(lines)), []).append(found)
-    return visit.page(
-        "file.html", skill=sheet.skill, which=which(sheet.skill), file=sheet.file, beside=beside,
-        total=len(lines), lines=[line[:LONGEST_LINE] for line in lines[:MOST_LINES]],
-        files=sheet.files, is_picture=bool(markdown.PICTURES.search(path)))
+        line = found["line"] or 0
+        beside.setdefault(line if first <= line < first + count else 0, []).append(found)
+    return beside
 
 
-def _look_up(db: Catalog, packages: Path, skill_id: str, row: int | None,
-             path: str) -> FileSheet | None:
-    skill = browse.skill(db, skill_id, row)
+def _look_up(db: Catalog, packages: Path, skill_id: str, path: str,
+             asked: Mapping[str, Any]) -> FileSheet | None:
+    with one_moment(db):
+        return _in_one_moment(db, packages, skill_id, path, asked)
+
+
+def _in_one_moment(db: Catalog, packages: Path, skill_id: str, path: str,
+                   asked: Mapping[str, Any]) -> FileSheet | None:
+    skill = browse.skill(db, skill_id, asked["row"])
     if not skill:
         return None
-    version = skill["current_version_id"]
+    version, name = skill["current_version_id"], None
+    if asked["version"]:
+        found = browse.version(db, skill_id, asked["version"])
+        if not found or found["skill"] != skill["id"]:
+            return FileSheet(skill, None, None, None, [], [])
+        version, name = found["id"], found["version"]
     file = browse.file(db, version, path) if version else None
-    if file and file["is_text"] and file["text"] is None and skill["status"] == "active":
-        with suppress(NotInCatalog, PathRefused, PackageDamaged):
-            file["text"] = reader.read_skill_file(
-                db, packages, skill["name"], path, limit=LONGEST_TEXT).text
-    findings = [found for found in browse.findings(db, skill["id"])
-                if skill["is_newest"] and (found["path"] or skill["skill_md_name"]) == path]
-    return FileSheet(skill, file, findings, browse.files(db, version) if version else [])
+    is_newest = skill["is_newest"] and version == skill["current_version_id"]
+    findings = [row for row in browse.findings(db, skill["id"])
+                if is_newest and (row["path"] or skill["skill_md_name"]) == path]
+    return FileSheet(skill, name, file, _part(db, packages, skill, name, file, asked), findings,
+                     browse.files(db, version) if version else [])
+
+
+def _part(db: Catalog, packages: Path, skill: Row, version: str | None, file: Row | None,
+          asked: Mapping[str, Any]) -> Page | None:
+    """Read a part of a file from the catalog, or else from the package of its version."""
+    if not file or not file["is_text"]:
+        return None
+    offset, line = asked["offset"] or 0, asked["line"]
+    if file["text"] is not None:
+        data = file["text"].replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
+        return read_part(io.BytesIO(data), len(data), offset, line)
+    if skill["status"] == "active":
+        with suppress(NotInCatalog, PathRefused, PackageDamaged), reader.open_skill_file(
+                db, packages, skill["name"], file["path"],
+                version=version or skill["version"]) as (entry, opened):
+            return read_part(opened, entry.size, offset, line)
+    return None

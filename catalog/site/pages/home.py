@@ -12,6 +12,6 @@ ROUTE = r"^/$"
 
 async def page(visit: Visit) -> Response:
     """Show the way in."""
-    overview = await visit.ask(browse.overview)
-    health = told.health(overview["health"], overview["troubles"], datetime.now(UTC))
+    overview = await visit.ask(browse.overview, visit.place.catalog)
+    health = told.health(overview, datetime.now(UTC))
     return visit.page("home.html", **overview | {"health": health})

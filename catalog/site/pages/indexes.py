@@ -14,6 +14,8 @@ ROUTE = r"^/indexes/(?P<name>[^/]+)$"
 
 NAMED_LEFT_OUT = 100
 """Skills that are left out and named on the page."""
+MOST_CHARS = 60_000
+"""Characters of an index that the page shows; the whole text is a link away."""
 MOST_SEGMENTS = 400
 """Entries that the bar shows one by one; thinner ones could not be seen."""
 
@@ -30,7 +32,7 @@ async def page(visit: Visit) -> Response:
     if not found:
         return visit.missing(f"There is no index {name}.")
     index, entries, (left_out, reasons) = found
-    return visit.page("one_index.html", index=index, entries=entries,
+    return visit.page("one_index.html", index=index, entries=entries, most_chars=MOST_CHARS,
                       left_out=left_out, reasons=reasons, segments=segments(index, entries),
                       states={state: [row for row in entries if row["state"] == state]
                               for state in ("full", "shortened", "name_only")})

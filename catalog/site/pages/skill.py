@@ -1,21 +1,29 @@
 """The page of one skill: what it says, what it consists of, and what became of it."""
 
 import json
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from datasette.utils.asgi import Response
 
 from catalog import browse, browse_indexes
 from catalog.browse import Catalog
+from catalog.index_query import one_moment
 from catalog.rows import Row
 from catalog.site import markdown, trees, wording
+from catalog.site.aside import aside
 from catalog.site.visit import Visit
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
 SHOWN_VERSIONS = 12
 """Versions that the page names; the rest are a link away."""
+LONGEST_TEXT = 100_000
+"""Characters of a SKILL.md that is not rendered which the page shows; the rest is a link away."""
+MOST_FILES = 500
+"""Files that the page names; the rest are a link away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +45,35 @@ async def page(visit: Visit) -> Response:
     if not sheet:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
     skill = sheet.skill
-    front, rendered = _text(visit, skill)
+    content, front, rendered = await _text(visit, skill)
+    plain = content[:LONGEST_TEXT] if rendered and rendered.too_much else ""
     beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
     return visit.page(
         "skill.html", sheet=sheet, skill=skill, front=front, rendered=rendered, beside=beside,
-        which=which(skill), tree=trees.grow(sheet.files), tags=json.loads(skill["tags"]),
+        which=which(skill), tree=trees.grow(sheet.files), most_files=MOST_FILES, plain=plain,
+        goes_on_at=plain.count("\n") + 1 if len(plain) < len(content) else 0,
+        tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]), why_not=wording.why_not,
         folder=f"{skill['root']}/{skill['path']}", most_versions=SHOWN_VERSIONS,
         counts=_counts(sheet.findings))
 
 
-def look_up(db: Catalog, skill_id: str, row: int | None) -> Sheet | None:
-    """Ask for a skill and everything that hangs on it."""
-    skill = browse.skill(db, skill_id, row)
-    if not skill:
-        return None
-    version = skill["current_version_id"]
-    return Sheet(
-        skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
-        browse.files(db, version) if version else [], browse.versions(db, skill["id"]),
-        browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [])
+def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
+    """Ask for a skill and everything that hangs on it, as of one moment; None where there is none.
+
+    With a version the skill is what it was then, where that is known.
+    """
+    with one_moment(db):
+        skill = browse.skill(db, skill_id, row)
+        if skill and version and version != skill["version"]:
+            skill = browse.as_of(db, skill, version)
+        if not skill:
+            return None
+        held = skill["current_version_id"]
+        return Sheet(
+            skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
+            browse.files(db, held) if held else [], browse.versions(db, skill["id"]),
+            browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [])
 
 
 def which(skill: Row) -> str:
@@ -74,17 +91,18 @@ def front_lines(content: str, body: str | None) -> int:
     return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
 
 
-def _text(visit: Visit, skill: Row) -> tuple[list[str], markdown.Rendered | None]:
-    """Return the lines of the frontmatter, and what stands below it as HTML."""
+async def _text(visit: Visit, skill: Row) -> tuple[str, list[str], markdown.Rendered | None]:
+    """Return a SKILL.md, the lines of its frontmatter, and what stands below that as HTML."""
     content = skill["skill_md_content"]
     if content is None:
-        return [], None
+        return "", [], None
     content = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     skip = front_lines(content, skill["body"])
-    rendered = markdown.render(
-        content, "", visit.skill_path(skill["skill_id"], "/view/"),
-        visit.skill_path(skill["skill_id"], "/files/"), skip, which(skill))
-    return content.split("\n")[:skip], rendered
+    rendered = await aside(partial(
+        markdown.kept, content, "", visit.skill_path(skill["skill_id"], "/view/"),
+        visit.skill_path(skill["skill_id"], "/files/"), skip, which(skill)),
+        otherwise=lambda: markdown.BUSY)
+    return content, [] if rendered.too_much else content.split("\n")[:skip], rendered
 
 
 def _beside(findings: list[Row], front: list[str],
@@ -96,15 +114,15 @@ def _beside(findings: list[Row], front: list[str],
     beside: dict[int, list[Row]] = {}
     for found in findings:
         line = found["line"]
-        if not line or not rendered or (found["path"] or "SKILL.md").lower() != "skill.md":
+        if not line or not rendered or rendered.too_much or (
+                found["path"] or "SKILL.md").lower() != "skill.md":
             continue
         if line <= len(front):
             beside.setdefault(line, []).append(found)
         else:
-            block = next((b for b in rendered.blocks if b.first <= line <= b.last),
-                         next((b for b in rendered.blocks if b.first > line), None))
-            if block:
-                beside.setdefault(block.first, []).append(found)
+            at = bisect_left(rendered.blocks, line, key=lambda block: block.last)
+            if at < len(rendered.blocks):
+                beside.setdefault(rendered.blocks[at].first, []).append(found)
     return beside
 
 

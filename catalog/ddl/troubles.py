@@ -1,0 +1,14 @@
+"""Work of the service that failed and is tried again."""
+
+TROUBLES = """
+CREATE TABLE troubles (
+    part TEXT PRIMARY KEY,
+    what TEXT NOT NULL,
+    since TEXT NOT NULL,
+    times INTEGER NOT NULL,
+    last_at TEXT NOT NULL,
+    next_try_at TEXT
+) STRICT;
+-- The service asks every few seconds for those of the last day.
+CREATE INDEX outcome_rejections_by_time ON outcome_rejections (rejected_at);
+"""

@@ -1,0 +1,41 @@
+"""Takes the content of skills out of the tables whose folders turned out to lie outside a root."""
+
+from collections.abc import Sequence
+from sqlite3 import Connection
+
+from catalog import rows
+from catalog.record import Inventory
+
+DETAIL = "its path leads out of the root now; its stored content was deleted"
+
+_NO_FILES = rows.to_json(Inventory.of(()).as_json())
+
+EMPTY: rows.Row = {
+    "display_name": None, "description": "", "author": None, "license": None,
+    "compatibility": None, "allowed_tools": None, "category": None, "tags": "[]",
+    "frontmatter": "{}", "file_inventory": _NO_FILES, "skill_md_hash": None, "digest": None,
+    "seen_digest": None, "package_path": None,
+}
+"""What the row of such a skill says: neither its content nor a digest to know it by."""
+
+
+def purge(db: Connection, skills: Sequence[int]) -> list[str]:
+    """Delete the content of all versions of some skills; return the packages to be removed.
+
+    The rows of the versions stay, so that history says that they were there. What was searched
+    of the skills has been deleted before: the full-text index is written once without it.
+    """
+    if not skills:
+        return []
+    wanted = [rows.to_json(list(skills))]
+    packages = [path for path, in db.execute(
+        f"SELECT package_path FROM versions WHERE {_OF} AND package_path IS NOT NULL", wanted)]
+    db.execute(f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", wanted)
+    db.execute("UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
+               f" file_inventory = ?, package_path = NULL WHERE {_OF}", [_NO_FILES, *wanted])
+    # A deleted word stays in the index until its pieces are merged.
+    db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('optimize')")
+    return packages
+
+
+_OF = "skill IN (SELECT value FROM json_each(?))"

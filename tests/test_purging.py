@@ -1,0 +1,85 @@
+"""The content of a skill goes from the tables when its folder turns out to lie outside the root."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import write_skill
+from packages import World
+
+MARK = "Zanzibarmark"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """Return a root with a skill, published in two versions, beside another that stays."""
+    world = World(tmp_path)
+    write_skill(world.root / "other", description="Stays.")
+    for number in (1, 2):
+        write_skill(world.root / "group/b", name="b", description=f"{MARK} {number}.",
+                    files={"notes.md": f"{MARK} in a file.", "scripts/a.py": MARK})
+        world.scan()
+    return world
+
+
+def put_outside(world: World, name: str) -> None:
+    """Move a directory of the root out of it, and put a link in its place."""
+    (world.root / name).rename(world.folder / "outside")
+    (world.root / name).symlink_to(world.folder / "outside")
+
+
+def cells(world: World) -> Iterator[str]:
+    """Yield each value of each table that holds the mark."""
+    for table, in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        for row in world.rows(f'SELECT * FROM "{table}"'):
+            if any(MARK.lower().encode() in bytes(repr(value), "utf-8").lower() for value in row):
+                yield f"{table}: {row}"
+
+
+@pytest.mark.parametrize("name", ["group", "group/b"])
+def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> None:
+    """Neither in an earlier version nor as a word of the full-text index; others stay."""
+    assert len(list(cells(world))) > 3
+    put_outside(world, name)
+    world.scan()
+    assert list(cells(world)) == []
+    assert [path for path in world.packages.rglob("*") if path.is_file()
+            and MARK in path.read_text()] == []
+    assert world.rows("SELECT name, status FROM skills ORDER BY name") == [
+        ("b", "removed"), ("other", "active")]
+    assert world.rows("SELECT count(*) FROM skills_fts WHERE skills_fts MATCH 'stays'") == [(1,)]
+    assert world.differences() == []
+    world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")
+
+
+def test_the_history_says_so(world: World) -> None:
+    """With the reason, and with the versions that there were."""
+    put_outside(world, "group/b")
+    world.scan()
+    assert world.rows("SELECT outcome, detail FROM ingestions WHERE path = 'group/b'"
+                      " ORDER BY id DESC LIMIT 1") == [
+        ("removed", "its path leads out of the root now; its stored content was deleted")]
+    assert world.rows("SELECT count(*) FROM versions WHERE skill ="
+                      " (SELECT id FROM skills WHERE path = 'group/b')") == [(2,)]
+
+
+def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> None:
+    """Nothing that was deleted is taken for it."""
+    put_outside(world, "group/b")
+    world.scan()
+    (world.root / "group/b").unlink()
+    (world.folder / "outside").rename(world.root / "group/b")
+    world.scan()
+    assert world.rows("SELECT s.status, v.skill_md_content LIKE ? FROM skills AS s JOIN versions"
+                      " AS v ON v.id = s.current_version_id WHERE s.path = 'group/b'",
+                      f"%{MARK} 2%") == [("active", 1)]
+    assert world.differences() == []
+
+
+def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
+    """So does one in whose place a link to nothing inside the root is put."""
+    (world.root / "group/b").rename(world.folder / "moved")
+    (world.root / "group/b").symlink_to("nothing")
+    world.scan()
+    assert world.rows("SELECT count(*) FROM versions WHERE skill_md_content LIKE ?",
+                      f"%{MARK}%") == [(2,)]
