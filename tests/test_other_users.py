@@ -123,10 +123,13 @@ def test_the_site_serves_what_its_user_cannot_write(
         (up.root / "a/SKILL.md").write_text("---\nname: a\ndescription: New.\n---\n")
         up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description = 'New.'"))
         wait_for(lambda: "New." in json.dumps(preview()))
-        assert ("could only be served as it was" in (tmp_path / "site.log").read_text()) is is_alone
+        # A page that opens the file anew may tell the new before the site has seen the writer.
+        if is_alone:
+            wait_for(lambda: "served as it was" in (tmp_path / "site.log").read_text())
     finally:
         site.terminate()
         site.wait()
+    assert ("served as it was" in (tmp_path / "site.log").read_text()) is is_alone
 
 
 def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> None:
