@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import index_query, rows, search_rows
+from catalog import index_query, rows, search_rows, withheld
 from catalog.prompt_index import report
 from catalog.ranking import standing
 from catalog.record import Applied, Finding, Rejection, SkillRecord, Verdict
@@ -157,18 +157,20 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         winner = min(group, key=lambda r: standing(
             r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])))
         for row in group:
-            expected = ("active", None) if row is winner else ("shadowed", winner["id"])
+            expected = (("shadowed", winner["id"]) if row is not winner else
+                        ("shadowed", None) if row["is_withheld"] else ("active", None))
             if (row["status"], row["shadowed_by"]) != expected:
+                should = "withheld" if winner["is_withheld"] else "the active skill"
                 yield Difference("catalog", f"{row['root']}/{row['path']}",
-                                 f"of {skill_id} {winner['path']} should be the active skill")
+                                 f"of {skill_id} {winner['path']} should be {should}")
     for wrong in search_rows.wrong_rows(db):
         yield Difference("catalog", f"{wrong.root}/{wrong.path}",
                          "the search does not have what it should")
 
 
-_PRESENT = """
+_PRESENT = f"""
     SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.is_alias,
-           r.position
+           r.position, {withheld.CANNOT_BE_GIVEN} AS is_withheld
     FROM skills AS s JOIN roots AS r ON r.path = s.root
     WHERE s.status IN ('active', 'shadowed')
 """

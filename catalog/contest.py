@@ -1,4 +1,7 @@
-"""Lets the skills that share a skill_id compete: one becomes active, the others shadowed."""
+"""Lets the skills that share a skill_id compete: one becomes active, the others shadowed.
+
+One that wins and of which nothing can be given is withheld, and keeps the name; see `withheld`.
+"""
 
 import logging
 from collections import defaultdict
@@ -6,14 +9,15 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from catalog import lookalikes, rows
+from catalog import lookalikes, rows, withheld
 from catalog.ranking import standing
 
 log = logging.getLogger("skilldrop")
 
-_CONTENDERS = """
+_CONTENDERS = f"""
     SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.status_reason,
-           s.is_alias, r.position
+           s.is_alias, s.pinned_version_id, s.current_version_id, r.position,
+           {withheld.CANNOT_BE_GIVEN} AS is_withheld
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = wanted.value AND s.status IN ('active', 'shadowed')
@@ -37,9 +41,9 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
             r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])))
         for row in rivals:
             standing_now = (row["status"], row["shadowed_by"], row["status_reason"])
-            if standing_now != (decision := _decision(row, winner)):
+            if standing_now != (decision := _decision(db, row, winner)):
                 decided.append((*decision, at, row["id"]))
-                _tell(row, winner)
+                _tell(row, winner, decision[2])
     db.conn.executemany(
         "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?,"
         " last_changed = max(last_changed, ?) WHERE id = ?", decided,
@@ -52,16 +56,25 @@ def decide_all(db: Database, at: str) -> None:
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at)
 
 
-def _tell(row: rows.Row, winner: rows.Row) -> None:
+def _tell(row: rows.Row, winner: rows.Row, why: str | None) -> None:
     place = f"{row['root']}/{row['path']}"
-    if row["id"] == winner["id"]:
+    if row["id"] == winner["id"] and why:
+        log.warning("%s: the skill in %r is %s; nothing of it is published", row["skill_id"],
+                    place, why)
+    elif row["id"] == winner["id"]:
         log.info("%s: the skill in %r is active", row["skill_id"], place)
     else:
         log.info("%s: the skill in %r is shadowed by the %s skill in %r", row["skill_id"], place,
                  winner["level"], f"{winner['root']}/{winner['path']}")
 
 
-def _decision(row: rows.Row, winner: rows.Row) -> tuple[str, int | None, str | None]:
+def _decision(db: Database, row: rows.Row,
+              winner: rows.Row) -> tuple[str, int | None, str | None]:
+    if row["id"] == winner["id"] and row["is_withheld"]:
+        version, = db.execute("SELECT version FROM versions WHERE id = ?",
+                              [row["current_version_id"]]).fetchone()
+        return ("shadowed", None,
+                withheld.reason(version, is_held=row["pinned_version_id"] is not None))
     if row["id"] == winner["id"]:
         return ("active", None, None)
     where = f"{winner['root']}/{winner['path']}"

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
-from catalog import rows
+from catalog import rows, withheld
 from catalog.package_folder import PackageFolder
 
 
@@ -48,10 +48,11 @@ def _iso(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
-_COLLECTABLE = """
+_COLLECTABLE = f"""
     WITH kept AS (
         SELECT v.id, v.package_path, v.retired_at,
-               s.status = 'active' AND s.package_path IS NOT NULL AS is_public,
+               s.status = 'active' AND s.package_path IS NOT NULL
+                   OR {withheld.IS_WITHHELD} AS is_public,
                v.id IS s.current_version_id AS is_current,
                v.id IS s.pinned_version_id AS is_pinned,
                v.id = (SELECT max(id) FROM versions WHERE skill = s.id) AS is_newest,

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from catalog import withheld
 from catalog.removals import HELD
 
 SIZE = 32768
@@ -31,7 +32,7 @@ class Trouble:
 
 
 def look(db: Database, catalog: Path | None) -> dict[str, Any]:
-    """Return the health row, the roots in trouble, the removals that are held, and failed work.
+    """Return the health row, roots in trouble, removals held, skills withheld, and failed work.
 
     Where the service could not write its catalog, it has written the file beside it.
     """
@@ -49,6 +50,7 @@ def look(db: Database, catalog: Path | None) -> dict[str, Any]:
             "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
             " ORDER BY position")),
         "held": list(db.query(_HELD, [f"{HELD}: "])),
+        "withheld": list(db.query(_WITHHELD)),
         "troubles": troubles,
     }
 
@@ -96,4 +98,12 @@ _HELD = """
     SELECT root, substr(pending_reason, length(?) + 1) AS why, count(*) AS skills
     FROM skills INDEXED BY skills_pending
     WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, why
+"""
+_WITHHELD = f"""
+    SELECT s.skill_id, s.root, s.path, s.status_reason AS why,
+           s.pinned_version_id IS NOT NULL AS is_held
+    FROM skills AS s WHERE {withheld.IS_WITHHELD} AND s.id IN (
+        SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
+        UNION SELECT id FROM skills WHERE digest = '')
+    ORDER BY s.skill_id
 """

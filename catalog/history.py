@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from catalog import rows
+from catalog import rows, withheld
 from catalog.asked_names import closest, few, shown
 from catalog.differences import difference
 from catalog.errors import NotInCatalog
@@ -119,7 +119,7 @@ def _diff(before: str, after: str) -> str:
     return difference(before, after).unified("SKILL.md before", "SKILL.md")
 
 
-_SKILL = """
-    SELECT * FROM skills WHERE {} = ?
-    ORDER BY status = 'active' DESC, status = 'removed', id LIMIT 1
+_SKILL = f"""
+    SELECT * FROM skills AS s WHERE {{}} = ?
+    ORDER BY status = 'active' DESC, {withheld.IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
 """

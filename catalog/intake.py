@@ -165,6 +165,8 @@ class _Batch:
         """Record accepted content as a version, while the skill stays what it is held at."""
         place, skill = _place(judged), old["id"]
         held = self._version(old["pinned_version_id"])
+        if not held["digest"] and old["digest"] == record.digest:
+            self._regain(held["id"], record, old)
         findings = (*record.findings, standing.held(held["version"]))
         fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
         is_new = self._newest_content(skill) != (record.digest, record.skill_id)
@@ -187,6 +189,15 @@ class _Batch:
         self.contested |= {record.skill_id, old["skill_id"]}
         self._note(skill, place, old["name"], "renamed" if judged.moved_from else
                    "updated" if present else "added", judged, version, old)
+
+    def _regain(self, version: int, record: SkillRecord, old: rows.Row) -> None:
+        """Give a version that recovery could not bring over its content, from its folder."""
+        content = rows.version(record, rows.accepted(record)) | {"skill_id": old["skill_id"]}
+        settings = ", ".join(f"{column} = :{column}" for column in content)
+        self.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
+        self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
+        self.gathered.packages[old["id"]] = record.apexbridge
+        self.gathered.texts.append(rows.searched(old["id"], version, record))
 
     def _delay(self, old: rows.Row, record: SkillRecord) -> bool:
         """Let a skill wait that has had too many versions lately; tell whether it has to."""
@@ -287,11 +298,12 @@ class _Batch:
 
     def _readdressed(self, old: rows.Row, fields: rows.Row) -> rows.Row:
         """Add the published content as a version under another skill_id, if that is another."""
-        fields |= {"pinned_version_id": None}
+        published = self._version(old["current_version_id"])
+        fields |= {"pinned_version_id": None, "digest": published["digest"]}
         if fields["skill_id"] == old["skill_id"]:
             return fields
         version, self.next_version = self.next_version, self.next_version + 1
-        content = rows.readdressed(self._version(old["current_version_id"]), fields) | {
+        content = rows.readdressed(published, fields) | {
             "id": version, "ingested_at": self._moment(old)}
         files = self.db.execute(
             f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",

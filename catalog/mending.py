@@ -45,11 +45,13 @@ def mend(db: Database, packager: Packager, at: datetime, *,
     folder = packager.packaging.folder
     lying = look(folder.path)
     _tell_foreign(folder, lying)
+    _note_lost(db, lying)
     if lying.shelves:
         with folder.opened() as packages:
             _sweep(db, packages, lying, is_scanned=is_scanned)
-    _note_lost(db, lying)
-    _unpin_lost(db, packager, at)
+    _unpin_in_place(db, packager, at)
+    lost = [skill_id for skill_id, in db.execute(_HELD_AT_NOTHING)]
+    packager.publish(lambda: lost, at)
     if lying.shelves:
         with folder.opened() as packages:
             _flip(db, packages, lying)
@@ -145,7 +147,6 @@ def _made_again(db: Database, packager: Packager, damaged: Sequence[tuple[Packag
         return [each.skill_id for each, _ in damaged]
 
     again = packager.publish(forget, at, anew=True)
-    _unpin_lost(db, packager, at)
     assert packager.packaging
     folder = packager.packaging.folder
     with folder.opened() as packages:
@@ -192,12 +193,12 @@ def _note_lost(db: Database, lying: Lying) -> None:
                " AND package_path NOT IN (SELECT value FROM json_each(?))", [rows.to_json(there)])
 
 
-def _unpin_lost(db: Database, packager: Packager, at: datetime) -> None:
-    """Let skills go that are held at a version whose package is lost, or no longer wanted."""
-    for skill in list(db.query(_HELD_AT_NOTHING)):
+def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
+    """Let skills go that are held, and are no longer published as packages."""
+    for skill in list(db.query(_HELD_IN_PLACE)):
         packager.publish(lambda skill=skill: pins.release_row(db, skill), at)  # type: ignore[misc]
-        log.warning("%s/%s was held at a version whose package is lost or no longer made, and is "
-                    "held no longer: what its folder holds is published", skill["root"],
+        log.warning("%s/%s was held at a version, and is published in place now, so that it is "
+                    "held no longer: agents read what its folder holds", skill["root"],
                     skill["path"])
 
 
@@ -223,10 +224,14 @@ _PUBLIC = """
     WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
         (SELECT package_path FROM versions WHERE id = s.current_version_id)
 """
-_HELD_AT_NOTHING = """
+_HELD_IN_PLACE = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
+    WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
+"""
+_HELD_AT_NOTHING = """
+    SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
     JOIN versions AS v ON v.id = s.pinned_version_id
-    WHERE s.pinned_version_id IS NOT NULL AND (v.package_path IS NULL OR NOT has_package(s.path))
+    WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL
 """
 _UNPUBLISHED = """
     SELECT DISTINCT s.skill_id FROM skills AS s

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from sqlite_utils import Database
 
-from catalog import contest, intake, purging, rows, texts
+from catalog import contest, intake, purging, rows, texts, withheld
 from catalog.by_descriptor import directory, named
 from catalog.errors import SkilldropError
 from catalog.making import Job, Key, Packaging, near
@@ -183,13 +183,18 @@ class Packager:
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
             # It takes over from a winner that went, and changed without a word, or was locked.
-            self._db.conn.executemany(_SET_WAITING, [
-                {"skill": skill, "why": _CHANGED, "at": moment} for skill in failed.values()])
-            texts.remove(self._db.conn, failed.values())  # as of all that wait to be accepted
+            self._set_waiting(failed.values(), moment)
             again += failed
             meanwhile = None
         self._note_published(contested, moment)
         return again
+
+    def _set_waiting(self, skills: Iterable[int], moment: str) -> None:
+        """Let skills wait until they are looked at again; one that is held keeps its place."""
+        for skill in skills:
+            if not self._db.execute(_UNSEE_HELD, [skill]).rowcount:
+                self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
+                texts.remove(self._db.conn, [skill])  # as of all that wait to be accepted
 
     def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[Job]:
         """Return which packages are missing, those of one archive beside each other."""
@@ -276,16 +281,22 @@ def _unsettled(key: Key, why: str | None = None) -> Applied:
     return Applied(*key, key[1].rpartition("/")[2], "unsettled", why)
 
 
-_WITHOUT_PACKAGE = """
+_WITHOUT_PACKAGE = f"""
     SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
            e.id AS earlier, e.package_path AS earlier_path
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND s.status = 'active'
-    JOIN versions AS v ON v.id = (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)
+        ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})
+    JOIN versions AS v ON v.id IN (
+        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id), s.pinned_version_id)
     LEFT JOIN versions AS e ON e.id =
         (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
-    WHERE v.package_path IS NULL AND has_package(s.path)
+    WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
+        AND (s.pinned_version_id IS NULL OR v.digest IS s.seen_digest)
+"""
+_UNSEE_HELD = """
+    UPDATE skills SET seen_digest = NULL, fingerprint = ''
+    WHERE id = ? AND pinned_version_id IS NOT NULL
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,

@@ -2,7 +2,7 @@
 
 from sqlite_utils import Database
 
-from catalog import apexbridge, rows, standing, texts
+from catalog import apexbridge, rows, standing, texts, withheld
 from catalog.errors import NotInCatalog
 from catalog.history import find_skill, find_version
 from catalog.statements import insert
@@ -14,7 +14,7 @@ def hold(db: Database, asked: str, version: str) -> set[str]:
     Raises NotInCatalog, which names what there is.
     """
     skill = find_skill(db, asked)
-    if skill["status"] != "active":
+    if skill["status"] != "active" and not withheld.is_withheld(skill):
         raise NotInCatalog(f"The skill {skill['name']} is {skill['status']}, so that no version "
                            "of it is published; `skilldrop status` says why.")
     if not db.execute("SELECT has_package(?)", [skill["path"]]).fetchone()[0]:

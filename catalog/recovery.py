@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from sqlite_utils import Database
 
 from catalog import apexbridge, rows, texts
+from catalog.naming import version_name
 from catalog.statements import columns, insert
 
 Values: TypeAlias = tuple[Any, ...]
@@ -66,6 +67,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
             _write(db, table, names, batch)
         _add_lost_parents(db)
         _drop_incomplete(db)
+        _keep_holds(db)
         _drop_contradictions(db)
         _doubt_skills(db)
         _write_derived(db)
@@ -184,6 +186,23 @@ def _drop_incomplete(db: Database) -> None:
                " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0) END")
 
 
+def _keep_holds(db: Database) -> None:
+    """Hold skills on at versions that are lost, of which their rows tell all that is known.
+
+    Such a version has no content, and can be neither published nor returned to.
+    """
+    for skill in list(db.query(_HELD_AT_LOST)):
+        _, _, name = (skill["package_path"] or "").partition("/")
+        newest, = db.execute("SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?",
+                             [skill["skill_id"]]).fetchone()
+        at = datetime.fromisoformat(skill["last_changed"])
+        version = rows.without_content(skill) | {"version": name or version_name(at, newest)}
+        db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
+        db.execute(insert("versions", list(version)), list(version.values()))
+        db.execute("UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
+                   " WHERE id = ?", [skill["id"]])
+
+
 def _drop_contradictions(db: Database) -> None:
     """Remove references to rows that are not there, and rows that mean nothing without them."""
     while broken := db.execute("PRAGMA foreign_key_check").fetchall():
@@ -221,6 +240,10 @@ _ORPHANS = """
     WHERE v.skill NOT IN (SELECT id FROM skills) AND json_valid(v.described)
         AND v.described != '{}'
     GROUP BY v.skill
+"""
+_HELD_AT_LOST = """
+    SELECT * FROM skills WHERE pinned_version_id NOT IN (SELECT id FROM versions)
+        AND skill_md_name IS NOT NULL
 """
 _PRESENT = """
     SELECT v.* FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id

@@ -96,6 +96,21 @@ _DESCRIBED = ("name", "display_name", "description", "spec_valid", "author", "li
               "skill_md_name")
 
 
+def without_content(skill: Row) -> Row:
+    """Return a row of `versions` for what a skill is held at, where no more is known than its row.
+
+    It has an empty digest, which no content has.
+    """
+    return {
+        "id": skill["pinned_version_id"], "skill": skill["id"], "skill_id": skill["skill_id"],
+        "ingested_at": skill["last_changed"], "digest": "", "skill_md_content": "",
+        "skill_md_hash": skill["skill_md_hash"], "file_inventory": "{}",
+        "frontmatter": skill["frontmatter"],
+        "described": to_json({column: skill[column] for column in _DESCRIBED} | {
+            "headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}),
+    }
+
+
 def restored(version: Row) -> Row:
     """Return what the `skills` table held of a version when it was accepted."""
     described = json.loads(version["described"])

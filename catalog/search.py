@@ -184,6 +184,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "health": {key: value for key, value in found["health"].items() if key != "id"},
         "troubles": found["troubles"],
         "held": found["held"],
+        "withheld": found["withheld"],
         "roots": list(db.query("SELECT path, level, acceptance, trouble FROM roots"
                                " WHERE configured = 1 ORDER BY position")),
         "counts": counts(db),

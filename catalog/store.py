@@ -349,6 +349,11 @@ class Store:
         """Hash the packages that were hashed longest ago; see `mending.verify`."""
         return mending.verify(self.db, self.packager, clock)
 
+    @property
+    def packages_mended(self) -> int:
+        """How many damaged packages there have been so far."""
+        return int(self.db.execute("SELECT packages_mended FROM health").fetchone()[0])
+
     def check_packages(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
         """Look whether the packages are whole, and mend them; see `mending.check`."""
         return mending.check(self.db, self.packager, at, deep=deep)

@@ -52,7 +52,7 @@ class Health:
 
 
 def health(found: Mapping[str, Any], now: datetime) -> Health:
-    """Return what the health row, the roots in trouble and the failed work mean to a person.
+    """Return what the health row and all that is in trouble mean to a person.
 
     found is what `catalog.health.look` gives.
     """
@@ -62,6 +62,7 @@ def health(found: Mapping[str, Any], now: datetime) -> Health:
     if is_running:  # of one that has ended, nothing is tried again
         troubles += found["troubles"]
     troubles += map(_of_held, found["held"])
+    troubles += map(_of_withheld, found["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
     if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
@@ -103,6 +104,15 @@ def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble("root", f"{held['root']}: {held['skills']:,} {kept} gone but kept "
                     f"({held['why']}). Bring the folders back, or confirm their removal with "
                     "`skilldrop reconcile --accept-removals`.")
+
+
+def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
+    name = skill["skill_id"]
+    mend = (f"Let it follow its folder with `skilldrop unpin {name}`, or hold it at another "
+            f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
+            "lists them." if skill["is_held"] else "Mend what its folder holds.")
+    return _trouble("skill", f"{name} is {skill['why']}, so that agents are given nothing of it. "
+                    f"{mend}")
 
 
 def _trouble(part: str, what: str) -> dict[str, Any]:

@@ -522,9 +522,12 @@ class Service:
                 or (due is not None and due <= 0)):
             return
         self._verify_after = None
+        mended = self._store.packages_mended
         again = next(self._verification, None)
         if again is None:
             return
+        if self._store.packages_mended != mended:
+            self._publish_after = began  # what could not be mended is not published any more
         for root, path in again:
             self._settle.hint(Unit(root, _unit(root, path)), began)
         took = time.monotonic() - began

@@ -11,6 +11,8 @@ from sqlite_utils import Database
 
 from catalog.making import Packaging
 from catalog.package_folder import PackageFolder
+from catalog.prompt_index import IndexSpec
+from catalog.publisher import publish_indexes
 from catalog.record import RootSpec
 from catalog.store import Store
 from pipeline import originals
@@ -56,6 +58,11 @@ class World:
         work = Round(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
         list(work.run([Unit(str(self.root), unit) for unit in units]))
         return work.report
+
+    def publish(self) -> None:
+        """Publish the index into a folder of its own."""
+        self.store.set_indexes([IndexSpec()])
+        publish_indexes(self.store, [IndexSpec()], self.folder / "index", NOON)
 
     def lying(self) -> list[str]:
         """Return each skill_id that has a folder among the packages."""

@@ -68,7 +68,7 @@ FLOORS = """
     2  catalog.prompt_index > catalog.fitting
     3  catalog.purging  catalog.file_check
     2  catalog.gathered > catalog.apexbridge > catalog.texts > catalog.rows
-    1  catalog.removals
+    1  catalog.removals  catalog.withheld
     1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
     0  catalog.told
     2  catalog.health

@@ -171,6 +171,27 @@ def test_what_is_held_stays_held(settings: Settings) -> None:
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
 
 
+@pytest.mark.parametrize("table", ["versions", "files"])
+def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) -> None:
+    """Nothing of the skill is published, which is said, until it is let go."""
+    overwrite(settings.catalog_path, pages_of(settings.catalog_path, table)[:4])
+    before = rows(settings.catalog_path, "SELECT package_path FROM skills WHERE skill_id = 's05'")
+    assert scan(settings).returncode == 0
+    assert rows(settings.catalog_path, "SELECT status, shadowed_by, s.skill_id || '/' || v.version"
+                " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id") == [
+        ("shadowed", None, *before[0])]
+    assert not os.path.lexists(settings.packages_folder / "s05/current")
+    assert "s05/" not in (settings.index_folder / "default.xml").read_text()
+    said = subprocess.run([SKILLDROP, "--data", settings.data, "status", "--check"],
+                          capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert "`skilldrop unpin s05`" in said.stdout
+    assert reconcile.compare(settings, engine=serial).differences == ()
+    carry_out(settings, "unpin", {"skill": "s05"})
+    assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
+    assert_whole(settings)
+
+
 def test_a_recovery_that_is_cut_short_loses_no_history(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

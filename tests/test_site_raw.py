@@ -1,5 +1,6 @@
 """The published files of skills over HTTP, hostile ones among them."""
 
+import html
 import io
 import os
 import re
@@ -93,6 +94,33 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
     assert f"held at version {version}" in page
     assert "skilldrop unpin kinds" in page
     assert page.count("colour is not a field of the specification.") == 1
+
+
+def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
+    shelf: Shelf, raw: Site
+) -> None:
+    """On its own, on the front page, to monitors and to whom asks why it is in no index."""
+    folder = shelf.version_folder("kinds")
+    write_skill(shelf.root / "kinds", more="colour: red")
+    shelf.scan()
+    store = open_store(shelf.settings)
+    store.hold("kinds", folder.name, NOON)
+    (folder / "SKILL.md").chmod(0o644)
+    (folder / "SKILL.md").write_text("bad")
+    list(store.check_packages(NOON, deep=True))
+    store.close()
+    said = f"held at version {folder.name}, whose files are lost"
+    page = raw.get("/skills/kinds").text
+    assert f"It is {said}." in page
+    assert "skilldrop rollback kinds VERSION" in page
+    assert "which agents get" not in page
+    assert f"kinds is {said}" in html.unescape(raw.get("/").text)
+    health = raw.ask("get", "/-/healthz")
+    assert health.status_code == 503
+    assert [said in each["what"] for each in health.json()["troubles"]] == [True]
+    why, = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
+    assert why["because"] == f"It is {said}."
+    assert "skilldrop unpin" in why["what_to_do"]
 
 
 @pytest.mark.parametrize(("path", "kind", "how"), [

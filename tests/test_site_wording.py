@@ -28,7 +28,8 @@ def held(skills: int, why: str = "30 of 40 skills vanished at once") -> dict[str
     return {"held": [{"root": "/a", "why": why, "skills": skills}]}
 
 
-EMPTY: dict[str, Any] = {"health": row(), "roots": [], "held": [], "troubles": []}
+EMPTY: dict[str, Any] = {"health": row(), "roots": [], "held": [], "withheld": [],
+                         "troubles": []}
 ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}
 FULL = {"part": "indexes", "what": "There is no room left.", "since": before(minutes=3),
         "times": 4, "last_at": before(seconds=20),
