@@ -22,6 +22,7 @@ from catalog.ownership import MARKER
 from pipeline import engines, service, supervision, troubles
 from pipeline.reconcile import compare
 from pipeline.scan import How, Part, Seen
+from pipeline.wishes import carry_out
 
 
 @pytest.fixture
@@ -425,3 +426,31 @@ def test_systemd_is_told_that_the_service_is_ready_and_works(
         said = b""
         while said != b"STOPPING=1":
             said = systemd.recv(100)
+
+
+def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """Not only with the next change: an index names nothing that cannot be read."""
+    it = serving()
+    skill(it.root / "a", files={"x.txt": "one"})
+    it.start()
+    it.settle()
+    (first,), = it.rows("SELECT version FROM versions WHERE skill_id = 'a'")
+    skill(it.root / "a", files={"x.txt": "two"})
+    it.settle()
+    carry_out(it.settings, "rollback", {"skill": "a", "version": first})
+    index = it.settings.index_folder / "default.xml"
+    assert "/a/current/" in index.read_text()
+    file = it.settings.packages_folder / "a" / first / "x.txt"
+    file.chmod(0o644)
+    file.write_text("bad")
+    for _ in it.rows("SELECT id FROM versions"):  # of which each time one is due
+        newest = it.rows("SELECT max(verified_at) FROM versions")
+        it.rescan()
+        it.wait_for(lambda newest=newest: it.rows(
+            "SELECT max(verified_at) FROM versions") != newest)
+        if it.health()["packages_mended"]:
+            break
+    it.wait_for(lambda: "/a/current/" not in index.read_text())
+    assert it.statuses() == {"a": "shadowed"}
