@@ -110,16 +110,18 @@ class _Batch:
             return
         fields = _SETTLED | {"status": "removed", "status_reason": None, "fingerprint": "",
                              "shadowed_by": None}
+        detail = None
         if gone.leads_out:
             fields |= purging.EMPTY
             self.purged.append(row["id"])
             self.gathered.packages[row["id"]] = None
+            held = row["pinned_version_id"]
+            detail = purging.detail(self._version(held)["version"] if held else None)
         self._write_skill(row, fields)
         self.gathered.judged_anew.append((row["id"],))
         self.gathered.texts_gone.append(row["id"])
         self.contested.add(row["skill_id"])
-        self._note(row["id"], place, row["name"], "removed", None, None, row,
-                   purging.DETAIL if gone.leads_out else None)
+        self._note(row["id"], place, row["name"], "removed", None, None, row, detail)
 
     def take_record(self, record: SkillRecord, judged: Judged) -> None:
         """Accept content: a new version where it is new, and the row that speaks of it."""

@@ -6,17 +6,24 @@ from sqlite3 import Connection
 from catalog import rows
 from catalog.record import Inventory
 
-DETAIL = "its path leads out of the root now; its stored content was deleted"
-
 _NO_FILES = rows.to_json(Inventory.of(()).as_json())
 
 EMPTY: rows.Row = {
     "display_name": None, "description": "", "author": None, "license": None,
     "compatibility": None, "allowed_tools": None, "category": None, "tags": "[]",
     "frontmatter": "{}", "file_inventory": _NO_FILES, "skill_md_hash": None, "digest": None,
-    "seen_digest": None, "package_path": None,
+    "seen_digest": None, "package_path": None, "pinned_version_id": None,
 }
-"""What the row of such a skill says: neither its content nor a digest to know it by."""
+"""What the row of such a skill says: neither its content nor a digest to know it by.
+
+It is held no longer, as nothing is left of what it was held at.
+"""
+
+
+def detail(held_at: str | None) -> str:
+    """Return what history says of such a skill, given the version that it was held at."""
+    lifted = f", so that it is no longer held at version {held_at}" if held_at else ""
+    return f"its path leads out of the root now; its stored content was deleted{lifted}"
 
 
 def purge(db: Connection, skills: Sequence[int]) -> list[str]:

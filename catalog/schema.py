@@ -188,6 +188,12 @@ def m020_why_removals_are_held(db: Database) -> None:
     _run(db, history.WHY_REMOVALS_ARE_HELD)
 
 
+@migrations()
+def m024_no_hold_at_deleted_content(db: Database) -> None:
+    """Let skills go whose content was deleted while they were held, as is done at once now."""
+    _run(db, skills.NO_HOLD_AT_DELETED_CONTENT)
+
+
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
     """Return the migrations of a catalog that this release does not have, oldest first.
 

@@ -9,7 +9,10 @@ from pathlib import Path
 from records import NOON
 from sqlite_utils import Database
 
+from catalog import audit
+from catalog.audit import Difference
 from catalog.making import Packaging
+from catalog.package_audit import of_packages
 from catalog.package_folder import PackageFolder
 from catalog.prompt_index import IndexSpec
 from catalog.publisher import publish_indexes
@@ -118,6 +121,14 @@ def wrong_files(db: Database | sqlite3.Connection, version: int, package: Path) 
     }
     return sorted(name for name in expected.keys() | found.keys()
                   if expected.get(name) != found.get(name))
+
+
+def audits(world: World) -> list[Difference]:
+    """Return where the catalog contradicts itself or what is published."""
+    packaging = world.store.packager.packaging
+    assert packaging
+    return [*audit.of_catalog(world.store.db),
+            *of_packages(world.store.db, packaging.folder, packaging.packages)]
 
 
 def later(minutes: int) -> datetime:

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 from conftest import SkillWriter, write_skill
-from packages import World, later
+from packages import World, audits, later
 
-from catalog import audit, health, search, standing, told
-from catalog.audit import Difference
+from catalog import health, search, standing, told
 from catalog.errors import NotInCatalog
 from catalog.garbage import Retention
 from catalog.history import history
-from catalog.package_audit import of_packages
 from catalog.record import RootSpec
 from catalog.store import Store
 
@@ -181,14 +179,6 @@ def assert_withheld(world: World, version: str) -> None:
     assert "`skilldrop unpin a`" in said
     assert "`skilldrop rollback a VERSION`" in said
     assert audits(world) == []
-
-
-def audits(world: World) -> list[Difference]:
-    """Return where the catalog contradicts itself or what is published."""
-    packaging = world.store.packager.packaging
-    assert packaging
-    return [*audit.of_catalog(world.store.db),
-            *of_packages(world.store.db, packaging.folder, packaging.packages)]
 
 
 @pytest.mark.parametrize(("harm", "notice"), [

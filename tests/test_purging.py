@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 from conftest import write_skill
-from packages import World
+from packages import World, audits, later
+
+from catalog import search, standing
+from catalog.errors import NotInCatalog
+from catalog.history import history
 
 MARK = "Zanzibarmark"
 
@@ -16,10 +20,15 @@ def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     write_skill(world.root / "other", description="Stays.")
     for number in (1, 2):
-        write_skill(world.root / "group/b", name="b", description=f"{MARK} {number}.",
-                    files={"notes.md": f"{MARK} in a file.", "scripts/a.py": MARK})
+        write(world, number)
         world.scan()
     return world
+
+
+def write(world: World, number: int) -> None:
+    """Write the skill as it is in a version."""
+    write_skill(world.root / "group/b", name="b", description=f"{MARK} {number}.",
+                files={"notes.md": f"{MARK} in a file.", "scripts/a.py": MARK})
 
 
 def put_outside(world: World, name: str) -> None:
@@ -74,6 +83,49 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
                       " AS v ON v.id = s.current_version_id WHERE s.path = 'group/b'",
                       f"%{MARK} 2%") == [("active", 1)]
     assert world.differences() == []
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
+    """The history says so, and back in the root it follows its folder, whatever that holds."""
+    held = history(world.store.db, "b").versions[-1].version
+    world.store.hold("b", held, later(1))
+    put_outside(world, "group/b")
+    world.scan()
+    assert history(world.store.db, "b").held_at is None
+    with pytest.raises(NotInCatalog, match="not held"):
+        world.store.release("b", later(2))
+    (said,), = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
+    assert str(said).endswith(f" was deleted, so that it is no longer held at version {held}")
+    (world.root / "group/b").unlink()
+    write(world, number)
+    write_skill(world.root / "other", description="Changes.")
+    assert world.scan().outcomes == {"added": 1, "updated": 1}
+    assert world.rows("SELECT name, status, description FROM skills ORDER BY name") == [
+        ("b", "active", f"{MARK} {number}."), ("other", "active", "Changes.")]
+    assert [hit.name for hit in search.find(world.store.db, MARK)] == ["b"]
+    assert world.rows("SELECT * FROM findings WHERE code = ?", standing.HELD.code) == []
+    assert audits(world) == []
+    assert world.differences() == []
+    assert world.scan().outcomes == {"unchanged": 2}
+
+
+def test_a_hold_at_content_that_is_gone_is_ended_by_an_upgrade(world: World) -> None:
+    """Earlier releases kept it; a hold at a version that can be read stays."""
+    write_skill(world.root / "held", description="One.")
+    world.scan()
+    held = history(world.store.db, "held").versions[0].version
+    world.store.hold("held", held, later(1))
+    put_outside(world, "group/b")
+    world.scan()
+    with world.store.db.conn:
+        world.store.db.execute("UPDATE skills SET pinned_version_id = current_version_id"
+                               " WHERE name = 'b'")
+        world.store.db.execute("DELETE FROM _sqlite_migrations"
+                               " WHERE name = 'm024_no_hold_at_deleted_content'")
+    world.restart()
+    assert world.rows("SELECT name FROM skills WHERE pinned_version_id IS NOT NULL") == [
+        ("held",)]
 
 
 def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:

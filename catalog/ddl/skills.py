@@ -164,3 +164,8 @@ ALTER TABLE health ADD COLUMN packages_mended INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE versions ADD COLUMN verified_at TEXT;
 CREATE INDEX versions_by_verification ON versions (verified_at) WHERE package_path IS NOT NULL;
 """
+
+NO_HOLD_AT_DELETED_CONTENT = """
+UPDATE skills SET pinned_version_id = NULL
+    WHERE pinned_version_id IN (SELECT id FROM versions WHERE described = '{}');
+"""
