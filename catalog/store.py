@@ -15,7 +15,6 @@ from sqlite_utils import Database
 from catalog import (
     adoption,
     contest,
-    garbage,
     health,
     index_history,
     mending,
@@ -29,7 +28,7 @@ from catalog import (
 )
 from catalog.connection import connect, explained, is_damage, is_ours, leave_readable
 from catalog.errors import CatalogDamaged
-from catalog.garbage import Retention
+from catalog.garbage import Garbage, Retention
 from catalog.health import Trouble
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file, lock_of
@@ -70,6 +69,7 @@ class Store:
         schema.migrations.apply(db)
         self.removals = Removals(db, self._transaction)
         self.packager = Packager(db, self._transaction)
+        self._garbage = Garbage(db)
         self.owes_packages = False
         """Whether there was no room for all packages that were missing when it was opened."""
         self.was_lost = False
@@ -360,10 +360,10 @@ class Store:
                 search_rows.repair(self.db, wrong)
 
     def collect(self, retention: Retention, at: datetime) -> int:
-        """Remove the packages that need not be kept; see `garbage.collect`."""
+        """Remove the packages that need not be kept; see `Garbage.collect`."""
         packaging = self.packager.packaging
         self.packager.room.recount()
-        return garbage.collect(self.db, packaging.folder, retention, at) if packaging else 0
+        return self._garbage.collect(packaging.folder, retention, at) if packaging else 0
 
     def thin(self, keep: HistoryRetention, at: datetime) -> int:
         """Remove rows of versions and ingestions of long ago; see `thinning.thin`."""

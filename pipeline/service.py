@@ -362,12 +362,15 @@ class Service:
                        f"{' and others' if len(there) > 3 else ''}, in {folder}.", len(there))
 
     def _collect(self) -> None:
-        kept = self._settings.retention.of_packages
-        if self._collects and (gone := self._store.collect(kept, _now())):
-            log.info("removed %d packages of superseded versions", gone)
-        if self._collects and (gone := self._store.thin(self._settings.retention.of_history,
-                                                        _now())):
-            log.info("removed the rows of %d old versions", gone)
+        if not self._collects:
+            return
+        kept = self._settings.retention
+        try:
+            if gone := self._store.collect(kept.of_packages, _now()):
+                log.info("removed %d packages of superseded versions", gone)
+        finally:  # also where a package could not be removed
+            if gone := self._store.thin(kept.of_history, _now()):
+                log.info("removed the rows of %d old versions", gone)
         self._collects = False
 
     def _note_quiet(self) -> None:

@@ -1,5 +1,6 @@
 """A service in trouble says so: in `status`, in its exit code and on the site."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from serving import Serving
 from catalog import health, search
 from catalog.errors import OutOfMemory
 from catalog.health import Trouble
+from catalog.store import Store
 from pipeline import report, service, supervision, troubles
 
 
@@ -92,6 +95,23 @@ def test_a_part_that_fails_does_not_stop_the_others(
     it.settle()
     it.wait_for(lambda: not told(it))
     assert "a/current/SKILL.md" in it.index()
+
+
+def test_old_rows_go_also_while_a_package_cannot_be_removed(
+    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is told, and holds up nothing else."""
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
+
+    thinned = Event()
+    monkeypatch.setattr(Store, "collect", refuse)
+    monkeypatch.setattr(Store, "thin", lambda *_: thinned.set())
+    it = serving().start()
+    assert it.service
+    it.service._inbox.put(service.CollectWish())
+    it.wait_for(thinned.is_set)
+    it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
 
 def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
