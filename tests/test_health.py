@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -226,12 +227,37 @@ def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
-        health.write_file(catalog, 7, "now", written)
+        health.write_file(catalog, 7, "now", "then", written)
         assert health.file_of(catalog).stat().st_size == health.SIZE
         found = health.read_file(catalog)
-        assert (found["pid"], found["seen"]) == (7, "now")
+        assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
         assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
     assert health.read_file(tmp_path / "none.db") == {}
+
+
+def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
+    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is set back while nothing can be written; the file is newer all the same."""
+    it = serving().start()
+    it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        before = datetime.now(UTC) - timedelta(hours=1)
+        monkeypatch.setattr(service, "_now", lambda: before)
+        skill(it.root / "a")
+        it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
+        seen = look(it)["health"]["service_seen"]
+        assert seen == before.isoformat(timespec="milliseconds")
+        blocker.execute("ROLLBACK")
+    it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
+    it.wait_for(lambda: not look(it)["troubles"])
+
+
+def look(it: Serving) -> dict[str, Any]:
+    """Return health as it is told to readers."""
+    with closing(search.open_catalog(it.settings.catalog_path).conn) as connection:
+        return health.look(search.Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """
