@@ -14,6 +14,7 @@ from sqlite_utils import Database
 
 from catalog import (
     adoption,
+    asides,
     contest,
     health,
     index_history,
@@ -124,6 +125,7 @@ class Store:
             finally:
                 made.conn.close()
             recovery.exchange(path, aside, new)
+        asides.keep_newest(path, aside)
         store = cls._over(path, lock)
         log.warning("recovered of the damaged catalog: %s",
                     ", ".join(f"{count} rows of {table}" for table, count in saved.items()))
