@@ -26,6 +26,7 @@ from catalog import (
     schema,
     search_rows,
     thinning,
+    told,
 )
 from catalog.connection import connect, explained, is_damage, is_ours, leave_readable
 from catalog.errors import CatalogDamaged
@@ -128,7 +129,8 @@ class Store:
         asides.keep_newest(path, aside)
         store = cls._over(path, lock)
         log.warning("recovered of the damaged catalog: %s",
-                    ", ".join(f"{count} rows of {table}" for table, count in saved.items()))
+                    ", ".join(f"{told.count(count, 'row')} of {table}"
+                              for table, count in saved.items()))
         return store
 
     @classmethod

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from catalog import health
+from catalog import health, told
 from catalog.connection import explained
 from catalog.errors import (
     CatalogBusy,
@@ -372,10 +372,10 @@ class Service:
         kept = self._settings.retention
         try:
             if gone := self._store.collect(kept.of_packages, _now()):
-                log.info("removed %d packages of superseded versions", gone)
+                log.info("removed %s of superseded versions", told.count(gone, "package"))
         finally:  # also where a package could not be removed
             if gone := self._store.thin(kept.of_history, _now()):
-                log.info("removed the rows of %d old versions", gone)
+                log.info("removed the rows of %s", told.count(gone, "old version"))
         self._collects = False
 
     def _note_quiet(self) -> None:
