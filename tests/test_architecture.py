@@ -47,7 +47,7 @@ FLOORS = """
     0  pipeline.findings  pipeline.markdown  pipeline.excerpt
     0  pipeline.root_directory > pipeline.names
     0  pipeline.replacing  pipeline.uptime
-    0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
+    0  pipeline.stopping  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
     0  pipeline.troubles  pipeline.logs  pipeline.systemd  pipeline.timer
     0  pipeline.crew > pipeline.workers > pipeline.forked
 
