@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -123,7 +124,8 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
     """Look at every page of an open catalog. Raises CatalogDamaged and sqlite3.Error."""
     problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if problem != "ok":
-        raise CatalogDamaged(f"{path} is damaged: {' '.join(problem.split())}.")
+        page = re.search(r"page (\d+)", problem, re.IGNORECASE)
+        raise CatalogDamaged(f"{path} is damaged{f' on page {page[1]}' if page else ''}.")
 
 
 def _check_origin(connection: sqlite3.Connection, path: Path) -> None:

@@ -18,13 +18,45 @@ class Retention:
     grace: float = 600.0  # seconds in which nothing goes, for those who are reading it
 
 
-def collect(db: Database, folder: PackageFolder, retention: Retention, at: datetime) -> int:
-    """Remove the packages that need not be kept, and return how many. Raises OSError.
+class Garbage:
+    """The packages that go, and those of them that could not be removed yet."""
 
-    What `current` or a pin refers to stays, and so does the newest version of a skill and what
-    an index still names. A version whose package is gone keeps its row, without package_path,
-    and its SKILL.md, so that history can be read; only its files cannot be returned to.
-    """
+    def __init__(self, db: Database) -> None:
+        """Take the catalog, at whose opening all was swept that no version names."""
+        self._db = db
+        self._left: dict[str, None] = {}  # package_paths
+
+    def collect(self, folder: PackageFolder, retention: Retention, at: datetime) -> int:
+        """Remove the packages that need not be kept, and return how many.
+
+        What `current` or a pin refers to stays, and so does the newest version of a skill and what
+        an index still names. A version whose package is gone keeps its row, without package_path,
+        and its SKILL.md, so that history can be read; only its files cannot be returned to. Raises
+        the first OSError once the others are removed; what remains is tried again the next time.
+        """
+        # Rows first: what a crash leaves lying is named by nobody, and swept at the next start.
+        self._left |= dict.fromkeys(_given_up(self._db, retention, at))
+        for package_path, in self._db.execute(_NAMED_AGAIN, [rows.to_json(list(self._left))]):
+            del self._left[package_path]
+        if not self._left:
+            return 0
+        gone, failures = 0, []
+        with folder.opened() as packages:
+            for package_path in list(self._left):
+                try:
+                    packages.drop(package_path)
+                except OSError as error:
+                    failures.append(error)
+                    continue
+                del self._left[package_path]
+                gone += 1
+        if failures:
+            raise failures[0]
+        return gone
+
+
+def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
+    """Return the packages that need not be kept, which no version names from now on."""
     # A time to come was noted before the clock was set back: from now on it counts.
     db.execute("UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL"
                " AND retired_at > ?1", [_iso(at)])
@@ -36,18 +68,17 @@ def collect(db: Database, folder: PackageFolder, retention: Retention, at: datet
     db.execute("UPDATE versions SET package_path = NULL"
                " WHERE id IN (SELECT value FROM json_each(?))",
                [rows.to_json([version for version, _ in found])])
-    # After the rows: what a crash leaves lying is named by nobody, and swept at the next start.
-    if found:
-        with folder.opened() as packages:
-            for _, package_path in found:
-                packages.drop(package_path)
-    return len(found)
+    return [package_path for _, package_path in found]
 
 
 def _iso(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
+_NAMED_AGAIN = """
+    SELECT package_path FROM versions
+    WHERE package_path IS NOT NULL AND package_path IN (SELECT value FROM json_each(?))
+"""
 _COLLECTABLE = f"""
     WITH kept AS (
         SELECT v.id, v.package_path, v.retired_at,

@@ -34,15 +34,16 @@ class Trouble:
 def look(db: Database, catalog: Path | None) -> dict[str, Any]:
     """Return the health row, roots in trouble, removals held, skills withheld, and failed work.
 
-    Where the service could not write its catalog, it has written the file beside it.
+    Where the service could not write its catalog, it has written the file beside it. That one is
+    newer while the row is still what it was written after; times of day may go back.
     """
     row = next(iter(db.query("SELECT * FROM health")))
     troubles = list(db.query(
         "SELECT part, what, since, times, last_at, next_try_at FROM troubles"
         " ORDER BY since, part"))
     beside = read_file(catalog) if catalog else {}
-    is_newer = beside.get("seen", "") >= (row["service_seen"] or "")
-    if row["service_pid"] is not None and beside.get("pid") == row["service_pid"] and is_newer:
+    written_by = beside.get("pid"), beside.get("after")
+    if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
         row["service_seen"], troubles = beside["seen"], beside["troubles"]
     return {
         "health": row,
@@ -68,10 +69,14 @@ def file_of(catalog: Path) -> Path:
     return catalog.with_name(f"{catalog.name}.health")
 
 
-def write_file(catalog: Path, pid: int, seen: str, troubles: Sequence[Trouble]) -> None:
-    """Write troubles in place, as many as there is room for. Raises OSError."""
+def write_file(catalog: Path, pid: int, seen: str, after: str | None,
+               troubles: Sequence[Trouble]) -> None:
+    """Write troubles in place, as many as there is room for. Raises OSError.
+
+    after is the service_seen that was written last into the catalog.
+    """
     told = [asdict(one) | {"what": one.what[:LONGEST]} for one in troubles]
-    while len(content := _content(pid, seen, told)) > SIZE:
+    while len(content := _content(pid, seen, after, told)) > SIZE:
         told.pop()
     handle = os.open(file_of(catalog), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
                      0o644)
@@ -81,12 +86,14 @@ def write_file(catalog: Path, pid: int, seen: str, troubles: Sequence[Trouble]) 
         os.close(handle)
 
 
-def _content(pid: int, seen: str, troubles: Sequence[Mapping[str, Any]]) -> bytes:
-    return json.dumps({"pid": pid, "seen": seen, "troubles": troubles}).encode() + b"\n"
+def _content(pid: int, seen: str, after: str | None,
+             troubles: Sequence[Mapping[str, Any]]) -> bytes:
+    return json.dumps({"pid": pid, "seen": seen, "after": after,
+                       "troubles": troubles}).encode() + b"\n"
 
 
 def read_file(catalog: Path) -> dict[str, Any]:
-    """Return what the file holds: pid, seen and troubles; nothing where it cannot be read."""
+    """Return what the file holds: pid, seen, after, troubles; nothing where it cannot be read."""
     for _ in range(3):  # one may be read in the moment in which it is written
         with suppress(OSError, ValueError):
             found = json.loads(file_of(catalog).read_bytes())

@@ -60,7 +60,8 @@ def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep
     What is older than is to be kept is forgotten.
     """
     at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
-    db.execute("INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
+    db.execute("INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
+               " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # it was purged
                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)])
     build = db.execute(
         "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog import apexbridge, purging, rows, standing
+from catalog import apexbridge, purging, rows, standing, told
 from catalog.gathered import FILE_COLUMNS, Gathered
 from catalog.naming import qualified_name, skill_id
 from catalog.quota import Quota, seconds_until_next
@@ -207,8 +207,9 @@ class _Batch:
         if not wait:
             return False
         count = old["coalesced"] + (old["seen_digest"] != record.digest)
-        reason = (f"changes too often: {self.quota.versions_per_hour} versions in an hour; "
-                  f"{count} newer contents were not stored, and the newest follows")
+        allowed = told.count(self.quota.versions_per_hour or 0, "version")
+        reason = (f"changes too often: {allowed} in an hour; {told.count(count, 'newer content')} "
+                  f"{'was' if count == 1 else 'were'} not stored, and the newest follows")
         self.db.execute(
             "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
             " seen_digest = ?, coalesced = ? WHERE id = ?",
@@ -332,7 +333,8 @@ class _Batch:
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
         elif version and old and old["coalesced"] > 1:
-            detail = f"{old['coalesced'] - 1} contents before it came too fast to be stored"
+            missed = told.count(old["coalesced"] - 1, "content")
+            detail = f"{missed} before it came too fast to be stored"
         self.applied.append(Applied(*place, name, outcome, detail))
         self.gathered.ingestions.append((
             skill, *place, self.scan, self.trigger, outcome, detail, version,

@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_IMODE
+from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.by_descriptor import DIRECTORY, descended, named, open_directory, remove
+from catalog.naming import is_version
 from catalog.ownership import Folder, opened
-from catalog.staging import Original, PackageFile, Stager, Twins
+from catalog.staging import Original, PackageFile, Stager, Twins, hash_of
 
 log = logging.getLogger("skilldrop")
 
 CURRENT = "current"
 BESIDE = ".current"
 """What becomes `current` in one step."""
+_ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""How a file or a directory is opened that is no link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,9 @@ class Packages:
                 target = target_of(CURRENT, shelf)
                 if target == version:
                     return
-                if target is None:  # a backup whose links were followed; no link can replace it
-                    remove(CURRENT, shelf)
-                remove(BESIDE, shelf)  # left by a crash
+                if target is None:  # no link can replace it
+                    self._clear(skill_id, CURRENT, shelf)
+                self._clear(skill_id, BESIDE, shelf)  # left by a crash
                 os.symlink(version, BESIDE, dir_fd=shelf)
                 os.replace(BESIDE, CURRENT, src_dir_fd=shelf, dst_dir_fd=shelf)
 
@@ -96,9 +99,27 @@ class Packages:
             with descended(self.at, [skill_id]) as shelf:
                 if target_of(CURRENT, shelf) == name:
                     os.unlink(CURRENT, dir_fd=shelf)
-                remove(name, shelf)
+                if name in (CURRENT, BESIDE):
+                    self._clear(skill_id, name, shelf)
+                else:
+                    remove(name, shelf)
             with suppress(OSError):  # not empty, or gone
                 os.rmdir(skill_id, dir_fd=self.at)
+
+    def _clear(self, skill_id: str, link: str, shelf: int) -> None:
+        """Remove what has the name of a link of ours, or put it aside where it is not ours.
+
+        A copy of a package is: a backup whose links were followed has one for `current`.
+        """
+        try:
+            mode = os.stat(link, dir_fd=shelf, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return
+        if S_ISLNK(mode) or _is_copy(link, shelf):
+            remove(link, shelf)
+            return
+        log.warning("%s/%s/%s was not made by skilldrop; it is %s now, and is left alone",
+                    self.path, skill_id, link, _put_aside(link, shelf))
 
     @contextmanager
     def _made_shelf(self, skill_id: str) -> Iterator[int]:
@@ -106,7 +127,8 @@ class Packages:
         with suppress(FileExistsError):
             os.mkdir(skill_id, 0o755, dir_fd=self.at)
         if (shelf := open_directory(skill_id, self.at)) is None:
-            self._put_aside(skill_id)
+            log.warning("%s/%s was no directory; it is %s now, and packages are made in its place",
+                        self.path, skill_id, _put_aside(skill_id, self.at))
             os.mkdir(skill_id, 0o755, dir_fd=self.at)
             shelf = os.open(skill_id, DIRECTORY, dir_fd=self.at)
         try:
@@ -116,14 +138,38 @@ class Packages:
         finally:
             os.close(shelf)
 
-    def _put_aside(self, skill_id: str) -> None:
-        """Rename what is no directory and stands where packages are to be made."""
-        there = set(os.listdir(self.at))
-        aside = next(name for number in range(1, len(there) + 2)
-                     if (name := f"{skill_id}.~{number}~") not in there)
-        os.rename(skill_id, aside, src_dir_fd=self.at, dst_dir_fd=self.at)
-        log.warning("%s/%s was no directory; it is %s now, and packages are made in its place",
-                    self.path, skill_id, aside)
+
+def _put_aside(name: str, at: int) -> str:
+    """Rename what stands in the place of something of ours; return its name from then on."""
+    there = set(os.listdir(at))
+    aside = next(free for number in range(1, len(there) + 2)
+                 if (free := f"{name}.~{number}~") not in there)
+    os.rename(name, aside, src_dir_fd=at, dst_dir_fd=at)
+    return aside
+
+
+def _is_copy(name: str, shelf: int) -> bool:
+    """Tell whether a directory holds just the files of a package that lies beside it."""
+    return any(_is_same(name, shelf, version, shelf)
+               for version in os.listdir(shelf) if is_version(version))
+
+
+def _is_same(name: str, at: int, other: str, beside: int) -> bool:
+    """Tell whether two files, or all files of two directories, are equal; a link never is."""
+    with ExitStack() as stack, suppress(OSError):
+        opened = []
+        for each, place in ((name, at), (other, beside)):
+            opened.append(os.open(each, _ANY, dir_fd=place))
+            stack.callback(os.close, opened[-1])
+        stats = [os.fstat(each) for each in opened]
+        if all(S_ISDIR(stat.st_mode) for stat in stats):
+            names = os.listdir(opened[0])
+            return sorted(names) == sorted(os.listdir(opened[1])) and all(
+                _is_same(below, opened[0], below, opened[1]) for below in names)
+        return (all(S_ISREG(stat.st_mode) for stat in stats)
+                and stats[0].st_size == stats[1].st_size
+                and hash_of(opened[0]) == hash_of(opened[1]))
+    return False
 
 
 def target_of(link: str, at: int) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from catalog import told
 from catalog.errors import OutOfRoom
 from catalog.making import Job
 
@@ -45,9 +46,9 @@ class Room:
         taken = self._count() if self._taken is None else self._taken
         if taken + wanted > quota.packages_bytes:
             raise OutOfRoom(
-                f"Nothing is published: packages take {_mib(taken)} and would take {_mib(wanted)} "
-                f"more, and [retention] packages_bytes allows {_mib(quota.packages_bytes)}. Raise "
-                "it, keep fewer versions, or remove skills.")
+                f"Nothing is published: packages take {_size(taken)} and would take "
+                f"{_size(wanted)} more, and [retention] packages_bytes allows "
+                f"{_size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills.")
         self._taken = taken + wanted
 
     def _count(self) -> int:
@@ -73,9 +74,9 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
     free = disk.f_bavail * disk.f_frsize
     if free - wanted < quota.free_bytes:
         raise OutOfRoom(
-            f"Nothing is published: the disk of {folder} has {_mib(free)} free, packages would "
-            f"take {_mib(wanted)}, and [retention] free_bytes keeps {_mib(quota.free_bytes)}. Make "
-            "room; publication goes on by itself.")
+            f"Nothing is published: the disk of {folder} has {_size(free)} free, packages would "
+            f"take {_size(wanted)}, and [retention] free_bytes keeps {_size(quota.free_bytes)}. "
+            "Make room; publication goes on by itself.")
 
 
 def _bytes(job: Job) -> int:
@@ -83,8 +84,13 @@ def _bytes(job: Job) -> int:
     return sum(file.size for file in job.files if file.content not in job.twins.paths)
 
 
-def _mib(count: int) -> str:
-    return f"{count / 2**20:,.1f} MiB"
+def _size(count: int) -> str:
+    """Return bytes in MiB, as settings say them, or where that would be less than one, finer."""
+    unit, name = next(((unit, name) for unit, name in _UNITS if count >= unit), (1, ""))
+    return f"{count / unit:,.1f} {name}" if name else told.count(count, "byte")
+
+
+_UNITS = (2**20, "MiB"), (2**10, "KiB")
 
 
 _TAKEN = """

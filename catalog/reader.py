@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from sqlite_utils import Database
 
-from catalog import skill_content
+from catalog import skill_content, told
 from catalog.asked_names import shown
 from catalog.confined import open_file
 from catalog.errors import PackageDamaged, PathRefused
@@ -90,8 +90,8 @@ def read(package: Package, file_path: str = SKILL_MD, *, offset: int = 0,
     """Return a file of a package, or a page of it; see `read_skill_file`."""
     entry = find_file(package, file_path)
     if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
-        raise PathRefused(f"{shown(entry.path)} has {entry.size:,} bytes; name an offset from 0 "
-                          "to that, and a limit of 1 or more.")
+        raise PathRefused(f"{shown(entry.path)} has {told.count(entry.size, 'byte')}; name an "
+                          "offset from 0 to that, and a limit of 1 or more.")
     with _open(package, entry) as file:
         page = _verified(package, entry, file, offset, limit)
     return SkillFile(
@@ -104,7 +104,7 @@ def wrap(package: Package, page: SkillFile) -> str:
     """Return a page of a package's SKILL.md wrapped; see `wrapped`."""
     whole = page.offset == 0 and page.next_offset is None
     note = "" if page.next_offset is None else (
-        f"This is only a part of {page.path}, of {page.size} bytes in all; "
+        f"This is only a part of {page.path}, of {told.count(page.size, 'byte')} in all; "
         f"the next part starts at offset {page.next_offset}.")
     others = [file.path for file in package.files if file.path != page.path]
     return skill_content.wrap(package.skill, (whole and package.body) or page.text,

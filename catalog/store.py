@@ -14,8 +14,8 @@ from sqlite_utils import Database
 
 from catalog import (
     adoption,
+    asides,
     contest,
-    garbage,
     health,
     index_history,
     mending,
@@ -26,10 +26,11 @@ from catalog import (
     schema,
     search_rows,
     thinning,
+    told,
 )
 from catalog.connection import connect, explained, is_damage, is_ours, leave_readable
 from catalog.errors import CatalogDamaged
-from catalog.garbage import Retention
+from catalog.garbage import Garbage, Retention
 from catalog.health import Trouble
 from catalog.index_history import USUAL, Kept
 from catalog.lock import WriterLock, is_same_file, lock_of
@@ -70,6 +71,7 @@ class Store:
         schema.migrations.apply(db)
         self.removals = Removals(db, self._transaction)
         self.packager = Packager(db, self._transaction)
+        self._garbage = Garbage(db)
         self.owes_packages = False
         """Whether there was no room for all packages that were missing when it was opened."""
         self.was_lost = False
@@ -124,9 +126,11 @@ class Store:
             finally:
                 made.conn.close()
             recovery.exchange(path, aside, new)
+        asides.keep_newest(path, aside)
         store = cls._over(path, lock)
         log.warning("recovered of the damaged catalog: %s",
-                    ", ".join(f"{count} rows of {table}" for table, count in saved.items()))
+                    ", ".join(f"{told.count(count, 'row')} of {table}"
+                              for table, count in saved.items()))
         return store
 
     @classmethod
@@ -365,10 +369,10 @@ class Store:
                 search_rows.repair(self.db, wrong)
 
     def collect(self, retention: Retention, at: datetime) -> int:
-        """Remove the packages that need not be kept; see `garbage.collect`."""
+        """Remove the packages that need not be kept; see `Garbage.collect`."""
         packaging = self.packager.packaging
         self.packager.room.recount()
-        return garbage.collect(self.db, packaging.folder, retention, at) if packaging else 0
+        return self._garbage.collect(packaging.folder, retention, at) if packaging else 0
 
     def thin(self, keep: HistoryRetention, at: datetime) -> int:
         """Remove rows of versions and ingestions of long ago; see `thinning.thin`."""

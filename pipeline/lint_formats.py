@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import click
 
+from catalog import told
 from catalog.record import Finding, Severity
 from pipeline.excerpt import excerpt, visible
 from pipeline.raw_text import with_plain_line_ends
@@ -126,7 +127,8 @@ def _source(found: Finding, line: str) -> Iterator[str]:
         for after in repaired[:_LINES_OF_A_REPAIR]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
         if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
-            yield f"    {' ' * len(number)} … and {more} more lines; --format json has them"
+            yield (f"    {' ' * len(number)} … and {told.count(more, 'more line')}; --format json "
+                   "has them all")
 
 
 def _escaped(value: str, also: str = "") -> str:

@@ -129,4 +129,4 @@ def _errors(rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
         yield visible(f"{where}{line}: {row['code']} {row['message']}")
         yield visible(f"    {row['fix']}")
     if len(rows) > most:
-        yield f"… and {len(rows) - most} more errors; --json lists them all"
+        yield f"… and {counted(len(rows) - most, 'more error')}; --json lists them all"

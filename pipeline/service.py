@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from catalog import health
+from catalog import health, told
 from catalog.connection import explained
 from catalog.errors import (
     CatalogBusy,
@@ -121,6 +121,7 @@ class Service:
         self._next_tick = 0.0
         self._next_beat = 0.0
         self._last_event: datetime | None = None
+        self._seen: datetime | None = None  # as the catalog has it of the last sign of life
         self._is_quiet = False
         self._collects = False
         self._stopping = False
@@ -167,8 +168,10 @@ class Service:
             self._store.close()
 
     def _begin(self) -> None:
+        seen = _now()
         self._store.set_health(service_pid=os.getpid(), service_started=_now(),
-                               service_seen=_now(), service_stopped=None, quiet_since=None)
+                               service_seen=seen, service_stopped=None, quiet_since=None)
+        self._seen = seen
         self._store.set_troubles(self._troubles.all())
         self._is_quiet = False
         self._wishes.abandon(self._store)
@@ -335,11 +338,13 @@ class Service:
         for _ in range(self._overflows):
             self._store.count_overflow()
             self._overflows -= 1
+        seen = _now()
         self._store.set_health(**{
-            "service_seen": _now(), "last_event": self._last_event,
+            "service_seen": seen, "last_event": self._last_event,
             "pending_count": len(self._settle) + len(self._delayed),
             "held_removals": self._store.removals.held(),
             **self._news})
+        self._seen = seen
         self._news.clear()
         if self._troubles.has_changed:
             self._store.set_troubles(self._troubles.all())
@@ -348,8 +353,8 @@ class Service:
     def _write_beside(self) -> None:
         """Say so in the file beside the catalog, which a full disk allows; else in nothing."""
         with suppress(OSError):
-            health.write_file(self._settings.catalog_path, os.getpid(),
-                              _now().isoformat(timespec="milliseconds"), self._troubles.all())
+            health.write_file(self._settings.catalog_path, os.getpid(), _iso(_now()),
+                              _iso(self._seen) if self._seen else None, self._troubles.all())
 
     def _count_quarantined(self) -> Problem | None:
         """Name the outcome files that were quarantined lately and still lie there."""
@@ -362,12 +367,15 @@ class Service:
                        f"{' and others' if len(there) > 3 else ''}, in {folder}.", len(there))
 
     def _collect(self) -> None:
-        kept = self._settings.retention.of_packages
-        if self._collects and (gone := self._store.collect(kept, _now())):
-            log.info("removed %d packages of superseded versions", gone)
-        if self._collects and (gone := self._store.thin(self._settings.retention.of_history,
-                                                        _now())):
-            log.info("removed the rows of %d old versions", gone)
+        if not self._collects:
+            return
+        kept = self._settings.retention
+        try:
+            if gone := self._store.collect(kept.of_packages, _now()):
+                log.info("removed %s of superseded versions", told.count(gone, "package"))
+        finally:  # also where a package could not be removed
+            if gone := self._store.thin(kept.of_history, _now()):
+                log.info("removed the rows of %s", told.count(gone, "old version"))
         self._collects = False
 
     def _note_quiet(self) -> None:
@@ -605,6 +613,10 @@ def _unit(root: str, path: str) -> str:
 
 def _until(moment: float | None, now: float) -> float | None:
     return None if moment is None else moment - now
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")
 
 
 def _now() -> datetime:

@@ -257,6 +257,15 @@ class Settings(_Table):
                              f"settle_quiet ({self.settle_quiet:g} s)")
         return self
 
+    @model_validator(mode="after")
+    def _versions_can_be_counted(self) -> Self:
+        kept = self.retention
+        if kept.versions_per_hour > kept.history_rows:
+            raise ValueError(
+                f"[retention] versions_per_hour ({kept.versions_per_hour}) is above history_rows "
+                f"({kept.history_rows}), so it would never apply; lower it, or raise history_rows")
+        return self
+
     @property
     def catalog_path(self) -> Path:
         """The catalog's database file."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from catalog import told
 from catalog.record import Finding
 from pipeline.findings.registry import finding
 from pipeline.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
@@ -231,7 +232,8 @@ class Signature:
                            if len(self._hard_links[stat.st_dev, stat.st_ino]) < stat.st_nlink)
         if elsewhere:
             path, names = elsewhere[0]
-            more = f" So have {len(elsewhere) - 1:,} other files." if elsewhere[1:] else ""
+            more = (f" So have {told.count(len(elsewhere) - 1, 'other file')}." if elsewhere[1:]
+                    else "")
             self._report(hard_link(self._limits, path, (
                 f"{path} is one file with {names:,} names, some of them outside the skill's "
                 f"folder.{more}")))
@@ -241,8 +243,9 @@ class Signature:
         if self.is_full:
             self._problems.append(finding(
                 "too-many-files",
-                f"The folder holds {self._files:,} files in {self._directories:,} directories; "
-                f"the limit is {limits.files:,} of each.",
+                f"The folder holds {told.count(self._files, 'file')} in "
+                f"{told.count(self._directories, 'directory', 'directories')}; the limit is "
+                f"{limits.files:,} of each.",
             ))
         size = sum([stat.st_size for _, stat in entries])
         if size > limits.bytes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from catalog import told
 from pipeline.mounts import network_type
 from pipeline.troubles import Problem
 from pipeline.watch import LIMIT_REACHED, OVERFLOWED, Watch
@@ -78,7 +79,8 @@ class Supervision:
         deaf = self._watch.deaf() if self._listened and self._next_try is None else 0
         was_deaf, self._was_deaf = self._was_deaf, deaf
         if deaf and was_deaf:
-            return self._doubt(now, f"{deaf} directories were not listened to")
+            what = told.count(deaf, "directory was", "directories were")
+            return self._doubt(now, f"{what} not listened to")
         return None
 
     @property

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import click
 
+from catalog import told
 from pipeline.excerpt import visible
 
 
@@ -29,7 +30,7 @@ def text(untrusted: str) -> str:
 
 def counted(number: int, word: str) -> str:
     """Return a number of things: 1 step, 2 steps, 2 info."""
-    return f"{number} {word}" if number == 1 or word == "info" else f"{number} {word}s"
+    return told.count(number, word, "info" if word == "info" else "")
 
 
 class Progress:

@@ -36,7 +36,8 @@ class Serving:
         self.settings = Settings(**{
             "watched": self.root, "data": folder / "data", "settle_quiet": 0.1,
             "rescan_every": 3600.0, "poll_every": 0.2, "site": {"enabled": False},
-            "retention": RetentionSettings(versions_per_hour=100_000), **settings})
+            "retention": RetentionSettings(versions_per_hour=100_000, history_rows=100_000),
+            **settings})
         self.failure: BaseException | None = None
         self.service: Service | None = None
         self._thread: threading.Thread | None = None

@@ -47,7 +47,7 @@ FLOORS = """
     0  pipeline.findings  pipeline.markdown  pipeline.excerpt
     0  pipeline.root_directory > pipeline.names
     0  pipeline.replacing  pipeline.uptime
-    0  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
+    0  pipeline.stopping  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
     0  pipeline.troubles  pipeline.logs  pipeline.systemd  pipeline.timer
     0  pipeline.crew > pipeline.workers > pipeline.forked
 
@@ -56,7 +56,7 @@ FLOORS = """
     5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
     5  catalog.bundle > catalog.reader > catalog.published
     4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
-    3  catalog.recovery  catalog.quota  catalog.thinning
+    3  catalog.recovery  catalog.quota  catalog.thinning  catalog.asides
     3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
     3  catalog.lookalikes  catalog.package_look  catalog.adoption
     3  catalog.index_account > catalog.index_query

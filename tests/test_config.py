@@ -210,6 +210,8 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
         ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),
         ("settle_quiet = 301", "settle_longest (300 s) is shorter than settle_quiet (301 s)."),
+        ("[retention]\nhistory_rows = 119",
+         "[retention] versions_per_hour (120) is above history_rows (119), so it would never "),
         ("watched = ''", "watched is ''; it must be the path of a directory."),
         ("watched = 3", "watched is 3; it must be the path of a directory."),
         ("data = '~nobody-has-this-name'", "it must be the path of a directory."),

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from catalog import search
-from catalog.errors import CatalogUnusable
+from catalog.connection import check_pages
+from catalog.errors import CatalogDamaged, CatalogUnusable
 from catalog.store import Store
+
+PAGE = 16_384
+"""Bytes of a page of the catalog's file."""
 
 
 def open_to_write(path: Path) -> None:
@@ -37,3 +41,15 @@ def test_a_newer_catalog_is_refused_unchanged(
     with pytest.raises(CatalogUnusable, match=r"newer release .* .m999_from_the_future."):
         opening(path)
     assert path.read_bytes() == before
+
+
+def test_damage_is_told_by_its_page_and_in_no_words_of_sqlites_own(tmp_path: Path) -> None:
+    """Which of its functions failed, and with what code, helps nobody."""
+    path = tmp_path / "catalog.db"
+    open_to_write(path)
+    with path.open("r+b") as file:
+        file.seek(4 * PAGE)
+        file.write(bytes(PAGE))
+    said = r"catalog\.db is damaged on page 5\.$"
+    with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=said):
+        check_pages(db, path)

@@ -578,6 +578,9 @@ class TestLimits:
         folder = seen(tmp_path, "s", Limits(files=10))
         assert len(folder.entries) <= 11
         assert "holds 51 files in 2 directories; the limit is 10" in folder.problems[0].message
+        write(tmp_path, "t/SKILL.md", *(f"t/{number}" for number in range(50)))
+        folder = seen(tmp_path, "t", Limits(files=10))
+        assert "holds 51 files in 1 directory; the limit is 10" in folder.problems[0].message
 
     def test_a_huge_file_is_not_read(self, tmp_path: Path) -> None:
         """The sizes are added up first; this one would take minutes."""

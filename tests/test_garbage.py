@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import SkillWriter
 from packages import World, later
+from without_rights import bound_by_permissions
 
 from catalog.garbage import Retention
 from catalog.history import history
@@ -133,3 +134,35 @@ def test_a_file_in_the_place_of_packages_stops_no_collection(world: World) -> No
     shelf.write_text("not a directory")
     assert collect(world, NOTHING_KEPT) == 4
     assert shelf.read_text() == "not a directory"
+
+
+def test_what_cannot_be_removed_is_tried_again_and_keeps_nothing_else(
+    world: World, skill: SkillWriter
+) -> None:
+    """A folder that may not be written now may be later, without a start in between."""
+    for text in ("One.", "Two."):
+        skill(world.root / "b", description=text)
+        world.scan()
+    shelf = world.packages / "a"
+    shelf.chmod(0o555)
+    for _ in range(2):
+        with bound_by_permissions(), pytest.raises(PermissionError, match=str(shelf)):
+            collect(world, NOTHING_KEPT)
+        assert (len(lying(world, "a")), len(lying(world, "b"))) == (5, 1)
+    shelf.chmod(0o755)
+    assert collect(world, NOTHING_KEPT) == 4
+    assert world.differences() == []
+
+
+def test_what_could_not_be_removed_stays_once_it_is_published_again(world: World) -> None:
+    """The content came back meanwhile, and its version was made anew in the same place."""
+    (world.root / "a").rename(world.folder / "away")
+    world.scan()
+    (world.packages / "a").chmod(0o555)
+    with bound_by_permissions(), pytest.raises(PermissionError):
+        collect(world, NOTHING_KEPT)
+    (world.folder / "away").rename(world.root / "a")
+    world.scan()
+    assert collect(world, NOTHING_KEPT) == 4
+    assert (world.current("a") / "x.txt").read_text() == "4"
+    assert world.differences() == []

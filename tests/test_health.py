@@ -1,5 +1,6 @@
 """A service in trouble says so: in `status`, in its exit code and on the site."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -8,7 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from serving import Serving
 from catalog import health, search
 from catalog.errors import OutOfMemory
 from catalog.health import Trouble
+from catalog.store import Store
 from pipeline import report, service, supervision, troubles
 
 
@@ -92,6 +96,23 @@ def test_a_part_that_fails_does_not_stop_the_others(
     it.settle()
     it.wait_for(lambda: not told(it))
     assert "a/current/SKILL.md" in it.index()
+
+
+def test_old_rows_go_also_while_a_package_cannot_be_removed(
+    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is told, and holds up nothing else."""
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
+
+    thinned = Event()
+    monkeypatch.setattr(Store, "collect", refuse)
+    monkeypatch.setattr(Store, "thin", lambda *_: thinned.set())
+    it = serving().start()
+    assert it.service
+    it.service._inbox.put(service.CollectWish())
+    it.wait_for(thinned.is_set)
+    it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
 
 def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
@@ -206,12 +227,37 @@ def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
-        health.write_file(catalog, 7, "now", written)
+        health.write_file(catalog, 7, "now", "then", written)
         assert health.file_of(catalog).stat().st_size == health.SIZE
         found = health.read_file(catalog)
-        assert (found["pid"], found["seen"]) == (7, "now")
+        assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
         assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
     assert health.read_file(tmp_path / "none.db") == {}
+
+
+def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
+    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is set back while nothing can be written; the file is newer all the same."""
+    it = serving().start()
+    it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        before = datetime.now(UTC) - timedelta(hours=1)
+        monkeypatch.setattr(service, "_now", lambda: before)
+        skill(it.root / "a")
+        it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
+        seen = look(it)["health"]["service_seen"]
+        assert seen == before.isoformat(timespec="milliseconds")
+        blocker.execute("ROLLBACK")
+    it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
+    it.wait_for(lambda: not look(it)["troubles"])
+
+
+def look(it: Serving) -> dict[str, Any]:
+    """Return health as it is told to readers."""
+    with closing(search.open_catalog(it.settings.catalog_path).conn) as connection:
+        return health.look(search.Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """

@@ -65,6 +65,44 @@ def test_a_directory_instead_of_current_gives_way_to_the_link(world: World) -> N
     assert world.differences() == []
 
 
+@pytest.mark.parametrize("is_public", [True, False])
+@pytest.mark.parametrize("name", ["current", ".current"])
+@pytest.mark.parametrize("what", ["directory", "directory like a package", "empty", "file"])
+def test_what_is_not_ours_in_the_place_of_a_link_is_put_aside(
+    world: World, caplog: pytest.LogCaptureFixture, what: str, name: str, is_public: bool
+) -> None:
+    """Nothing of it is lost, the log says where it is, and the link comes into its place."""
+    place = world.packages / "a" / name
+    package = world.current("a")
+    (world.packages / "a/current").unlink()
+    if what == "file":
+        place.write_text("mine")
+    elif what == "directory like a package":
+        shutil.copytree(package, place)
+        (place / "SKILL.md").chmod(0o644)
+        (place / "SKILL.md").write_bytes((place / "SKILL.md").read_bytes().swapcase())
+    else:
+        place.mkdir()
+        if what == "directory":
+            (place / "thesis.txt").write_text("mine")
+    before = found(place)
+    if not is_public:
+        shutil.rmtree(world.root / "a")
+        world.scan()
+    world.restart()
+    aside = place.with_name(f"{name}.~1~")
+    assert found(aside) == before
+    assert f"{place} was not made by skilldrop; it is {aside.name} now" in caplog.text
+    assert os.path.lexists(world.packages / "a/current") is is_public
+    assert world.current("a") == package or not is_public
+
+
+def found(place: Path) -> dict[str, bytes]:
+    """Return what lies at and below a place, by path."""
+    return {str(path.relative_to(place)): b"" if path.is_dir() else path.read_bytes()
+            for path in (place, *place.rglob("*"))}
+
+
 def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:
     """They are not taken over from the version before, which shares the file."""
     file = world.current("a") / "x.txt"

@@ -157,18 +157,40 @@ def test_nothing_goes_from_the_copy_that_was_not_brought(
     """What has no name of a package stays, also in the folder of a skill that goes."""
     pull(serving, copy)
     serving.stop()
-    paths = ("notes.txt", "Other/notes.txt", "skill-3/notes.txt", "skill-4/notes.txt")
+    paths = [copy / path for path in (
+        "packages/notes.txt", "packages/Other/notes.txt", "packages/skill-3/notes.txt",
+        "packages/skill-4/notes.txt", "index/.mine", "index/notes.md", "index/Other/notes.md")]
     for path in paths:
-        (copy / "packages" / path).parent.mkdir(exist_ok=True)
-        (copy / "packages" / path).write_text("mine")
-    (copy / "index/.mine").write_text("mine")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    empty = [copy / path for path in ("packages/Empty", "packages/[a-z]*", "packages/a\\b",
+                                      "packages/skill-4/empty", "index/empty")]
+    for folder in empty:
+        folder.mkdir()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
     for _ in range(2):
         pull(serving, copy)
     assert os.listdir(copy / "packages/skill-3") == ["notes.txt"]
     assert (copy / "packages/skill-4/current/SKILL.md").is_file()
-    assert [(copy / "packages" / path).read_text() for path in paths] == ["mine"] * len(paths)
-    assert (copy / "index/.mine").is_file()
+    assert [path.read_text() for path in paths] == ["mine"] * len(paths)
+    assert all(folder.is_dir() for folder in empty)
+
+
+def test_an_index_that_is_no_longer_made_goes_from_the_copy(
+    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the round in which it was missed first had broken off."""
+    pull(serving, copy)
+    serving.stop()
+    for name in ("default.xml", "default.meta.json"):
+        (serving.settings.index_folder / name).unlink()
+    with monkeypatch.context() as failing:
+        break_off(failing, tmp_path)
+        with pytest.raises(subprocess.CalledProcessError):
+            pull(serving, copy)
+    assert (copy / "index/default.xml").is_file()
+    pull(serving, copy)
+    assert [name for name in os.listdir(copy / "index") if name != ".skilldrop"] == []
 
 
 @pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
@@ -201,13 +223,8 @@ def test_a_round_that_breaks_off_shows_nothing(
     serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The network fails while packages come: the next round goes on from there."""
-    real = shutil.which("rsync")
-    (tmp_path / "bin").mkdir()
-    broken = tmp_path / "bin/rsync"
-    broken.write_text(f'#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\nexec {real} "$@"\n')
-    broken.chmod(0o755)
     with monkeypatch.context() as failing:
-        failing.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+        break_off(failing, tmp_path)
         with pytest.raises(subprocess.CalledProcessError):
             pull(serving, copy)
     assert not list(copy.glob("packages/*/current"))
@@ -215,3 +232,13 @@ def test_a_round_that_breaks_off_shows_nothing(
     pull(serving, copy)
     assert len(list(copy.glob("packages/*/current"))) == len(list(
         serving.settings.packages_folder.glob("*/current")))
+
+
+def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let rounds fail once links and indexes have been taken aside."""
+    broken = folder / "bin/rsync"
+    broken.parent.mkdir()
+    broken.write_text('#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\n'
+                      f'exec {shutil.which("rsync")} "$@"\n')
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")

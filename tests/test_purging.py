@@ -1,5 +1,6 @@
 """The content of a skill goes from the tables when its folder turns out to lie outside the root."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,9 +8,12 @@ import pytest
 from conftest import write_skill
 from packages import World, audits, later
 
-from catalog import search, standing
+from catalog import purging, search, standing
 from catalog.errors import NotInCatalog
+from catalog.formats import FORMATS
 from catalog.history import history
+from catalog.prompt_index import IndexSpec
+from catalog.publisher import publish_indexes
 
 MARK = "Zanzibarmark"
 
@@ -59,6 +63,44 @@ def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> N
     assert world.rows("SELECT count(*) FROM skills_fts WHERE skills_fts MATCH 'stays'") == [(1,)]
     assert world.differences() == []
     world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
+    """When they were published stays, and so does what they said before it was there."""
+    specs = [IndexSpec(format=form)]
+    world.store.set_indexes(specs)
+
+    def publish(minutes: int) -> None:
+        publish_indexes(world.store, specs, world.folder / "index", later(minutes))
+
+    (world.root / "group").rename(world.folder / "away")
+    world.scan()
+    publish(0)
+    before = world.rows("SELECT text FROM index_texts")
+    (world.folder / "away").rename(world.root / "group")
+    world.store.db.execute("UPDATE skills SET first_seen = ? WHERE path = 'group/b'",
+                           [later(1).isoformat(timespec="milliseconds")])
+    world.scan()
+    publish(2)
+    said = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+    write_skill(world.root / "third", description="Came later.")
+    world.scan()
+    publish(3)
+    assert len(list(cells(world))) > 3
+    put_outside(world, "group/b")
+    world.scan()
+    publish(4)
+    assert list(cells(world)) == []
+    texts = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+    assert texts[:3] == [*before, (purging.GONE,), (purging.GONE,)]
+    (world.root / "group/b").unlink()
+    (world.folder / "outside").rename(world.root / "group/b")
+    shutil.rmtree(world.root / "third")
+    world.scan()
+    publish(5)
+    assert world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts"
+                      " ORDER BY id DESC LIMIT 1") == said[1:]
 
 
 def test_the_history_says_so(world: World) -> None:

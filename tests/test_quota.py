@@ -53,6 +53,8 @@ def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
     """The newest wins once the rate allows it, and those between are counted."""
     for minute, word in enumerate(("One", "Two", "Three")):
         take(store, word, minute)
+    take(store, "Four", 3)
+    assert "an hour; 1 newer content was not stored" in row(store, "pending_reason")[0]
     for minute, word in ((3, "Four"), (4, "Five"), (5, "Five"), (6, "Six")):
         applied = take(store, word, minute)
         assert (applied.outcome, applied.wait) == ("delayed", (60 - minute) * 60)
@@ -110,7 +112,7 @@ def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
         skill(world.root / name, files={"data.bin": os.urandom(100_000)})
         world.scan()
     skill(world.root / "c", files={"data.bin": os.urandom(100_000)})
-    with pytest.raises(OutOfRoom, match=r"packages_bytes allows 0\.2 MiB"):
+    with pytest.raises(OutOfRoom, match=r"packages_bytes allows 244\.1 KiB"):
         world.scan()
     assert sorted(shelf.name for shelf in world.packages.iterdir()) == [
         MARKER, "a", "b"]

@@ -96,7 +96,7 @@ def test_a_deaf_directory_is_believed_when_it_is_seen_twice(
     assert supervised.needs_count
     turn = supervised.check_all_heard(2.0)
     assert turn
-    assert turn.reason == "1 directories were not listened to"
+    assert turn.reason == "1 directory was not listened to"
     assert supervised.check_all_heard(3.0) is None
 
 

@@ -1,6 +1,5 @@
 """The command that keeps the catalog up to date for as long as it runs."""
 
-import signal
 from contextlib import suppress
 from typing import get_args
 
@@ -8,7 +7,7 @@ import click
 
 from catalog.connection import explained
 from catalog.site.process import SiteProcess
-from pipeline import terminal
+from pipeline import stopping, terminal
 from pipeline.commands.invocation import DONE
 from pipeline.commands.settings_in_force import settings_of
 from pipeline.config import Settings
@@ -38,19 +37,17 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
         names=settings.site.names, sql=settings.site.sql,
     ) if settings.site.enabled and not no_site else None
     write_log(log_format)
-    stopped_by: list[str] = []
+    stopped_by: list[int] = []
     service: Service | None = None
 
     def stop(number: int, _: object) -> None:
-        stopped_by.append(signal.Signals(number).name)
+        stopped_by.append(number)
         if not service:  # the catalog is whole at every moment
-            _say(f"Stopped by {stopped_by[0]}.")
+            _say(stopping.sentence(number))
             raise SystemExit(DONE)
         service.stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
-            signal.signal(number, stop)
+    stopping.stop_by(stop)
     with terminal.progress("packages") as progress:
         store = open_store(settings, progress)
     try:
@@ -59,7 +56,7 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
             service.run(lambda: _say(_welcome(settings, site.url if site else None)))
     finally:
         store.close()
-    _say(f"Stopped by {stopped_by[0]}." if stopped_by else "Stopped.")
+    _say(stopping.sentence(stopped_by[0]) if stopped_by else "Stopped.")
     return DONE
 
 

@@ -68,7 +68,7 @@ def _told(result: Result) -> str:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` says of what.")
     lines.append(f"The catalog has {result.active} active, {result.shadowed} shadowed and "
-                 f"{result.rejected_in_all} rejected skills.")
+                 f"{terminal.counted(result.rejected_in_all, 'rejected skill')}.")
     if result.rejected_in_all or result.shadowed:
         lines.append("`skilldrop status` says why.")
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
 
-from catalog import tokens
+from catalog import tokens, told
 from catalog.record import Finding
 from pipeline.findings.wording import printable, quoted
 from pipeline.rules.references import Reference, references
@@ -142,7 +142,8 @@ def _some(
     for count, reference in enumerate(named[:MOST_ALIKE], 1):
         said = _SAID[code].format(quoted(reference.target))
         if count == MOST_ALIKE < len(named):
-            said += f" The same is true of {len(named) - MOST_ALIKE:,} more references."
+            more = told.count(len(named) - MOST_ALIKE, "more reference")
+            said += f" The same is true of {more}."
         yield skill.finding_in_body(
             code, said, fix=fix(reference.target), offset=reference.offset
         )

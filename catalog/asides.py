@@ -1,0 +1,38 @@
+"""Keeps the newest few of the damaged catalogs that were put aside; the others go."""
+
+import logging
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+log = logging.getLogger("skilldrop")
+
+KEPT = 3
+"""Damaged catalogs that stay: each is as large as the catalog was."""
+_ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
+"""What `recovery.aside_of` adds to the name of a catalog: when, and which of that second."""
+
+
+def keep_newest(path: Path, aside: Path) -> None:
+    """Remove all but the newest damaged catalogs beside one, and say so in the log.
+
+    aside is the one that was kept just now; it stays, even if the clock was set back.
+    """
+    found: list[tuple[str, int, str]] = []
+    with os.scandir(path.parent) as entries:
+        for each in entries:
+            match = re.fullmatch(re.escape(path.name) + _ASIDE, each.name)
+            if match and each.name != aside.name and each.is_file(follow_symlinks=False):
+                found.append((match[1], int(match[2] or 1), each.name))
+    for *_, name in sorted(found)[: -(KEPT - 1)]:
+        try:
+            path.with_name(name).unlink()
+        except OSError as error:
+            log.warning("%s cannot be removed: %s", path.with_name(name), error.strerror)
+            continue
+        for ending in ("-wal", "-shm"):
+            with suppress(OSError):
+                path.with_name(f"{name}{ending}").unlink()
+        log.warning("removed %s: of damaged catalogs the newest %d are kept",
+                    path.with_name(name), KEPT)
