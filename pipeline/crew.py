@@ -69,7 +69,7 @@ class Crew:
                     self._hire(call.wanted)
                     self._ask(call)
             if number in call.todo:  # all have enough to do, or nobody is left
-                call.todo.popleft()
+                call.todo.remove(number)
             result = call.done.pop(number, _FAILED)
             yield call.work(piece) if isinstance(result, _Failed) else result
 
@@ -85,8 +85,8 @@ class Crew:
         """Hand out pieces until all have enough of them."""
         for _ in range(PIECES_AHEAD):
             for member in list(self._members):
-                if len(member.asked) < PIECES_AHEAD and call.todo and not member.ask(call):
-                    self._lose(member)
+                if len(member.asked) < PIECES_AHEAD and call.todo:
+                    member.ask(call)
 
     def _receive(self) -> bool:
         """Wait until there are results and take them; tell whether a process has ended instead."""
@@ -138,16 +138,17 @@ class _Member:
         """Tell whether it waits for work or does some; one that was idle for long has ended."""
         return bool(self.asked) or not self.worker.pipe.poll()
 
-    def ask(self, call: _Call) -> bool:
-        """Give it a piece; tell whether it was there to take it."""
+    def ask(self, call: _Call) -> None:
+        """Give it a piece.
+
+        That it has died comes out when its results are read: only after the last of them is it
+        known over which piece.
+        """
         number = call.todo.popleft()
         call.asked.add(number)
         self.asked.append((call, number))
-        try:
+        with suppress(OSError):
             self.worker.pipe.send((call.work, call.pieces[number]))
-        except OSError:
-            return False
-        return True
 
     def take(self, result: object) -> None:
         """Note the result of what it was asked for first."""

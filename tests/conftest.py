@@ -2,11 +2,14 @@
 
 import logging
 import os
+import secrets
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,6 +40,18 @@ def wait_for(what: Callable[[], object]) -> None:
     while not what():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def free_port() -> int:
+    """Return a port on which nothing listens.
+
+    The system gives none of these to whoever connects to something, so it is free a second later.
+    """
+    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = secrets.choice(range(first_given // 2, first_given))
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def overflow(watched: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from conftest import write_skill
+from conftest import free_port, write_skill
 
 from pipeline.opening import open_store
 from pipeline.service import ScanWish, Service
@@ -240,10 +239,3 @@ def descendants(pid: int) -> list[int]:
             for child in map(int, (task / "children").read_text().split()):
                 found += [child, *descendants(child)]
     return found
-
-
-def free_port() -> int:
-    """Return a port on which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

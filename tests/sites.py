@@ -1,8 +1,9 @@
 """A filled catalog and the site that serves it in this process."""
 
 import asyncio
-import socket
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,38 +82,64 @@ class Site:
             database.close()
 
 
-def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Path:
-    """Return the file of a filled catalog that nobody writes."""
-    path = tmp_path / "var" / "catalog.db"
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file of a filled catalog, of which tests get copies."""
+    path = tmp_path_factory.mktemp("filled") / "var" / "catalog.db"
     fill(Store.open(path)).close()
     return path
 
 
 @pytest.fixture
+def catalog(filled: Path, tmp_path: Path) -> Path:
+    """Return the file of a filled catalog that nobody writes."""
+    return Path(shutil.copytree(filled.parent, tmp_path / "var"), filled.name)
+
+
+@pytest.fixture
 def serve() -> Iterator[Callable[..., Site]]:
     """Return the function that serves a catalog file in this process."""
+    with serving() as serve:
+        yield serve
+
+
+@contextmanager
+def serving() -> Iterator[Callable[..., Site]]:
+    """Give the function that serves a catalog file in this process, until the end."""
     sites = []
     with asyncio.Runner() as runner:
-        def serving(catalog: Path, **options: Any) -> Site:
+        def serve(catalog: Path, **options: Any) -> Site:
             sites.append(Site(server.application(catalog, **options), runner))
             return sites[-1]
 
-        yield serving
+        yield serve
         for site in sites:
             site.close()
 
 
 @pytest.fixture
-def site(catalog: Path, serve: Callable[..., Site]) -> Site:
-    """Return the filled catalog, served in this process."""
+def own_site(catalog: Path, serve: Callable[..., Site]) -> Site:
+    """Return the filled catalog, served in this process for this test alone."""
     return serve(catalog)
+
+
+@pytest.fixture(scope="module")
+def shared_site(filled: Path) -> Iterator[Site]:
+    """Return the filled catalog, served in this process for tests that only read.
+
+    A site takes longer to make than to ask. Its threads end with the module, as a process that has
+    some may not fork.
+    """
+    with serving() as serve:
+        yield serve(filled)
+
+
+@pytest.fixture
+def site(request: pytest.FixtureRequest) -> Site:
+    """Return the filled catalog, served in this process: their own to tests that have the file."""
+    name = "own_site" if "catalog" in request.fixturenames else "shared_site"
+    site: Site = request.getfixturevalue(name)
+    return site
 
 
 @pytest.fixture

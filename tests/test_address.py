@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from sites import free_port
+from conftest import free_port
 
 from catalog.errors import SiteUnavailable
 from catalog.site import address

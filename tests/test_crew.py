@@ -111,6 +111,17 @@ def test_a_piece_over_which_a_process_died_is_tried_again(
     assert [each for each in caplog.messages if "died twice" in each]
 
 
+def test_a_death_is_put_down_to_the_piece_it_happened_over(
+    two: Crew, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And to none whose result the process had sent before, though nobody had read that yet."""
+    with two.at_work(partial(deadly, os.getpid(), tmp_path), PIECES) as results:
+        wait_for(lambda: any(not is_alive(int(file.name)) for file in tmp_path.iterdir()))
+        assert list(results) == list(PIECES)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert len(caplog.messages) == 1
+
+
 def unlucky(folder: Path, piece: int) -> tuple[int, int]:
     """Return the piece with the process that does it, which the eighth kills once."""
     if piece == 7 and not (folder / "killed").exists():

@@ -15,8 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import SkillWriter
-from serving import free_port
+from conftest import SkillWriter, free_port
 
 PATIENCE = 30.0
 """Seconds that a loaded machine may take for what takes well under a second on an idle one."""

@@ -15,11 +15,10 @@ from typing import Any, TypeAlias
 
 import httpx
 import pytest
-from conftest import SkillWriter, write_skill
+from conftest import SkillWriter, free_port, write_skill
 from escapes import ESCAPES
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
-from serving import free_port
 from shelf import Shelf
 
 LONG = "".join(f"第 {n} 行:字数统计。\n" for n in range(6000))

@@ -296,10 +296,10 @@ def test_a_bug_of_a_json_route_is_json(
     assert "inside" not in found.text
 
 
-def test_a_program_is_told_that_the_catalog_is_busy(site: Site) -> None:
+def test_a_program_is_told_that_the_catalog_is_busy(own_site: Site) -> None:
     """What takes longer than the time limit is 503 as JSON."""
-    site.get("/")
-    site.datasette.sql_time_limit_ms = 0
-    found = site.get("/skills/word-count/preview")
+    own_site.get("/")
+    own_site.datasette.sql_time_limit_ms = 0
+    found = own_site.get("/skills/word-count/preview")
     assert found.status_code == 503
     assert found.json()["error"]

@@ -258,23 +258,23 @@ def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: s
     assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
 
 
-def test_the_site_works_below_a_prefix(site: Site) -> None:
+def test_the_site_works_below_a_prefix(own_site: Site) -> None:
     """Behind a proxy that shows it under /catalogue/, every link stays there."""
-    site.datasette._settings["base_url"] = "/pre/"
-    page = site.get("/skills/word-count")
+    own_site.datasette._settings["base_url"] = "/pre/"
+    page = own_site.get("/skills/word-count")
     links = [link for link in Links(page.text).found if not link.startswith("#")]
     assert [link for link in links if not link.startswith("/pre/")] == []
 
 
-def test_who_may_not_see_the_catalog_sees_none_of_it(site: Site) -> None:
+def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
     """Datasette's own permissions hold for our pages; only health answers, without the row."""
-    site.datasette._metadata_local["allow"] = {"id": "somebody"}
+    own_site.datasette._metadata_local["allow"] = {"id": "somebody"}
     for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
-        found = site.get(page)
+        found = own_site.get(page)
         assert found.status_code == 403, page
         assert "Not for you" in found.text
         assert "Counts words" not in found.text
-    assert set(site.get("/-/healthz").json()) == {"status"}
+    assert set(own_site.get("/-/healthz").json()) == {"status"}
 
 
 def test_the_roots_of_a_catalog_are_words_too(site: Site, catalog: Path) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 
 import httpx
 import pytest
-from sites import fill, free_port
+from conftest import free_port
+from sites import fill
 
 from catalog.errors import CatalogUnusable, NotInCatalog, SkilldropError
 from catalog.site import health_probe, process, server

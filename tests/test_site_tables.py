@@ -151,14 +151,14 @@ def test_the_tables_are_read_only(site: Site, path: str) -> None:
         assert found.headers["content-security-policy"] == headers.INERT
 
 
-def test_a_bug_shows_no_one_its_inside(site: Site) -> None:
+def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
     """Only the log says what it was."""
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the inside")
 
-    site.get("/")  # now the templates have their words
-    site.datasette.jinja_env.globals["table_rows"] = broken
-    found = site.get("/catalog/skills")
+    own_site.get("/")  # now the templates have their words
+    own_site.datasette.jinja_env.globals["table_rows"] = broken
+    found = own_site.get("/catalog/skills")
     assert found.status_code == 500
     assert "Something went wrong" in found.text
     assert "the inside" not in found.text
