@@ -2,6 +2,7 @@
 
 import functools
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +96,8 @@ class SkillServer(MCPServer[None]):
     """The tools and resources, which look at the catalog anew each time they are asked."""
 
     def __init__(self, catalog: Path, packages: Path, version: str) -> None:
+        # Else the library would write boxes with colours wherever `rich` is installed.
+        logging.basicConfig(level=logging.WARNING, format="%(message)s")
         super().__init__("skilldrop", title="Agent Skills", version=version,
                          instructions=_INSTRUCTIONS, log_level="WARNING")
         self._path = catalog

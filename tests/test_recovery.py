@@ -311,7 +311,9 @@ def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWr
     it.start()
     try:
         it.settle()
-        it.wait_for(lambda: it.settings.catalog_path.stat().st_size > 50 * PAGE)
+        with closing(sqlite3.connect(it.settings.catalog_path)) as db:
+            # What is still in the log would be written over the damage.
+            it.wait_for(lambda: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
         overwrite(it.settings.catalog_path, pages_of(it.settings.catalog_path, "versions")[-1:])
         it.rescan()
         it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
