@@ -34,9 +34,29 @@ class SkillWriter(Protocol):
         ...
 
 
+PATIENCE = 60.0
+"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
+
+LONGEST = ("test_promise.py", "test_browser.py", "test_trouble.py", "test_reconcile.py")
+"""Files that take long, in which little can be done by others meanwhile."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the files in the order of `pytest_collection_modifyitems`.
+
+    pytest-xdist would end with those of the fewest tests, which take the longest.
+    """
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 def wait_for(what: Callable[[], object]) -> None:
     """Wait until something is true."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not what():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -118,7 +138,7 @@ def write_skill(
 def elsewhere() -> Iterator[Callable[..., Any]]:
     """Return the function that calls another in a process of its own, with no other threads."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        yield lambda work, *given: process.submit(work, *given).result(timeout=30)
+        yield lambda work, *given: process.submit(work, *given).result(timeout=PATIENCE)
 
 
 @pytest.fixture

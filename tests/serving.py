@@ -13,14 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from conftest import free_port, write_skill
+from conftest import PATIENCE, free_port, write_skill
 
 from pipeline.opening import open_store
 from pipeline.service import ScanWish, Service
 from pipeline.settings import RetentionSettings, Settings
-
-PATIENCE = 60.0
-"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""

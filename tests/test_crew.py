@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import wait_for
+from conftest import PATIENCE, wait_for
 
 from pipeline import crew, workers
 from pipeline.crew import Crew
@@ -167,7 +167,7 @@ def test_a_process_ends_though_the_one_that_started_it_was_killed(
     # So it counts as ended, as at the start of the next.
     wait_for(lambda: worker._process not in active_children())
     worker.end()
-    assert worker.pipe.poll(5)
+    assert worker.pipe.poll(PATIENCE)
     with pytest.raises(EOFError):
         worker.pipe.recv()
     worker.pipe.close()

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from conftest import SkillWriter, wait_for
+from conftest import PATIENCE, SkillWriter, wait_for
 from made_archives import make_tar, make_zip
 
 from catalog.record import Judged, RootSpec
@@ -217,7 +217,7 @@ def test_nobody_waits_for_the_processes_to_start(
     may_start = threading.Event()
 
     def late(*given: Any) -> Worker:
-        may_start.wait(timeout=5)
+        may_start.wait(timeout=PATIENCE)
         return Worker(*given)
 
     monkeypatch.setattr(engines, "Worker", late)
@@ -312,7 +312,7 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
         has_ended.set()
 
     threading.Thread(target=looking, daemon=True).start()
-    assert has_ended.wait(timeout=30)
+    assert has_ended.wait(timeout=PATIENCE)
     assert not started[0]._process.is_alive()
 
 
@@ -375,7 +375,7 @@ def test_long_questions_and_long_answers_do_not_wait_for_each_other(
     looking = threading.Thread(daemon=True, target=lambda: seen.extend(
         engines.processes(Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True))))
     looking.start()
-    looking.join(timeout=30)
+    looking.join(timeout=PATIENCE)
     assert not looking.is_alive()
     assert len([one for one in seen if isinstance(one, Judged)
                 and one.verdict.place.path in known]) == 12

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import httpx
 import pytest
-from conftest import SkillWriter, free_port, write_skill
+from conftest import PATIENCE, SkillWriter, free_port, write_skill
 from escapes import ESCAPES
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
@@ -62,14 +62,14 @@ def url(shelf: Shelf) -> Iterator[str]:
     log = shelf.root.parent / "mcp.log"
     with log.open("w") as stderr:
         process = subprocess.Popen(program(shelf, "--http", str(port)), stderr=stderr)
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while not answers(port):
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < end
         time.sleep(0.02)
     yield f"http://127.0.0.1:{port}/mcp"
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 0, log.read_text()
+    assert process.wait(PATIENCE) == 0, log.read_text()
     said = log.read_text().splitlines()
     assert said[0].endswith(f"to agents at http://127.0.0.1:{port}/mcp")
     assert all(line.startswith(("Invalid Host", "Invalid Origin")) for line in said[1:]), said

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from conftest import SkillWriter, wait_for
+from conftest import SkillWriter, free_port, wait_for
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 from serving import ServingProcess
@@ -103,8 +102,7 @@ def test_the_site_serves_what_its_user_cannot_write(
     if is_alone:
         for ending in ("-wal", "-shm"):
             up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     with open(tmp_path / "site.log", "w") as log:
         site = subprocess.Popen(
             [*NOBODY, SKILLDROP, "--data", str(up.settings.data), "serve", "--port", str(port)],

@@ -6,7 +6,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from promise import Life, LifeOfAProcess
 
 LIVES = settings(
-    max_examples=10, stateful_step_count=25, deadline=None, database=None,
+    max_examples=8, stateful_step_count=25, deadline=None, database=None,
     phases=[Phase.generate], print_blob=False,
     suppress_health_check=list(HealthCheck))
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import SkillWriter
+from conftest import PATIENCE, SkillWriter, free_port
 from records import NOON, judged, rooted
 
 from catalog import replication
@@ -21,7 +21,6 @@ from catalog.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 from catalog.store import Store
 
 HERE = Path(sys.executable).parent
-PATIENCE = 30.0
 KEYS = {"LITESTREAM_ACCESS_KEY_ID": "key", "LITESTREAM_SECRET_ACCESS_KEY": "secret"}
 
 
@@ -45,9 +44,7 @@ def started() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 @pytest.fixture
 def bucket(tmp_path: Path, started: Callable[..., subprocess.Popen[bytes]]) -> str:
     """Serve a bucket by S3 and return the URL of a place in it."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     (tmp_path / "s3/team").mkdir(parents=True)
     server = started(HERE / "rclone", "serve", "s3", "--auth-key", "key,secret",
                      "--addr", f"127.0.0.1:{port}", tmp_path / "s3", log=tmp_path / "s3.log",

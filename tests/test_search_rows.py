@@ -164,7 +164,7 @@ class Lives(RuleBasedStateMachine):
 def test_the_search_has_just_the_accepted_skills(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever happened before, and in whichever order the catalog heard of it."""
     monkeypatch.setattr("pipeline.brake.FEWEST", 3)
-    lives = settings(max_examples=40, stateful_step_count=30, deadline=None, database=None,
+    lives = settings(max_examples=25, stateful_step_count=30, deadline=None, database=None,
                      phases=[Phase.generate],
                      print_blob=False, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(seed(2)(Lives), settings=lives)  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import free_port
+from conftest import PATIENCE, free_port
 from sites import fill
 
 from catalog.errors import CatalogUnusable, NotInCatalog, SkilldropError
@@ -36,7 +36,7 @@ def child(catalog: Path, tmp_path: Path) -> Iterator[SiteProcess]:
 
 def ask(child: SiteProcess, path: str = "catalog/skills.json?_shape=array") -> Any:
     """Ask a child as soon as it answers; it has 60 seconds to."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with suppress(httpx.ConnectError):
             return httpx.get(f"{child.url}{path}", trust_env=False).raise_for_status().json()
@@ -89,13 +89,21 @@ def test_the_child_is_not_led_astray_by_the_working_directory(
     assert len(ask(child)) == 11
 
 
-def test_wait_returns_when_a_signal_handler_stops_the_site(child: SiteProcess) -> None:
+def test_wait_returns_when_a_signal_handler_stops_the_site(
+    child: SiteProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`skilldrop serve` waits for the site and ends it at Ctrl-C."""
+    wait = os.waitid
+
+    def waiting(*what: int) -> object:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)  # not sooner: it waits for what still runs
+        return wait(*what)
+
+    monkeypatch.setattr(os, "waitid", waiting)
     before = signal.signal(signal.SIGALRM, lambda *_: child.stop())
     child.start()
     ask(child)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         assert child.wait() == -signal.SIGTERM
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -117,7 +125,7 @@ def test_the_child_dies_with_its_parent(catalog: Path) -> None:
         pid = int(parent.stdout.readline())
         handle = os.pidfd_open(pid)  # taken now: later the number could mean another process
         parent.kill()
-    died = select.select([handle], [], [], 10)[0]
+    died = select.select([handle], [], [], PATIENCE)[0]
     if not died:
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     os.close(handle)
@@ -132,7 +140,7 @@ def test_a_child_that_died_is_started_again(child: SiteProcess) -> None:
     child.ensure_running(100.0)
     assert child.pid == pid, "it runs, so nothing is done"
     os.kill(pid or 0, signal.SIGKILL)
-    assert ended(pid, 10)
+    assert ended(pid, PATIENCE)
     child.ensure_running(101.0)
     assert child.pid != pid
     assert len(ask(child)) == 11
@@ -160,7 +168,7 @@ def tries(child: SiteProcess, times: list[float]) -> list[float]:
     started = []
     for now in times:
         before = child.pid
-        assert ended(before, 10)
+        assert ended(before, PATIENCE)
         child.ensure_running(now)
         started += [now] if child.pid != before else []
     return started
@@ -196,7 +204,7 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
 ) -> None:
     """Nothing is raised into the service, whose work goes on without the site."""
     sickly.start()
-    assert ended(sickly.pid, 10)
+    assert ended(sickly.pid, PATIENCE)
     port = int(sickly.url.rstrip("/").rpartition(":")[2])
     with socket.create_server(("127.0.0.1", port)):
         assert tries(sickly, [0, 0.5]) == []
@@ -281,7 +289,7 @@ def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
          "serve", "--port", str(port)], stderr=subprocess.PIPE, text=True)
 
     def answers() -> bool:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with suppress(httpx.ConnectError):
                 return httpx.get(f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False
@@ -294,11 +302,11 @@ def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
             assert answers()
             child, = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
             os.kill(int(child), signal.SIGKILL)
-            assert ended(int(child), 10)
+            assert ended(int(child), PATIENCE)
             assert answers()
         finally:
             command.terminate()
-        assert command.wait(10) == 0
+        assert command.wait(PATIENCE) == 0
         assert command.stderr
         assert "starting it again" in command.stderr.read()
 
@@ -311,7 +319,7 @@ HANGS = "select instr(zeroblob(32000000), zeroblob(16000000)||x'01')"
 
 def watched_until(child: SiteProcess, is_true: Callable[[], Any]) -> None:
     """Look after a site as a service does, until something is true; 60 seconds at most."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not is_true():
         assert time.monotonic() < end
         child.ensure_running(time.monotonic())
@@ -366,7 +374,7 @@ def test_looking_after_a_hung_site_never_waits(child: SiteProcess) -> None:
         child.ensure_running(begun)
         longest = max(longest, time.monotonic() - begun) if child.pid == pid else longest
         time.sleep(0.01)
-    assert longest < 0.5
+    assert longest < health_probe.ANSWER_SECONDS
     assert len(ask(child)) == 11
 
 

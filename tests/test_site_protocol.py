@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from conftest import PATIENCE
 
 from catalog.site import protocol
 
@@ -44,7 +45,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.so
     opened = []
 
     def connecting(sent: bytes = b"") -> socket.socket:
-        connection = socket.create_connection(listener.getsockname(), timeout=10)
+        connection = socket.create_connection(listener.getsockname(), timeout=PATIENCE)
         opened.append(connection)
         connection.sendall(sent)
         return connection
@@ -58,7 +59,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.so
 
 
 def received(connection: socket.socket) -> bytes:
-    """Return all until the server ends the connection, for which it has ten seconds."""
+    """Return all until the server ends the connection, for which it has a minute."""
     found = bytearray()
     with suppress(ConnectionResetError):
         while part := connection.recv(2**20):
@@ -80,7 +81,7 @@ def test_half_a_request_ends(connect: Callable[..., socket.socket], sent: bytes,
 def test_a_trickle_of_bytes_ends_as_well(connect: Callable[..., socket.socket]) -> None:
     """The time counts for the whole request, not for each part of it."""
     connection = connect(b"GET / HTTP/1.1\r\nHost: a\r\n")
-    end = time.monotonic() + 5
+    end = time.monotonic() + PATIENCE
     with pytest.raises(OSError, match=r"Broken pipe|reset"):  # noqa: PT012
         while time.monotonic() < end:
             connection.sendall(b"X-A: b\r\n")

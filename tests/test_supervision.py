@@ -1,10 +1,12 @@
 """Whether events are relied on, decided over a real watch with passed-in time."""
 
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import wait_for
+from watchdog.observers.inotify_c import InotifyEvent
 
 from pipeline import supervision
 from pipeline.supervision import RETRY, TROUBLES, Supervision
@@ -83,14 +85,21 @@ def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
 
 
 def test_a_deaf_directory_is_believed_when_it_is_seen_twice(
-    supervised: Supervision, tmp_path: Path
+    supervised: Supervision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that has just come may not have been heard of yet."""
     observer = supervised._watch._observer
     assert observer
+    handle, passed_over = observer.inotify.handle_event, threading.Event()
+
+    def handling(event: InotifyEvent) -> None:
+        handle(event)
+        passed_over.set()
+
+    monkeypatch.setattr(observer.inotify, "handle_event", handling)
     observer.inotify.has_overflowed = True  # from now on it hears nothing
     (tmp_path / "unheard").mkdir()
-    time.sleep(0.05)
+    wait_for(passed_over.is_set)
     observer.inotify.has_overflowed = False
     assert supervised.check_all_heard(1.0) is None
     assert supervised.needs_count
@@ -148,8 +157,5 @@ def test_a_root_on_a_network_is_polled_and_the_others_are_listened_to(
     assert turn.mode == "polling"
     assert turn.reason == f"{remote} lies on a network file system (nfs4)"
     (local / "x").mkdir()
-    end = time.monotonic() + 20
-    while str(local / "x") not in heard:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for(lambda: str(local / "x") in heard)
     made.stop()

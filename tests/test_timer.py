@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import apscheduler.schedulers.base
 import pytest
+from conftest import PATIENCE
 
 from pipeline.timer import Timer
 
@@ -41,11 +42,11 @@ def test_a_job_runs_at_its_interval_though_the_clock_is_set(
     timer.start()
     try:
         timer.keep_pace(time.monotonic(), clock.now())
-        assert ran.acquire(timeout=5)
+        assert ran.acquire(timeout=PATIENCE)
         clock.step = timedelta(hours=hours)
         assert timer.keep_pace(time.monotonic(), clock.now()) == pytest.approx(3600 * hours, abs=1)
         for _ in range(2):
-            end = time.monotonic() + 10
+            end = time.monotonic() + PATIENCE
             while not ran.acquire(timeout=0.2):  # as the service does it
                 assert time.monotonic() < end
                 timer.keep_pace(time.monotonic(), clock.now())
@@ -61,7 +62,7 @@ def test_runs_that_were_missed_are_not_counted(clock: type[Clock]) -> None:
     try:
         clock.step = timedelta(days=365 * 50)  # and nobody has told the timer yet
         for _ in range(3):
-            assert ran.acquire(timeout=5)
+            assert ran.acquire(timeout=PATIENCE)
     finally:
         timer.stop()
 

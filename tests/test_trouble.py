@@ -123,7 +123,7 @@ def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWr
     up.settle()
     away = up.root.rename(up.root.with_name("away"))
     up.wait_for(lambda: up.health()["held_removals"] == 6)
-    assert up.health()["watcher_reason"] == f"the root {up.root} is gone"
+    up.wait_for(lambda: up.health()["watcher_reason"] == f"the root {up.root} is gone")
     assert set(up.statuses().values()) == {"active"}
     skill(away / "s0", description="Changed while away.")
     away.rename(up.root)
@@ -181,7 +181,8 @@ def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: Ski
         subprocess.run([*there, f'umount "{up.root}"'], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 1)
         assert up.statuses() == {"a": "active"}
-        assert "its root lies on another file system than before" in up.log.read_text()
+        up.wait_for(lambda: "its root lies on another file system than before"
+                    in up.log.read_text())
         subprocess.run([*there, mount], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 0)
         assert up.statuses() == {"a": "active"}

@@ -12,13 +12,11 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from conftest import overflow, wait_for
+from conftest import PATIENCE, overflow, wait_for
 from watchdog.observers.inotify_c import InotifyFD
 
 from pipeline import watch
 from pipeline.watch import Watch
-
-PATIENCE = 20.0
 
 
 class Heard:
