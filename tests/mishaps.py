@@ -145,7 +145,7 @@ class Mishaps(RuleBasedStateMachine):
         self.it.stop()
         usual = self.it.settings
         self.it.settings = usual.model_copy(update={"retention": RetentionSettings(
-            **{"versions_per_hour": 100_000, **quota})})
+            **{"versions_per_hour": 100_000, "history_rows": 100_000, **quota})})
         self.it.start()
         for said in (f"One {number}.", f"Two {number}."):
             write_skill(self.it.root / "quota", description=said)
