@@ -33,10 +33,14 @@ def main() -> None:
     """Fill both catalogs, change one skill after another in each, print the table."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
-        stores = [_filled(Path(place, str(count)), count, arguments.seed)
-                  for count in (arguments.small, arguments.large)]
-        print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
-              f"median of {arguments.repeat}\n")
+        stores = [
+            _filled(Path(place, str(count)), count, arguments.seed)
+            for count in (arguments.small, arguments.large)
+        ]
+        print(
+            f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+            f"median of {arguments.repeat}\n"
+        )
         print(f"| index | ms at {arguments.small:,} | ms at {arguments.large:,} | ratio |")
         print("|---|---|---|---|")
         for name, spec in _specs().items():
@@ -58,8 +62,9 @@ def _specs() -> dict[str, IndexSpec]:
     }
 
 
-def _measured(stores: list[Store], spec: IndexSpec, place: Path,
-              repeat: int) -> tuple[float, float]:
+def _measured(
+    stores: list[Store], spec: IndexSpec, place: Path, repeat: int
+) -> tuple[float, float]:
     """Return the median milliseconds of each catalog, timed in turns."""
     times: list[list[float]] = [[] for _ in stores]
     for store in stores:
@@ -103,14 +108,32 @@ def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
     body = sentence(rng, 200)
     content = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
     sha = hashlib.sha256(content.encode()).hexdigest()
-    files = (FileEntry("SKILL.md", len(content), sha, 0o644, "skill_md", True),
-             FileEntry("scripts/run.py", 9, sha, 0o755, "script", True))
+    files = (
+        FileEntry("SKILL.md", len(content), sha, 0o644, "skill_md", True),
+        FileEntry("scripts/run.py", 9, sha, 0o755, "script", True),
+    )
     record = SkillRecord(
-        Place(f"{ROOT}/{level}", name, level), name, name, description, True, sha,
-        f"sha256:{sha}", sha, "SKILL.md", content, len(body), (), 3, 9, files, Inventory.of(files),
-        (), {"name": name, "description": description},
+        Place(f"{ROOT}/{level}", name, level),
+        name,
+        name,
+        description,
+        True,
+        sha,
+        f"sha256:{sha}",
+        sha,
+        "SKILL.md",
+        content,
+        len(body),
+        (),
+        3,
+        9,
+        files,
+        Inventory.of(files),
+        (),
+        {"name": name, "description": description},
         tags=(f"tag-{number % 10}", *(("rare",) if number < 20 else ())),
-        priority=0.9 if number % 100 == 0 else None)
+        priority=0.9 if number % 100 == 0 else None,
+    )
     return Judged(record, "[]", START.isoformat(), 1.0)
 
 

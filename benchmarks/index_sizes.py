@@ -41,25 +41,33 @@ def main() -> None:
         scan_once(settings, store)
         spec = IndexSpec(format="semibot", location_base=BASE)
         skills = [_packaged(one) for one in index_query.ranked(store.db, spec)]
-        texts = [row["skill_md_content"] for row in store.db.query(
-            "SELECT skill_md_content FROM versions")]
+        texts = [
+            row["skill_md_content"]
+            for row in store.db.query("SELECT skill_md_content FROM versions")
+        ]
         store.close()
     counters = {"estimated": tokens.estimate} | _counters()
     _print_sizes(skills, arguments.skills, counters)
     _print_semibot(skills, counters)
-    _print_errors({
-        "descriptions": [skill.description for skill in skills],
-        "index texts": [prompt_index.build(IndexSpec(format=form, budget_chars=10**7), skills).text
-                        for form in FORMATS],
-        "SKILL.md": texts,
-        "SKILL.md, a tenth Chinese or more": [t for t in texts if _share(t) >= 0.1],
-    }, counters)
+    _print_errors(
+        {
+            "descriptions": [skill.description for skill in skills],
+            "index texts": [
+                prompt_index.build(IndexSpec(format=form, budget_chars=10**7), skills).text
+                for form in FORMATS
+            ],
+            "SKILL.md": texts,
+            "SKILL.md, a tenth Chinese or more": [t for t in texts if _share(t) >= 0.1],
+        },
+        counters,
+    )
     _print_fit(skills)
 
 
 def _packaged(skill: Candidate) -> Candidate:
-    return replace(skill, follows_pattern=True,
-                   location=f"{BASE}/{skill.skill_id}/current/SKILL.md")
+    return replace(
+        skill, follows_pattern=True, location=f"{BASE}/{skill.skill_id}/current/SKILL.md"
+    )
 
 
 def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, Counter]) -> None:
@@ -102,8 +110,10 @@ def _readable(folder: Path) -> list[Path]:
         try:
             to_prompt([skill_md.parent])
         except Exception as error:  # noqa: BLE001  # whatever it cannot read is not compared
-            print(f"(the reference library cannot read {skill_md.parent.name}: "
-                  f"{type(error).__name__})")
+            print(
+                f"(the reference library cannot read {skill_md.parent.name}: "
+                f"{type(error).__name__})"
+            )
         else:
             found.append(skill_md.parent)
     return found
@@ -131,22 +141,29 @@ def _error(texts: list[str], counter: Counter) -> str:
     told = [tokens.estimate(text) for text in texts]
     ratios = sorted(t / r - 1 for t, r in zip(told, real, strict=True))
     edge = len(ratios) // 20
-    return (f"{sum(told) / sum(real) - 1:+.0%} "
-            f"({ratios[edge]:+.0%} to {ratios[len(ratios) - 1 - edge]:+.0%})")
+    return (
+        f"{sum(told) / sum(real) - 1:+.0%} "
+        f"({ratios[edge]:+.0%} to {ratios[len(ratios) - 1 - edge]:+.0%})"
+    )
 
 
 def _print_fit(skills: list[Candidate]) -> None:
     print("\n300 skills, the same under new names, in 16,000 characters\n")
     print("| format, overflow | in | in full | shortened | by name alone | left out |")
     print("|---|---|---|---|---|---|")
-    many = [replace(s, name=f"{s.name}-{turn}", skill_id=f"{s.skill_id}-{turn}")
-            for turn in range(-(-300 // len(skills))) for s in skills][:300]
+    many = [
+        replace(s, name=f"{s.name}-{turn}", skill_id=f"{s.skill_id}-{turn}")
+        for turn in range(-(-300 // len(skills)))
+        for s in skills
+    ][:300]
     for form in FORMATS:
         for overflow in ("fit", "exclude"):
             spec = IndexSpec(format=form, overflow=overflow, location_base=BASE)
             index = prompt_index.build(spec, many)
-            print(f"| {form}, {overflow} | {len(index.entries)} | {index.count('full')} | "
-                  f"{index.count('shortened')} | {index.count('name_only')} | {index.left_out} |")
+            print(
+                f"| {form}, {overflow} | {len(index.entries)} | {index.count('full')} | "
+                f"{index.count('shortened')} | {index.count('name_only')} | {index.left_out} |"
+            )
 
 
 def _share(text: str) -> float:
@@ -164,8 +181,10 @@ def _counters() -> dict[str, Counter]:
     folder = Path(home.submodule_search_locations[0], "litellm_core_utils", "tokenizers")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # it holds cl100k under the cache's own name
     cl100k = tiktoken.get_encoding("cl100k_base")
-    claude, deepseek = (Tokenizer.from_file(str(folder / f"{name}_tokenizer.json"))
-                        for name in ("anthropic", "deepseek"))
+    claude, deepseek = (
+        Tokenizer.from_file(str(folder / f"{name}_tokenizer.json"))
+        for name in ("anthropic", "deepseek")
+    )
     return {
         "Claude": lambda text: len(claude.encode(text, add_special_tokens=False).ids),
         "cl100k": lambda text: len(cl100k.encode_ordinary(text)),

@@ -37,22 +37,29 @@ def main() -> None:
         settings = config.load(None, watched, Path(place, "data"))
         time.sleep(settings.settle_quiet + 0.1)  # a folder younger than this is waited for
         measured = _measure(settings, watched, arguments.repeat)
-    print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
-          f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}\n")
+    print(
+        f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+        f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}\n"
+    )
     print("| work | seconds | skills/s | floor | floor seconds | ratio |")
     print("|---|---|---|---|---|---|")
     for name, seconds, skills, floor, floor_seconds in measured:
-        print(f"| {name} | {seconds:.3f} | {skills / seconds:,.0f} | `{floor}` "
-              f"| {floor_seconds:.3f} | {seconds / floor_seconds:.2f} |")
+        print(
+            f"| {name} | {seconds:.3f} | {skills / seconds:,.0f} | `{floor}` "
+            f"| {floor_seconds:.3f} | {seconds / floor_seconds:.2f} |"
+        )
 
 
-def _measure(settings: config.Settings, watched: Path,
-             repeat: int) -> list[tuple[str, float, int, str, float]]:
+def _measure(
+    settings: config.Settings, watched: Path, repeat: int
+) -> list[tuple[str, float, int, str, float]]:
     changed = next(watched.rglob("SKILL.md"))
     hash_all, stat_all = HASH_ALL.format(watched), STAT_ALL.format(watched)
     hash_one = HASH_ALL.format(changed.parent)
-    floors = {command: [_seconds(_shell(command)) for _ in range(repeat)]
-              for command in (hash_all, stat_all, hash_one)}
+    floors = {
+        command: [_seconds(_shell(command)) for _ in range(repeat)]
+        for command in (hash_all, stat_all, hash_one)
+    }
 
     def scan(engine: Engine = processes) -> None:
         store = open_store(settings)
@@ -82,8 +89,9 @@ def _measure(settings: config.Settings, watched: Path,
 
 def _one_change(settings: config.Settings, skill_md: Path, number: int) -> float:
     text = skill_md.read_text(encoding="utf-8")
-    skill_md.write_text(text.replace("description: ", f"description: Now {number}. "),
-                        encoding="utf-8")
+    skill_md.write_text(
+        text.replace("description: ", f"description: Now {number}. "), encoding="utf-8"
+    )
     time.sleep(settings.settle_quiet + 0.1)
     store = open_store(settings)
     unit = unit_at(settings, skill_md.parent)

@@ -30,8 +30,10 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=200)
     parser.add_argument("--quiet", type=float, default=1.0, help="settle_quiet, in seconds")
     given = parser.parse_args()
-    print(f"{'skills':>8} {'change':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8} {'worst':>8}"
-          f"   above quiet; {os.cpu_count()} cores, load before")
+    print(
+        f"{'skills':>8} {'change':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8} {'worst':>8}"
+        f"   above quiet; {os.cpu_count()} cores, load before"
+    )
     for skills in (0, given.skills):
         load = os.getloadavg()[0]
         with tempfile.TemporaryDirectory(prefix="latency-") as folder:
@@ -39,8 +41,11 @@ def main() -> None:
         for kind, some in (("drop", found[::2]), ("edit", found[1::2]), ("all", found)):
             above = sorted(1000 * (seconds - given.quiet) for seconds in some)
             cuts = statistics.quantiles(above, n=100, method="inclusive")
-            print(f"{skills:>8} {kind:>8} {cuts[49]:>8.0f} {cuts[94]:>8.0f} {cuts[98]:>8.0f}"
-                  f" {above[-1]:>8.0f}   {load:.1f}", flush=True)
+            print(
+                f"{skills:>8} {kind:>8} {cuts[49]:>8.0f} {cuts[94]:>8.0f} {cuts[98]:>8.0f}"
+                f" {above[-1]:>8.0f}   {load:.1f}",
+                flush=True,
+            )
 
 
 def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float]:
@@ -51,10 +56,12 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
         make_skills(root, skills)
     env = os.environ | {"SKILLDROP_SETTLE_QUIET": str(quiet), "SKILLDROP_RESCAN_EVERY": "3600"}
     config = folder / "skilldrop.toml"
-    config.write_text(f'watched = "{root}"\ndata = "{data}"\n'
-                      '[[indexes]]\nname = "default"\n'
-                      '[[indexes]]\nname = "one"\nbudget_chars = 1000000\n'
-                      f"names = {[name(number) for number in range(changes)]}\n")
+    config.write_text(
+        f'watched = "{root}"\ndata = "{data}"\n'
+        '[[indexes]]\nname = "default"\n'
+        '[[indexes]]\nname = "one"\nbudget_chars = 1000000\n'
+        f"names = {[name(number) for number in range(changes)]}\n"
+    )
     command = [Path(sys.executable).with_name("skilldrop"), "--config", config]
     subprocess.run([*command, "scan"], env=env, check=True, stdout=subprocess.DEVNULL)
     up = subprocess.Popen([*command, "up", "--no-site"], env=env, stderr=subprocess.PIPE, text=True)

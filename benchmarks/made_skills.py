@@ -26,9 +26,14 @@ def make_skill(folder: Path, rng: random.Random) -> None:
     for sub in ("scripts", "references", "assets"):
         (folder / sub).mkdir(parents=True)
     chinese = rng.random() < 0.1
-    description = _chinese(rng, 60) if chinese else (
-        f"{rng.choice(_VERBS)} {sentence(rng)} Takes a {rng.choice(_WORDS)} and gives a "
-        f"{rng.choice(_WORDS)}. Use when asked about a {rng.choice(_WORDS)}.")
+    description = (
+        _chinese(rng, 60)
+        if chinese
+        else (
+            f"{rng.choice(_VERBS)} {sentence(rng)} Takes a {rng.choice(_WORDS)} and gives a "
+            f"{rng.choice(_WORDS)}. Use when asked about a {rng.choice(_WORDS)}."
+        )
+    )
     sections = "\n".join(
         f"## {sentence(rng, 4)}\n\n{_paragraph(rng, chinese)}\n"
         for _ in range(rng.choice((3, 6, 8, 8, 10, 16)))
@@ -36,13 +41,16 @@ def make_skill(folder: Path, rng: random.Random) -> None:
     (folder / "SKILL.md").write_text(
         f"---\nname: {folder.name}\ndescription: {description}\nlicense: Apache-2.0\n"
         f"metadata:\n  author: team-{rng.randrange(40)}\n---\n\n# {sentence(rng, 3)}\n\n"
-        f"{sections}\nSee [the guide](references/guide.md).\n", encoding="utf-8")
+        f"{sections}\nSee [the guide](references/guide.md).\n",
+        encoding="utf-8",
+    )
     steps = "\n".join(f"print({sentence(rng)!r})" for _ in range(20))
     (folder / "scripts" / "run.py").write_text(f"{steps}\n")
     (folder / "scripts" / "run.sh").write_text("#!/bin/sh\nexec python run.py\n")
     (folder / "references" / "guide.md").write_text(f"# Guide\n\n{_paragraph(rng, False)}\n")
     (folder / "assets" / "fields.json").write_text(
-        json.dumps({rng.choice(_WORDS): rng.random() for _ in range(20)}))
+        json.dumps({rng.choice(_WORDS): rng.random() for _ in range(20)})
+    )
 
 
 def _paragraph(rng: random.Random, chinese: bool) -> str:

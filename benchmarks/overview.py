@@ -52,26 +52,37 @@ class Row(NamedTuple):
     def cells(self) -> Sequence[str]:
         """Return the line as it is printed."""
         ratio = f"{self.seconds / self.floor:.2f}" if self.floor else ""
-        return (self.work, f"{self.skills:,}", _told(self.seconds), self.beside.replace("|", r"\|"),
-                _told(self.floor) if self.floor else "", ratio)
+        return (
+            self.work,
+            f"{self.skills:,}",
+            _told(self.seconds),
+            self.beside.replace("|", r"\|"),
+            _told(self.floor) if self.floor else "",
+            ratio,
+        )
 
 
 def main() -> None:
     """Measure at every size, and print the table."""
     arguments = _arguments()
     peers = None if arguments.no_peers else _peers()
-    rows = [row for size in arguments.skills
-            for row in _measured(size, arguments.seed, arguments.repeat, peers)]
+    rows = [
+        row
+        for size in arguments.skills
+        for row in _measured(size, arguments.seed, arguments.repeat, peers)
+    ]
     text = _table(rows)
     print(text)
     if arguments.save:
         (HERE / "results.md").write_text(
-            f"# Measured\n\nMade by `make bench`; the newest run replaces it.\n\n{text}\n", "utf-8")
+            f"# Measured\n\nMade by `make bench`; the newest run replaces it.\n\n{text}\n", "utf-8"
+        )
 
 
 def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator[Row]:
-    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-",
-                                     ignore_cleanup_errors=True) as place:
+    with tempfile.TemporaryDirectory(
+        prefix="skilldrop-bench-", ignore_cleanup_errors=True
+    ) as place:
         watched = Path(place, "watched")
         _say(f"making {size:,} skills of 5 files")
         make_skills(watched, size, seed)
@@ -91,9 +102,11 @@ class _Tree:
     def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
         self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
         self.base = config.load(None, watched, place / "data").model_copy(
-            update={"settle_quiet": 0.0})
+            update={"settle_quiet": 0.0}
+        )
         self.in_place = self.base.model_copy(
-            update={"data": place / "in-place", "publish": "in-place"})
+            update={"data": place / "in-place", "publish": "in-place"}
+        )
         self.hash_all = f"find {watched} -type f -print0 | xargs -0 sha256sum > /dev/null"
         self.stat_all = f"find {watched} -type f -printf '%p %s %T@\\n' > /dev/null"
 
@@ -103,15 +116,35 @@ class _Tree:
         hashing, listing = self._floor(self.hash_all), self._floor(self.stat_all)
         cold = self._cold(self.in_place, processes)
         yield Row("cold scan, publish in-place", self.size, cold, "find | sha256sum", hashing)
-        yield Row("cold scan, publish in-place, one process", self.size,
-                  self._cold(self.in_place, serial), "find | sha256sum", hashing)
-        yield Row("unchanged re-scan", self.size, self._median(lambda: _scan(self.in_place)),
-                  "find -printf", listing)
-        yield Row("deep re-scan", self.size, _seconds(lambda: _scan(self.in_place, deep=True)),
-                  "find | sha256sum", hashing)
+        yield Row(
+            "cold scan, publish in-place, one process",
+            self.size,
+            self._cold(self.in_place, serial),
+            "find | sha256sum",
+            hashing,
+        )
+        yield Row(
+            "unchanged re-scan",
+            self.size,
+            self._median(lambda: _scan(self.in_place)),
+            "find -printf",
+            listing,
+        )
+        yield Row(
+            "deep re-scan",
+            self.size,
+            _seconds(lambda: _scan(self.in_place, deep=True)),
+            "find | sha256sum",
+            hashing,
+        )
         copying = self._copying()
-        yield Row("cold scan, publish copy", self.size, self._cold(self.base, processes),
-                  "cold scan in-place + cp -r", cold + copying)
+        yield Row(
+            "cold scan, publish copy",
+            self.size,
+            self._cold(self.base, processes),
+            "cold scan in-place + cp -r",
+            cold + copying,
+        )
         self.hashing = hashing
 
     def one_change(self) -> Iterator[Row]:
@@ -130,12 +163,23 @@ class _Tree:
             before = time.process_time()
             times.append(_seconds(lambda: scan_once(self.base, store, [unit])))
             cpu.append(time.process_time() - before)
-        yield Row("one change → package and index", self.size, statistics.median(times),
-                  "sha256sum of its folder", hashing)
+        yield Row(
+            "one change → package and index",
+            self.size,
+            statistics.median(times),
+            "sha256sum of its folder",
+            hashing,
+        )
         yield Row("one change, CPU", self.size, statistics.median(cpu))
-        yield Row("index rebuild, nothing new", self.size, self._median(
-            lambda: publish_indexes(store, self.base.index_specs, self.base.index_folder,
-                                    datetime.now(UTC))))
+        yield Row(
+            "index rebuild, nothing new",
+            self.size,
+            self._median(
+                lambda: publish_indexes(
+                    store, self.base.index_specs, self.base.index_folder, datetime.now(UTC)
+                )
+            ),
+        )
         store.close()
 
     def questions(self) -> Iterator[Row]:
@@ -146,13 +190,18 @@ class _Tree:
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
         with _site(self.base) as asked:
-            for name, path in {"home": "/", "table of skills": "/catalog/skills",
-                               "skill": f"/skills/{skill}", "search JSON": "/search.json?q=invoice",
-                               "index": "/index/default"}.items():
+            for name, path in {
+                "home": "/",
+                "table of skills": "/catalog/skills",
+                "skill": f"/skills/{skill}",
+                "search JSON": "/search.json?q=invoice",
+                "index": "/index/default",
+            }.items():
                 yield Row(f"site: {name}", self.size, asked(path, {}))
             tag = asked.tag("/index/default")
-            yield Row("site: index, 304", self.size, asked("/index/default",
-                                                           {"If-None-Match": tag}))
+            yield Row(
+                "site: index, 304", self.size, asked("/index/default", {"If-None-Match": tag})
+            )
 
     def memory(self) -> Iterator[Row]:
         """Read the peak memory of a service that starts on this tree and takes it all in."""
@@ -162,8 +211,9 @@ class _Tree:
     def peers(self, python: Path) -> Iterator[Row]:
         """Time others on the same tree, beside our cold scan of it."""
         _say(f"{self.size:,}: peers")
-        told = subprocess.run([python, HERE / "peers.py", self.watched], capture_output=True,
-                              check=True, text=True).stdout
+        told = subprocess.run(
+            [python, HERE / "peers.py", self.watched], capture_output=True, check=True, text=True
+        ).stdout
         for name, seconds in json.loads(told).items():
             yield Row(name, self.size, seconds, "find | sha256sum", self.hashing)
 
@@ -178,14 +228,17 @@ class _Tree:
             _put_aside(settings.data)
             os.sync()
             return _seconds(lambda: _scan(settings, engine))
+
         return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
     def _copying(self) -> float:
         def once() -> float:
             _put_aside(self.place / "copy")
             os.sync()
-            return _seconds(lambda: subprocess.run(
-                ["cp", "-r", self.watched, self.place / "copy"], check=True))
+            return _seconds(
+                lambda: subprocess.run(["cp", "-r", self.watched, self.place / "copy"], check=True)
+            )
+
         return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
 
@@ -205,8 +258,9 @@ class _Asked:
 
     def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
         """Return the median seconds of an answer."""
-        return statistics.median([_seconds(lambda: self._get(path, headers))
-                                  for _ in range(count + 5)][5:])
+        return statistics.median(
+            [_seconds(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
+        )
 
     def tag(self, path: str) -> str:
         """Return the ETag of an answer."""
@@ -245,9 +299,18 @@ def _answers(asked: _Asked) -> bool:
 def _peak_memory(settings: Settings) -> float:
     _put_aside(settings.data)
     up = subprocess.Popen(
-        [Path(sys.executable).with_name("skilldrop"), "--watched", settings.root_specs[0].path,
-         "--data", settings.data, "up", "--no-site"], stderr=subprocess.DEVNULL,
-        env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"})
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            settings.root_specs[0].path,
+            "--data",
+            settings.data,
+            "up",
+            "--no-site",
+        ],
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"},
+    )
     try:
         _wait_for(lambda: up.poll() is not None or _is_quiet(settings.catalog_path), 1800)
         status = Path(f"/proc/{up.pid}/status").read_text()
@@ -260,9 +323,11 @@ def _peak_memory(settings: Settings) -> float:
 def _is_quiet(catalog: Path) -> bool:
     try:
         with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
-            return bool(db.execute(
-                "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
-            ).fetchone()[0])
+            return bool(
+                db.execute(
+                    "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
+                ).fetchone()[0]
+            )
     except sqlite3.OperationalError:
         return False
 
@@ -282,8 +347,9 @@ def _peers() -> Path:
     if not python.exists():
         _say("installing the peers")
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"],
-                       check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"], check=True
+        )
     return python
 
 
@@ -300,9 +366,11 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    machine = (f"{platform.machine()}, {os.cpu_count()} cores ({_processor()}), "
-               f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
-               f"SQLite {sqlite3.sqlite_version}, {datetime.now(UTC):%Y-%m-%d}.")
+    machine = (
+        f"{platform.machine()}, {os.cpu_count()} cores ({_processor()}), "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"SQLite {sqlite3.sqlite_version}, {datetime.now(UTC):%Y-%m-%d}."
+    )
     head = ["| work | skills | seconds | beside | seconds | ratio |", "|---|---|---|---|---|---|"]
     return "\n".join([machine, "", *head, *(f"| {' | '.join(row.cells())} |" for row in rows)])
 

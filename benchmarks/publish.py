@@ -32,8 +32,9 @@ from pipeline.rounds import FullScan
 def main() -> None:
     """Make the skills, time everything, print the table."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-", dir=arguments.dir,
-                                     ignore_cleanup_errors=True) as place:
+    with tempfile.TemporaryDirectory(
+        prefix="skilldrop-bench-", dir=arguments.dir, ignore_cleanup_errors=True
+    ) as place:
         bench = _Bench(Path(place))
         print(f"Making {arguments.skills:,} skills of 5 files …", flush=True)
         make_skills(bench.root, arguments.skills, arguments.seed)
@@ -47,18 +48,27 @@ def main() -> None:
         counts = bench.counts()
         subprocess.run(["chmod", "-R", "u+w", place], check=True)
     seconds = {name: statistics.median(each) for name, each in times.items()}
-    print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
-          f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
-          f"median of {arguments.repeat}\n")
+    print(
+        f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+        f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
+        f"median of {arguments.repeat}\n"
+    )
     print("| work | seconds | floor | floor seconds | ratio |")
     print("|---|---|---|---|---|")
-    for work, floor in (("publish all", "cp -r"), ("publish all", "cp -r, sync"),
-                        ("publish one changed file each", "cp -al"),
-                        ("publish one changed file each", "cp -r")):
-        print(f"| {work} | {seconds[work]:.2f} | `{floor}` | {seconds[floor]:.2f} "
-              f"| {seconds[work] / seconds[floor]:.2f} |")
-    print(f"\nOf {counts[0]:,} files republished, {counts[1]:,} were written and the others are "
-          "hard links.")
+    for work, floor in (
+        ("publish all", "cp -r"),
+        ("publish all", "cp -r, sync"),
+        ("publish one changed file each", "cp -al"),
+        ("publish one changed file each", "cp -r"),
+    ):
+        print(
+            f"| {work} | {seconds[work]:.2f} | `{floor}` | {seconds[floor]:.2f} "
+            f"| {seconds[work] / seconds[floor]:.2f} |"
+        )
+    print(
+        f"\nOf {counts[0]:,} files republished, {counts[1]:,} were written and the others are "
+        "hard links."
+    )
 
 
 class _Bench:
@@ -86,14 +96,25 @@ class _Bench:
 
     def counts(self) -> tuple[int, int]:
         """Return how many files the last republication published, and how many it wrote."""
-        files = [file.stat().st_nlink for version in
-                 {(shelf / "current").resolve() for shelf in self.folder.path.iterdir()}
-                 for file in version.rglob("*") if file.is_file()]
+        files = [
+            file.stat().st_nlink
+            for version in {(shelf / "current").resolve() for shelf in self.folder.path.iterdir()}
+            for file in version.rglob("*")
+            if file.is_file()
+        ]
         return len(files), files.count(1)
 
     def _scan(self) -> None:
-        list(FullScan(self.store, [RootSpec(str(self.root))], Limits(), quiet=0.0,
-                      trigger="re-scan", engine=serial).run())
+        list(
+            FullScan(
+                self.store,
+                [RootSpec(str(self.root))],
+                Limits(),
+                quiet=0.0,
+                trigger="re-scan",
+                engine=serial,
+            ).run()
+        )
 
     def _cp(self, how: str, name: str, *, sync: bool = False) -> None:
         subprocess.run(["cp", how, self.root, self.place / name], check=True)

@@ -38,7 +38,8 @@ def main() -> None:
         print(f"Making and scanning {arguments.skills:,} skills …", flush=True)
         make_skills(watched, arguments.skills, arguments.seed)
         settings = config.load(None, watched, Path(place, "data")).model_copy(
-            update={"settle_quiet": 0})
+            update={"settle_quiet": 0}
+        )
         store = open_store(settings)
         scan_once(settings, store)
         names = [row[0] for row in store.db.execute("SELECT skill_id FROM skills")]
@@ -53,15 +54,19 @@ def main() -> None:
             busy, still = _while_scanning(settings, port, names, arguments.requests)
         finally:
             site.stop()
-    print(f"\n{platform.machine()}, Python {platform.python_version()}, {arguments.skills:,} "
-          f"skills, {arguments.requests} requests each; milliseconds, median (95 of 100)\n")
+    print(
+        f"\n{platform.machine()}, Python {platform.python_version()}, {arguments.skills:,} "
+        f"skills, {arguments.requests} requests each; milliseconds, median (95 of 100)\n"
+    )
     print("| asked for | at rest | target | while a scan stores | target | ratio |")
     print("|---|---|---|---|---|---|")
     for name, times in rest.items():
         target = TARGETS.get(name)
         at_rest, meanwhile = statistics.median(times), statistics.median(busy[name])
-        print(f"| {name} | {_told(times)} | {target or ''} | {_told(busy[name])} "
-              f"| {2 * target if target else ''} | {meanwhile / at_rest:.1f} |")
+        print(
+            f"| {name} | {_told(times)} | {target or ''} | {_told(busy[name])} "
+            f"| {2 * target if target else ''} | {meanwhile / at_rest:.1f} |"
+        )
     if not still:
         print("\nThe scan ended before the last request: the second column is partly at rest.")
 
@@ -78,8 +83,9 @@ def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float
         "search JSON": [(f"/search.json?q={quote(word)}", {}) for word in words],
         "search page": [(f"/skills?q={quote(word)}", {}) for word in words],
         "table": [("/catalog/skills", {})],
-        "table, searched, JSON": [(f"/catalog/skills.json?_search={quote(word)}&_shape=array", {})
-                                  for word in words],
+        "table, searched, JSON": [
+            (f"/catalog/skills.json?_search={quote(word)}&_shape=array", {}) for word in words
+        ],
         "list of skills": [("/skills", {})],
         "skill page": [(f"/skills/{skill}", {}) for skill in skills],
         "skill preview": [(f"/skills/{skill}/preview", {}) for skill in skills],
@@ -91,8 +97,9 @@ def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float
     return {name: _times(connection, ways, requests) for name, ways in asked.items()}
 
 
-def _times(connection: http.client.HTTPConnection, ways: list[tuple[str, Mapping[str, str]]],
-           requests: int) -> list[float]:
+def _times(
+    connection: http.client.HTTPConnection, ways: list[tuple[str, Mapping[str, str]]], requests: int
+) -> list[float]:
     times = []
     for number in range(-5, requests):  # the first ones fill the caches
         path, headers = ways[number % len(ways)]
@@ -104,8 +111,9 @@ def _times(connection: http.client.HTTPConnection, ways: list[tuple[str, Mapping
     return times
 
 
-def _ask(connection: http.client.HTTPConnection, path: str,
-         headers: Mapping[str, str] | None = None) -> tuple[int, str]:
+def _ask(
+    connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str] | None = None
+) -> tuple[int, str]:
     connection.request("GET", path, headers=dict(headers or {}))
     response = connection.getresponse()
     response.read()
@@ -129,12 +137,23 @@ def _edit(watched: Path, count: int) -> None:
             file.write("\nOne line more.\n")
 
 
-def _while_scanning(settings: config.Settings, port: int, names: list[str],
-                    requests: int) -> tuple[dict[str, list[float]], bool]:
+def _while_scanning(
+    settings: config.Settings, port: int, names: list[str], requests: int
+) -> tuple[dict[str, list[float]], bool]:
     scan = subprocess.Popen(
-        [sys.executable, "-c", "from pipeline.program import main; main()", "--watched",
-         settings.root_specs[0].path, "--data", str(settings.data), "scan"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        [
+            sys.executable,
+            "-c",
+            "from pipeline.program import main; main()",
+            "--watched",
+            settings.root_specs[0].path,
+            "--data",
+            str(settings.data),
+            "scan",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         time.sleep(1.5)  # it starts and looks around first
         return _measure(port, names, requests), scan.poll() is None

@@ -45,8 +45,11 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     yield "index", _kilobytes(data / "index"), "kB"
     litestream = [BIN / "litestream"]
     url = f"file://{top}/replica"
-    yield "first replication, to a disk", _seconds(
-        [*litestream, "replicate", "-once", data / "catalog.db", url]), "s"
+    yield (
+        "first replication, to a disk",
+        _seconds([*litestream, "replicate", "-once", data / "catalog.db", url]),
+        "s",
+    )
     yield "replica, compressed", _kilobytes(top / "replica"), "kB"
     yield "restoring it", _seconds([*litestream, "restore", "-o", copy / "catalog.db", url]), "s"
     if shutil.which("rsync"):

@@ -21,8 +21,15 @@ from hypothesis.stateful import run_state_machine_as_test
 from promise import Life, LifeOfAProcess
 from serving import FAKETIME
 
-LIVES = settings(max_examples=10, stateful_step_count=40, deadline=None, database=None,
-                 phases=[Phase.generate], print_blob=False, suppress_health_check=list(HealthCheck))
+LIVES = settings(
+    max_examples=10,
+    stateful_step_count=40,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    print_blob=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def main() -> None:

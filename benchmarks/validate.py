@@ -40,15 +40,18 @@ def main() -> int:
             "skilldrop, the default profiles": lambda: _valid(skills, FOR_ALL),
         }
         seconds = _measure(judges, len(folders), arguments.repeat)
-    print(f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
-          f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
-          f"median of {arguments.repeat}\n")
+    print(
+        f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
+        f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
+        f"median of {arguments.repeat}\n"
+    )
     print("| validator | seconds | µs a skill | times as fast |")
     print("|---|---|---|---|")
     reference = seconds["skills_ref.validate"]
     for name, taken in seconds.items():
-        print(f"| {name} | {taken:.2f} | {taken / len(folders) * 1e6:.0f} "
-              f"| {reference / taken:.1f} |")
+        print(
+            f"| {name} | {taken:.2f} | {taken / len(folders) * 1e6:.0f} | {reference / taken:.1f} |"
+        )
     return 0
 
 

@@ -18,8 +18,10 @@ def knows(db: Database, kind: Kind, at: int) -> bool:
     if kind == "index":
         return _knows_index(db, at)
     is_there = S_ISDIR if kind == "packages" else S_ISREG
-    return any(is_there(_mode(os_path(name), at))
-               for name, in db.execute(_MADE[kind], [_ENOUGH]).fetchall())
+    return any(
+        is_there(_mode(os_path(name), at))
+        for (name,) in db.execute(_MADE[kind], [_ENOUGH]).fetchall()
+    )
 
 
 _MADE = {
@@ -30,10 +32,11 @@ _MADE = {
 
 def _knows_index(db: Database, at: int) -> bool:
     """Tell whether the report of an index is there that says what was published once."""
-    for name, in db.execute("SELECT name FROM indexes").fetchall():
+    for (name,) in db.execute("SELECT name FROM indexes").fetchall():
         try:
-            handle = os.open(f"{name}.meta.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK,
-                             dir_fd=at)
+            handle = os.open(
+                f"{name}.meta.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at
+            )
             with open(handle, "rb") as file:
                 sha256 = str(json.load(file)["sha256"])
         except (OSError, ValueError, KeyError, TypeError):

@@ -7,22 +7,42 @@ from typing import Any
 from catalog.record import ApexBridge
 from catalog.rows import to_json
 
-_LISTS = ("capabilities", "intents", "phrases", "event_types", "network_allowlist", "helpers",
-          "references", "assets")
+_LISTS = (
+    "capabilities",
+    "intents",
+    "phrases",
+    "event_types",
+    "network_allowlist",
+    "helpers",
+    "references",
+    "assets",
+)
 _MAPS = ("input_schema", "output_schema", "environment")
 _FLAGS = ("requires_filesystem", "cacheable")
-_PLAIN = ("type", "protocol", "timeout_ms", "memory_mb", "network", "filesystem", "security_from",
-          "entry", "abp_kind", "ttl")
+_PLAIN = (
+    "type",
+    "protocol",
+    "timeout_ms",
+    "memory_mb",
+    "network",
+    "filesystem",
+    "security_from",
+    "entry",
+    "abp_kind",
+    "ttl",
+)
 
 COLUMNS = (*_PLAIN, *_FLAGS, *_LISTS, *_MAPS)
 TOOL_COLUMNS = ("name", "description", "kind", "parameters", "returns")
 
 _NAMES, _TOOL_NAMES = (
-    ", ".join(f'"{column}"' for column in columns) for columns in (COLUMNS, TOOL_COLUMNS))
-_INSERT = (f"INSERT INTO apexbridge_skills (skill, {_NAMES}) "
-           f"VALUES (?{', ?' * len(COLUMNS)})")
-_INSERT_TOOL = (f"INSERT INTO abp_tools (skill, position, {_TOOL_NAMES}) "
-                f"VALUES (?, ?{', ?' * len(TOOL_COLUMNS)})")
+    ", ".join(f'"{column}"' for column in columns) for columns in (COLUMNS, TOOL_COLUMNS)
+)
+_INSERT = f"INSERT INTO apexbridge_skills (skill, {_NAMES}) VALUES (?{', ?' * len(COLUMNS)})"
+_INSERT_TOOL = (
+    f"INSERT INTO abp_tools (skill, position, {_TOOL_NAMES}) "
+    f"VALUES (?, ?{', ?' * len(TOOL_COLUMNS)})"
+)
 
 
 def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bool:
@@ -30,8 +50,9 @@ def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bo
     row = db.execute(f"SELECT {_NAMES} FROM apexbridge_skills WHERE skill = ?", [skill]).fetchone()
     if declared is None or row is None:
         return declared is None and row is None
-    tools = db.execute(f"SELECT {_TOOL_NAMES} FROM abp_tools WHERE skill = ? ORDER BY position",
-                       [skill]).fetchall()
+    tools = db.execute(
+        f"SELECT {_TOOL_NAMES} FROM abp_tools WHERE skill = ? ORDER BY position", [skill]
+    ).fetchall()
     return bool(row == _row(declared) and tools == _tools(declared))
 
 
@@ -41,8 +62,14 @@ def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> 
     execute("DELETE FROM apexbridge_skills WHERE skill = ?", [(skill,) for skill in declared])
     packages = [(skill, package) for skill, package in declared.items() if package]
     execute(_INSERT, [(skill, *_row(package)) for skill, package in packages])
-    execute(_INSERT_TOOL, [(skill, position, *tool) for skill, package in packages
-                           for position, tool in enumerate(_tools(package))])
+    execute(
+        _INSERT_TOOL,
+        [
+            (skill, position, *tool)
+            for skill, package in packages
+            for position, tool in enumerate(_tools(package))
+        ],
+    )
 
 
 def _row(declared: ApexBridge) -> tuple[Any, ...]:
@@ -57,8 +84,10 @@ def _row(declared: ApexBridge) -> tuple[Any, ...]:
 
 def _tools(declared: ApexBridge) -> list[tuple[Any, ...]]:
     """Return the values of TOOL_COLUMNS of each tool."""
-    return [(tool.name, tool.description, tool.kind, _json(tool.parameters), _json(tool.returns))
-            for tool in declared.tools]
+    return [
+        (tool.name, tool.description, tool.kind, _json(tool.parameters), _json(tool.returns))
+        for tool in declared.tools
+    ]
 
 
 def _json(value: Mapping[str, Any] | None) -> str | None:

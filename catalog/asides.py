@@ -34,5 +34,6 @@ def keep_newest(path: Path, aside: Path) -> None:
         for ending in ("-wal", "-shm"):
             with suppress(OSError):
                 path.with_name(f"{name}{ending}").unlink()
-        log.warning("removed %s: of damaged catalogs the newest %d are kept",
-                    path.with_name(name), KEPT)
+        log.warning(
+            "removed %s: of damaged catalogs the newest %d are kept", path.with_name(name), KEPT
+        )

@@ -23,8 +23,10 @@ def impossible(path: str) -> str | None:
     if not path.strip():
         return "no file is named"
     if _size(path) > LONGEST_PATH or max(map(_size, path.split("/"))) > LONGEST_NAME:
-        return (f"it is longer than a path can be: {LONGEST_PATH:,} bytes, "
-                f"{LONGEST_NAME} of them in one name")
+        return (
+            f"it is longer than a path can be: {LONGEST_PATH:,} bytes, "
+            f"{LONGEST_NAME} of them in one name"
+        )
     if any(unicodedata.category(char) in ("Cc", "Cs") for char in path):
         return "it holds control characters, or is not valid Unicode"
     if path.startswith("/") or _SCHEME.match(path) or _DRIVE.match(path):

@@ -42,17 +42,22 @@ def present(db: Database, root: str) -> dict[str, Present]:
     """Return the skill folders that the catalog believes to be in a root."""
     found = db.execute(
         "SELECT path, status, fingerprint, is_held, pending_since IS NOT NULL,"
-        " coalesced > 0 FROM skills WHERE root = ? AND status != 'removed'", [root])
-    return {path: Present(status, fingerprint, bool(held), bool(pending),
-                          bool(delayed))
-            for path, status, fingerprint, held, pending, delayed in found}
+        " coalesced > 0 FROM skills WHERE root = ? AND status != 'removed'",
+        [root],
+    )
+    return {
+        path: Present(status, fingerprint, bool(held), bool(pending), bool(delayed))
+        for path, status, fingerprint, held, pending, delayed in found
+    }
 
 
 def unconfigured(db: Database) -> list[tuple[str, str, bool]]:
     """Return root, path and whether it is held of the skills of roots not configured any more."""
-    return db.execute("SELECT s.root, s.path, s.is_held FROM roots AS r"
-                      " CROSS JOIN skills AS s ON s.root = r.path"
-                      " WHERE s.status != 'removed' AND r.configured = 0").fetchall()
+    return db.execute(
+        "SELECT s.root, s.path, s.is_held FROM roots AS r"
+        " CROSS JOIN skills AS s ON s.root = r.path"
+        " WHERE s.status != 'removed' AND r.configured = 0"
+    ).fetchall()
 
 
 class Moment(NamedTuple):
@@ -65,18 +70,26 @@ class Moment(NamedTuple):
 def moment(db: Database) -> Moment:
     """Return what is needed to tell later what has changed since."""
     held = db.execute("SELECT root, path FROM skills WHERE pending_since IS NOT NULL AND is_held")
-    return Moment(db.execute("SELECT ifnull(max(id), 0) FROM ingestions").fetchone()[0],
-                  frozenset(held.fetchall()))
+    return Moment(
+        db.execute("SELECT ifnull(max(id), 0) FROM ingestions").fetchone()[0],
+        frozenset(held.fetchall()),
+    )
 
 
 def changes_since(db: Database, moment: Moment) -> list[Applied]:
     """Return what the history says has become of skills since a moment, in its order."""
-    return [Applied(*found) for found in db.execute(
-        "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail FROM ingestions AS i"
-        " LEFT JOIN skills AS s ON s.id = i.skill WHERE i.id > ? ORDER BY i.id", [moment.last])]
+    return [
+        Applied(*found)
+        for found in db.execute(
+            "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail FROM ingestions AS i"
+            " LEFT JOIN skills AS s ON s.id = i.skill WHERE i.id > ? ORDER BY i.id",
+            [moment.last],
+        )
+    ]
 
 
 # Against a verdict
+
 
 def contradictions(db: Database, verdict: Verdict) -> list[str]:
     """Return in words where the catalog does not say what a fresh verdict on a folder says."""
@@ -107,13 +120,20 @@ def _of_record(db: Database, row: rows.Row, record: SkillRecord) -> Iterator[str
 
 
 def _holds(db: Database, version: int | None, record: SkillRecord) -> bool:
-    said = db.execute("SELECT digest, skill_md_hash, skill_md_content FROM versions WHERE id = ?",
-                      [version]).fetchone()
-    files = db.execute("SELECT version, path, kind, size, sha256, mode, is_text, text FROM files"
-                       " WHERE version = ? ORDER BY path", [version]).fetchall()
+    said = db.execute(
+        "SELECT digest, skill_md_hash, skill_md_content FROM versions WHERE id = ?", [version]
+    ).fetchone()
+    files = db.execute(
+        "SELECT version, path, kind, size, sha256, mode, is_text, text FROM files"
+        " WHERE version = ? ORDER BY path",
+        [version],
+    ).fetchall()
     return said == (record.digest, record.skill_md_hash, record.skill_md_content) and (
-        files == sorted((rows.file(version or 0, entry) for entry in record.files),
-                        key=lambda file: file[1]))
+        files
+        == sorted(
+            (rows.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
+        )
+    )
 
 
 def _of_rejection(row: rows.Row, rejection: Rejection) -> Iterator[str]:
@@ -142,11 +162,13 @@ def _findings(db: Database, which: str, values: list[object]) -> list[tuple[obje
     columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
     found = db.execute(
         f"SELECT {columns} FROM findings WHERE {which} AND code NOT IN (?, ?, ?)",
-        [*values, *NOT_OF_THE_FOLDER])
+        [*values, *NOT_OF_THE_FOLDER],
+    )
     return sorted(found.fetchall(), key=repr)
 
 
 # Against itself
+
 
 def of_catalog(db: Database) -> Iterator[Difference]:
     """Yield where skills of one skill_id compete wrongly, and where the search has other skills."""
@@ -154,18 +176,31 @@ def of_catalog(db: Database) -> Iterator[Difference]:
     for row in db.query(_PRESENT):
         rivals[row["skill_id"]].append(row)
     for skill_id, group in rivals.items():
-        winner = min(group, key=lambda r: standing(
-            r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])))
+        winner = min(
+            group,
+            key=lambda r: standing(
+                r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
+            ),
+        )
         for row in group:
-            expected = (("shadowed", winner["id"]) if row is not winner else
-                        ("shadowed", None) if row["is_withheld"] else ("active", None))
+            expected = (
+                ("shadowed", winner["id"])
+                if row is not winner
+                else ("shadowed", None)
+                if row["is_withheld"]
+                else ("active", None)
+            )
             if (row["status"], row["shadowed_by"]) != expected:
                 should = "withheld" if winner["is_withheld"] else "the active skill"
-                yield Difference("catalog", f"{row['root']}/{row['path']}",
-                                 f"of {skill_id} {winner['path']} should be {should}")
+                yield Difference(
+                    "catalog",
+                    f"{row['root']}/{row['path']}",
+                    f"of {skill_id} {winner['path']} should be {should}",
+                )
     for wrong in search_rows.wrong_rows(db):
-        yield Difference("catalog", f"{wrong.root}/{wrong.path}",
-                         "the search does not have what it should")
+        yield Difference(
+            "catalog", f"{wrong.root}/{wrong.path}", "the search does not have what it should"
+        )
 
 
 _PRESENT = f"""
@@ -178,9 +213,10 @@ _PRESENT = f"""
 
 # Against what is published
 
+
 def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:
     """Yield the index files that are not what the catalog says now."""
-    for name, in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
+    for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
         spec = index_query.index_spec(db, name)
         index = index_query.build_index(db, spec)
         file = folder / spec.file_name
@@ -192,7 +228,9 @@ def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:
             yield Difference("index", str(meta), "the report is not what the catalog says")
         recorded = db.execute(
             "SELECT b.sha256 FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
-            " WHERE i.name = ?", [name]).fetchone()
+            " WHERE i.name = ?",
+            [name],
+        ).fetchone()
         if recorded != (index.sha256,):
             yield Difference("index", name, "the catalog has not noted its publication")
 

@@ -19,6 +19,6 @@ def body_of(skill_md: str, chars: int) -> Body:
     if "\r" in skill_md:
         skill_md = skill_md.replace("\r\n", "\n").replace("\r", "\n")
     whole = skill_md.rstrip()
-    text = whole[len(whole) - chars:]
+    text = whole[len(whole) - chars :]
     size = len(text.encode())
     return Body(text, len(whole.encode()) - size + 1, size)

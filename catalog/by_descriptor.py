@@ -80,8 +80,9 @@ def remove(name: str, at: int) -> None:
     try:
         while levels:
             level = levels[-1]
-            inner = next(filter(None, (
-                _removable(each, level.at, mount) for each in level.names)), None)
+            inner = next(
+                filter(None, (_removable(each, level.at, mount) for each in level.names)), None
+            )
             if inner:
                 levels.append(inner)
                 continue

@@ -55,5 +55,7 @@ def _regular(handle: int, path: str) -> BinaryIO:
 
 
 def _not_regular(path: str) -> PathRefused:
-    return PathRefused(f"{path[:200]!r} is a link or a special file on the disk, not the regular "
-                       "file that the catalog knows; it is not followed or opened.")
+    return PathRefused(
+        f"{path[:200]!r} is a link or a special file on the disk, not the regular "
+        "file that the catalog knows; it is not followed or opened."
+    )

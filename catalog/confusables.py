@@ -10,10 +10,33 @@ import re
 import unicodedata
 
 _LIKE_LATIN = {
-    "a": "аαɑ", "b": "вьβ", "c": "сϲ", "d": "ԁ", "e": "еεҽ", "f": "ϝ", "g": "ɡցԍ",
-    "h": "һհн", "i": "іιıɩ", "j": "јϳյ", "k": "кκĸ", "l": "ӏ1ǀⵏ", "m": "мϻ", "n": "ηոп",
-    "o": "оοօσ0", "p": "рρ", "q": "ԛզ", "r": "гꭇ", "s": "ѕꜱ", "t": "тτ", "u": "υսμ",
-    "v": "ѵνᴠ", "w": "ԝωա", "x": "хχ", "y": "уγʏү", "z": "ζᴢ", "3": "зɜ",
+    "a": "аαɑ",
+    "b": "вьβ",
+    "c": "сϲ",
+    "d": "ԁ",
+    "e": "еεҽ",
+    "f": "ϝ",
+    "g": "ɡցԍ",
+    "h": "һհн",
+    "i": "іιıɩ",
+    "j": "јϳյ",
+    "k": "кκĸ",
+    "l": "ӏ1ǀⵏ",
+    "m": "мϻ",
+    "n": "ηոп",
+    "o": "оοօσ0",
+    "p": "рρ",
+    "q": "ԛզ",
+    "r": "гꭇ",
+    "s": "ѕꜱ",
+    "t": "тτ",
+    "u": "υսμ",
+    "v": "ѵνᴠ",
+    "w": "ԝωա",
+    "x": "хχ",
+    "y": "уγʏү",
+    "z": "ζᴢ",
+    "3": "зɜ",
 }
 _SKELETON = str.maketrans({like: latin for latin, alike in _LIKE_LATIN.items() for like in alike})
 _SCRIPT = re.compile(r"(LATIN|GREEK|CYRILLIC|ARMENIAN) ")
@@ -38,8 +61,9 @@ def mixed_word(skill_id: str) -> str | None:
     if skill_id.isascii():
         return None
     for word in skill_id.split("-"):
-        scripts = {found[1] for letter in word
-                   if (found := _SCRIPT.match(unicodedata.name(letter, "")))}
+        scripts = {
+            found[1] for letter in word if (found := _SCRIPT.match(unicodedata.name(letter, "")))
+        }
         if len(scripts) > 1:
             return word
     return None

@@ -50,7 +50,8 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
     """
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout)
+            f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout
+        )
         try:
             sqlite_limits.apply(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -62,7 +63,8 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             raise CatalogDamaged(f"The catalog {path} cannot be read: {error}. {MADE_ANEW}") from (
-                error)
+                error
+            )
         raise CatalogUnusable(f"The catalog {path} cannot be read: {error}.") from error
     return connection
 
@@ -84,7 +86,8 @@ def read_mode(path: Path) -> str:
     if log.exists() and log.stat().st_size:
         raise CatalogUnusable(
             f"The catalog {path} was not closed, and its newest changes cannot be read without "
-            f"the right to write in {path.parent}. Let its owner run `skilldrop status` once.")
+            f"the right to write in {path.parent}. Let its owner run `skilldrop status` once."
+        )
     return READ_BESIDE_A_WRITER if is_locked(lock_of(path)) else READ_AT_REST
 
 
@@ -101,16 +104,20 @@ def leave_readable(connection: sqlite3.Connection, path: Path) -> None:
         connection.close()
 
 
-MADE_ANEW = ("A service that runs, or else the next `skilldrop up` or `skilldrop scan`, keeps the "
-             "damaged file aside and makes a new one from the roots, with all history that can be "
-             "read.")
+MADE_ANEW = (
+    "A service that runs, or else the next `skilldrop up` or `skilldrop scan`, keeps the "
+    "damaged file aside and makes a new one from the roots, with all history that can be "
+    "read."
+)
 
 
 def is_damage(error: BaseException) -> bool:
     """Tell whether an error says that a file is damaged, or is no database at all."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the details
     return isinstance(error, CatalogDamaged) or code in (
-        sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
 
 
 def is_ours(path: Path) -> bool:
@@ -132,12 +139,14 @@ def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
     """Make sure that this release wrote a catalog, or an earlier one. Raises CatalogUnusable."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION_ID:
         raise CatalogUnusable(
-            f"{path} is a database of another program. Name another --data directory.")
+            f"{path} is a database of another program. Name another --data directory."
+        )
     if newer := schema.unknown_migrations(connection):
         raise CatalogUnusable(
             f"The catalog {path} was written by a newer release of skilldrop ({newer[-1]}); this "
             "one does not know its tables. Install that release, or name another --data "
-            "directory.")
+            "directory."
+        )
 
 
 @contextmanager
@@ -158,7 +167,8 @@ def explained(path: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
         raise CatalogUnusable(
-            f"{error.filename or path} cannot be used: {error.strerror or error}.") from error
+            f"{error.filename or path} cannot be used: {error.strerror or error}."
+        ) from error
 
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}

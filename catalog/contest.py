@@ -37,8 +37,12 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
         contenders[row["skill_id"]].append(row)
     decided = []
     for rivals in contenders.values():
-        winner = min(rivals, key=lambda r: standing(
-            r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])))
+        winner = min(
+            rivals,
+            key=lambda r: standing(
+                r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
+            ),
+        )
         for row in rivals:
             standing_now = (row["status"], row["shadowed_by"], row["status_reason"])
             if standing_now != (decision := _decision(db, row, winner)):
@@ -46,7 +50,8 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
                 _tell(row, winner, decision[2])
     db.conn.executemany(
         "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?,"
-        " last_changed = max(last_changed, ?) WHERE id = ?", decided,
+        " last_changed = max(last_changed, ?) WHERE id = ?",
+        decided,
     )
     lookalikes.mark(db, skill_ids)
 
@@ -59,22 +64,31 @@ def decide_all(db: Database, at: str) -> None:
 def _tell(row: rows.Row, winner: rows.Row, why: str | None) -> None:
     place = f"{row['root']}/{row['path']}"
     if row["id"] == winner["id"] and why:
-        log.warning("%s: the skill in %r is %s; nothing of it is published", row["skill_id"],
-                    place, why)
+        log.warning(
+            "%s: the skill in %r is %s; nothing of it is published", row["skill_id"], place, why
+        )
     elif row["id"] == winner["id"]:
         log.info("%s: the skill in %r is active", row["skill_id"], place)
     else:
-        log.info("%s: the skill in %r is shadowed by the %s skill in %r", row["skill_id"], place,
-                 winner["level"], f"{winner['root']}/{winner['path']}")
+        log.info(
+            "%s: the skill in %r is shadowed by the %s skill in %r",
+            row["skill_id"],
+            place,
+            winner["level"],
+            f"{winner['root']}/{winner['path']}",
+        )
 
 
-def _decision(db: Database, row: rows.Row,
-              winner: rows.Row) -> tuple[str, int | None, str | None]:
+def _decision(db: Database, row: rows.Row, winner: rows.Row) -> tuple[str, int | None, str | None]:
     if row["id"] == winner["id"] and row["is_withheld"]:
-        version, = db.execute("SELECT version FROM versions WHERE id = ?",
-                              [row["current_version_id"]]).fetchone()
-        return ("shadowed", None,
-                withheld.reason(version, is_held=row["pinned_version_id"] is not None))
+        (version,) = db.execute(
+            "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
+        ).fetchone()
+        return (
+            "shadowed",
+            None,
+            withheld.reason(version, is_held=row["pinned_version_id"] is not None),
+        )
     if row["id"] == winner["id"]:
         return ("active", None, None)
     where = f"{winner['root']}/{winner['path']}"

@@ -53,8 +53,9 @@ class Difference:
             yield Line("place", _place(group), group[0][3] + 1)
             for tag, old_from, old_to, new_from, new_to in group:
                 if tag == "equal":
-                    yield from (Line("same", self.new[at], at + 1)
-                                for at in range(new_from, new_to))
+                    yield from (
+                        Line("same", self.new[at], at + 1) for at in range(new_from, new_to)
+                    )
                     continue
                 yield from (Line("del", self.old[at], at + 1) for at in range(old_from, old_to))
                 yield from (Line("add", self.new[at], at + 1) for at in range(new_from, new_to))
@@ -71,11 +72,14 @@ def difference(old: str, new: str, work: Work | None = None) -> Difference:
     before, after = _split(old), _split(new)
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
-    matcher = _Matcher(before[head:len(before) - tail], after[head:len(after) - tail],
-                       work or Work())
+    matcher = _Matcher(
+        before[head : len(before) - tail], after[head : len(after) - tail], work or Work()
+    )
     opcodes: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
-    opcodes += [(tag, old_from + head, old_to + head, new_from + head, new_to + head)
-                for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes()]
+    opcodes += [
+        (tag, old_from + head, old_to + head, new_from + head, new_to + head)
+        for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes()
+    ]
     if tail:
         opcodes.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
     matcher.opcodes = _joined(opcodes)
@@ -97,11 +101,11 @@ class _Matcher(difflib.SequenceMatcher[str]):
         self._work = work
         self.is_coarse = False
         # What looking for matches of a stretch of lines costs, at most.
-        self._costs = list(accumulate(
-            (1 + len(self.b2j.get(line, ())) for line in old), initial=0))
+        self._costs = list(accumulate((1 + len(self.b2j.get(line, ())) for line in old), initial=0))
 
-    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0,
-                           bhi: int | None = None) -> difflib.Match:
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
         ahi = len(self.a) if ahi is None else ahi
         if self._work.take(self._costs[ahi] - self._costs[alo]):
             return super().find_longest_match(alo, ahi, blo, bhi)

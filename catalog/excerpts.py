@@ -41,10 +41,16 @@ def beginning(text: str) -> str:
 def _pattern(words: str) -> "re.Pattern[str] | None":
     terms = []
     for word in re.findall(r"\w+", words):
-        terms += [re.escape(piece) for run in ngrams.CJK_RUN.findall(word)
-                  for piece in (run, *ngrams.pieces(run))]
-        terms += [rf"\b{re.escape(_ENDINGS.sub('', rest))}\w*"
-                  for rest in ngrams.CJK_RUN.split(word) if rest.strip("_")]
+        terms += [
+            re.escape(piece)
+            for run in ngrams.CJK_RUN.findall(word)
+            for piece in (run, *ngrams.pieces(run))
+        ]
+        terms += [
+            rf"\b{re.escape(_ENDINGS.sub('', rest))}\w*"
+            for rest in ngrams.CJK_RUN.split(word)
+            if rest.strip("_")
+        ]
     return re.compile("|".join(terms), re.IGNORECASE) if terms else None
 
 

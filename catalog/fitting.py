@@ -44,7 +44,7 @@ class Queue(Generic[S]):
     def after(self, place: int, count: int) -> Sequence[S]:
         """Return up to `count` skills from a place on."""
         self._draw(place + count)
-        return self.drawn[place:place + count]
+        return self.drawn[place : place + count]
 
     def length(self) -> int:
         """Return how many there are, drawing them all."""
@@ -89,8 +89,9 @@ def fit(form: Form, queue: Queue[S], total: int, budget: int) -> Plan:
         line = form.left_out(total - len(whole)) if 0 < len(whole) < total else ""
         text, parts = _composed(form, whole, line)
         return (text, parts) if len(text) <= budget else _composed(form, whole, "")
-    helped = _Helpings(form, form.names, queue.after(0, count),
-                       budget - form.frame - len(last_line))
+    helped = _Helpings(
+        form, form.names, queue.after(0, count), budget - form.frame - len(last_line)
+    )
     return _composed(form, helped.served(), last_line)
 
 
@@ -112,8 +113,14 @@ def _nameable(form: Form, queue: Queue[S], budget: int) -> int:
     if form.names is None:
         return 0
     names = form.names
-    room = (budget - form.frame - len(form.left_out(_MOST_LEFT_OUT))
-            - len(names.head) - len(names.foot) + len(names.between))
+    room = (
+        budget
+        - form.frame
+        - len(form.left_out(_MOST_LEFT_OUT))
+        - len(names.head)
+        - len(names.foot)
+        + len(names.between)
+    )
     count = 0
     while skill := queue.at(count):
         room -= len(names.line(skill)) + len(names.between)
@@ -133,8 +140,13 @@ class _Helpings:
         self._whole = [one_line(skill.description) for skill in skills]
         self._shown: list[str] = []  # descriptions, of the first skills
         self._entries: list[str] = []
-        self._room = room - len(names.head) - len(names.foot) - sum(map(len, self._lines)) - (
-            len(names.between) * (len(skills) - 1))
+        self._room = (
+            room
+            - len(names.head)
+            - len(names.foot)
+            - sum(map(len, self._lines))
+            - (len(names.between) * (len(skills) - 1))
+        )
 
     def served(self) -> list[Part]:
         """Return what each skill got."""
@@ -144,8 +156,10 @@ class _Helpings:
         for helping in (*HELPINGS[1:], max(map(len, self._whole))):
             if not all(self._lengthen(place, helping) for place in range(len(self._shown))):
                 break
-        return [*map(self._described, range(len(self._shown))),
-                *map(self._named, range(len(self._shown), len(self._skills)))]
+        return [
+            *map(self._described, range(len(self._shown))),
+            *map(self._named, range(len(self._shown), len(self._skills))),
+        ]
 
     def _describe(self, place: int) -> bool:
         """Turn the first of the mere names into an entry, if there is room for it."""
@@ -154,7 +168,8 @@ class _Helpings:
         entry = form.entry(self._skills[place], shown)
         is_last = place == len(self._skills) - 1
         freed = len(self._lines[place]) + (
-            len(names.head) + len(names.foot) if is_last else len(names.between))
+            len(names.head) + len(names.foot) if is_last else len(names.between)
+        )
         cost = len(entry) + (len(form.between) if place else 0) - freed
         if cost > self._room:
             return False
@@ -181,8 +196,12 @@ class _Helpings:
         shown, whole = self._shown[place], self._whole[place]
         if shown == whole:
             return Part("full", self._entries[place], shown)
-        return Part("shortened", self._entries[place], shown,
-                    f"{len(shown)} of {len(whole)} characters of its description are shown")
+        return Part(
+            "shortened",
+            self._entries[place],
+            shown,
+            f"{len(shown)} of {len(whole)} characters of its description are shown",
+        )
 
     def _named(self, place: int) -> Part:
         return Part("name_only", self._lines[place], reason="there is room for its name alone")

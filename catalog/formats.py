@@ -92,8 +92,10 @@ class Form:
         block = ""
         if names and self.names:
             block = f"{self.names.head}{self.names.between.join(names)}{self.names.foot}"
-        return (f"{self.head}{self.between.join(entries)}{self.after_entries}{block}{left_out}"
-                f"{self.foot}")
+        return (
+            f"{self.head}{self.between.join(entries)}{self.after_entries}{block}{left_out}"
+            f"{self.foot}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Format:
 
 
 # <available_skills>, as agents know it
+
 
 def _xml(wishes: Wishes) -> Form:
     return _tagged(wishes, _xml_entry, wishes.instruction)
@@ -138,9 +141,14 @@ def _tagged(wishes: Wishes, entry: Callable[[Listed, str], str], instruction: st
     where = f' files="{in_attribute(wishes.where)}"' if wishes.where else ""
     return Form(
         head="<available_skills>\n" + (f"{in_xml(instruction)}\n" if instruction else ""),
-        entry=entry, foot="</available_skills>\n",
-        names=Names(f"<by_name{where}>\n", lambda skill: f"{in_xml(_named(skill, wishes))}\n", "",
-                    "</by_name>\n"),
+        entry=entry,
+        foot="</available_skills>\n",
+        names=Names(
+            f"<by_name{where}>\n",
+            lambda skill: f"{in_xml(_named(skill, wishes))}\n",
+            "",
+            "</by_name>\n",
+        ),
         left_out=lambda count: f"<left_out>{in_xml(_rest(wishes, count))}</left_out>\n",
     )
 
@@ -156,30 +164,42 @@ def _summed_up(paths: Sequence[str]) -> list[str]:
     """Return a lone file of a folder by its path, several as `scripts/ (8)`."""
     tops = [path.partition("/") for path in paths]
     counts = Counter(top for top, slash, _ in tops if slash)
-    said = list(dict.fromkeys(
-        f"{top}/ ({counts[top]})" if counts[top] > 1 else f"{top}{slash}{rest}"
-        for top, slash, rest in tops))
+    said = list(
+        dict.fromkeys(
+            f"{top}/ ({counts[top]})" if counts[top] > 1 else f"{top}{slash}{rest}"
+            for top, slash, rest in tops
+        )
+    )
     more = len(said) - _MOST_FILES
     return [*said[:_MOST_FILES], f"… ({more})"] if more > 0 else said
 
 
 # Markdown: a line for each skill
 
+
 def _markdown(wishes: Wishes) -> Form:
     head = f"{in_markdown(wishes.instruction)}\n\n" if wishes.instruction else ""
     where = in_code(wishes.where) if wishes.where else None
     return Form(
-        head=head, entry=lambda skill, said: _markdown_entry(skill, said, wishes), foot="",
-        names=Names(f"\n{wording.by_name(wishes.language, where)}\n\n",
-                    lambda skill: f"- {in_markdown(_named(skill, wishes))}\n", "", ""),
+        head=head,
+        entry=lambda skill, said: _markdown_entry(skill, said, wishes),
+        foot="",
+        names=Names(
+            f"\n{wording.by_name(wishes.language, where)}\n\n",
+            lambda skill: f"- {in_markdown(_named(skill, wishes))}\n",
+            "",
+            "",
+        ),
         left_out=lambda count: f"\n{one_line(_rest(wishes, count))}\n",
     )
 
 
 def _markdown_entry(skill: Listed, description: str, wishes: Wishes) -> str:
     mark = "" if skill.user_invocable else f", {wording.PEOPLE_DO_NOT_START_IT[wishes.language]}"
-    return (f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
-            f"{in_markdown(description)}\n")
+    return (
+        f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
+        f"{in_markdown(description)}\n"
+    )
 
 
 # JSON
@@ -191,18 +211,27 @@ def _json(wishes: Wishes) -> Form:
     instruction = f'"instruction": {_text(wishes.instruction)},\n' if wishes.instruction else ""
     where = f'"files": {_text(wishes.where)}, ' if wishes.where else ""
     return Form(
-        head=f'{{{instruction}"skills": [', entry=_json_entry, between=",", after_entries="\n]",
+        head=f'{{{instruction}"skills": [',
+        entry=_json_entry,
+        between=",",
+        after_entries="\n]",
         foot="}\n",
-        names=Names(f',\n"by_name": {{{where}"names": [',
-                    lambda skill: _text(_named(skill, wishes)), ", ", "]}"),
-        left_out=lambda count: ',\n"left_out": ' + _encode(
-            {"count": count, "say": one_line(_rest(wishes, count))}),
+        names=Names(
+            f',\n"by_name": {{{where}"names": [',
+            lambda skill: _text(_named(skill, wishes)),
+            ", ",
+            "]}",
+        ),
+        left_out=lambda count: (
+            ',\n"left_out": ' + _encode({"count": count, "say": one_line(_rest(wishes, count))})
+        ),
     )
 
 
 def _json_entry(skill: Listed, description: str) -> str:
     entry: dict[str, object] = {
-        "name": one_line(skill.name), "description": one_line(description),
+        "name": one_line(skill.name),
+        "description": one_line(description),
         "location": one_line(skill.location),
     }
     if not skill.user_invocable:
@@ -212,13 +241,19 @@ def _json_entry(skill: Listed, description: str) -> str:
 
 def _discovery(_: Wishes) -> Form:
     """Follow the Agent Skills discovery index 0.2.0, in which a skill is whole or absent."""
-    return Form(head=f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [', entry=_discovery_entry,
-                between=",", after_entries="\n]", foot="}\n")
+    return Form(
+        head=f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [',
+        entry=_discovery_entry,
+        between=",",
+        after_entries="\n]",
+        foot="}\n",
+    )
 
 
 def _discovery_entry(skill: Listed, description: str) -> str:
     return "\n" + discovery_entry(
-        skill.skill_id, "skill-md", description, skill.location, skill.skill_md_hash)
+        skill.skill_id, "skill-md", description, skill.location, skill.skill_md_hash
+    )
 
 
 def discovery_entry(name: str, kind: str, description: str, url: str, sha256: str) -> str:
@@ -226,8 +261,15 @@ def discovery_entry(name: str, kind: str, description: str, url: str, sha256: st
 
     kind is skill-md for a SKILL.md by itself, or archive; sha256 is that of its bytes.
     """
-    return _encode({"name": name, "type": kind, "description": one_line(description),
-                    "url": one_line(url), "digest": f"sha256:{sha256}"})
+    return _encode(
+        {
+            "name": name,
+            "type": kind,
+            "description": one_line(description),
+            "url": one_line(url),
+            "digest": f"sha256:{sha256}",
+        }
+    )
 
 
 def _text(text: str) -> str:
@@ -235,6 +277,7 @@ def _text(text: str) -> str:
 
 
 # What the formats share
+
 
 def _named(skill: Listed, wishes: Wishes) -> str:
     """Return a name and, where its place does not follow from it, what leads there."""

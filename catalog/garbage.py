@@ -36,7 +36,7 @@ class Garbage:
         """
         # Rows first: what a crash leaves lying is named by nobody, and swept at the next start.
         self._left |= dict.fromkeys(_given_up(self._db, retention, at))
-        for package_path, in self._db.execute(_NAMED_AGAIN, [rows.to_json(list(self._left))]):
+        for (package_path,) in self._db.execute(_NAMED_AGAIN, [rows.to_json(list(self._left))]):
             del self._left[package_path]
         if not self._left:
             return 0
@@ -58,16 +58,22 @@ class Garbage:
 def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
     """Return the packages that need not be kept, which no version names from now on."""
     # A time to come was noted before the clock was set back: from now on it counts.
-    db.execute("UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL"
-               " AND retired_at > ?1", [_iso(at)])
-    found = db.execute(_COLLECTABLE, {
-        "graced": _iso(at - timedelta(seconds=retention.grace)),
-        "too_old": _iso(at - timedelta(days=retention.days)),
-        "most": retention.versions,
-    }).fetchall()
-    db.execute("UPDATE versions SET package_path = NULL"
-               " WHERE id IN (SELECT value FROM json_each(?))",
-               [rows.to_json([version for version, _ in found])])
+    db.execute(
+        "UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL AND retired_at > ?1",
+        [_iso(at)],
+    )
+    found = db.execute(
+        _COLLECTABLE,
+        {
+            "graced": _iso(at - timedelta(seconds=retention.grace)),
+            "too_old": _iso(at - timedelta(days=retention.days)),
+            "most": retention.versions,
+        },
+    ).fetchall()
+    db.execute(
+        "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
+        [rows.to_json([version for version, _ in found])],
+    )
     return [package_path for _, package_path in found]
 
 

@@ -32,10 +32,17 @@ class Gathered:
         execute = db.executemany
         self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
-        write(db, upsert, "skills", _SKILL_COLUMNS,
-              [_in_order(_SKILL_COLUMNS, row) for row in self.skills])
-        execute(insert("versions", _VERSION_COLUMNS),
-                [_in_order(_VERSION_COLUMNS, row) for row in self.versions])
+        write(
+            db,
+            upsert,
+            "skills",
+            _SKILL_COLUMNS,
+            [_in_order(_SKILL_COLUMNS, row) for row in self.skills],
+        )
+        execute(
+            insert("versions", _VERSION_COLUMNS),
+            [_in_order(_VERSION_COLUMNS, row) for row in self.versions],
+        )
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
         write(db, insert, "findings", rows.FINDING_COLUMNS, self.findings)
@@ -67,16 +74,71 @@ def _in_order(columns: Sequence[str], row: Mapping[str, Any]) -> tuple[Any, ...]
 
 FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
 _SKILL_COLUMNS = (
-    "id", "skill_id", "name", "display_name", "description", "status", "status_reason",
-    "shadowed_by", "spec_valid", "level", "plugin", "root", "path", "is_alias", "author", "license",
-    "compatibility", "allowed_tools", "category", "tags", "priority", "model_invocable",
-    "user_invocable", "body_lines", "estimated_tokens", "file_inventory", "frontmatter",
-    "skill_md_name", "skill_md_hash", "digest", "seen_digest", "fingerprint",
-    "current_version_id", "pinned_version_id", "package_path", "newest_rejected_at",
-    "pending_since", "pending_reason", "coalesced", "first_seen", "last_changed",
+    "id",
+    "skill_id",
+    "name",
+    "display_name",
+    "description",
+    "status",
+    "status_reason",
+    "shadowed_by",
+    "spec_valid",
+    "level",
+    "plugin",
+    "root",
+    "path",
+    "is_alias",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "category",
+    "tags",
+    "priority",
+    "model_invocable",
+    "user_invocable",
+    "body_lines",
+    "estimated_tokens",
+    "file_inventory",
+    "frontmatter",
+    "skill_md_name",
+    "skill_md_hash",
+    "digest",
+    "seen_digest",
+    "fingerprint",
+    "current_version_id",
+    "pinned_version_id",
+    "package_path",
+    "newest_rejected_at",
+    "pending_since",
+    "pending_reason",
+    "coalesced",
+    "first_seen",
+    "last_changed",
 )
-_VERSION_COLUMNS = ("id", "skill", "skill_id", "version", "ingested_at", "digest",
-                    "skill_md_hash", "file_inventory", "frontmatter", "skill_md_content",
-                    "described")
-_INGESTION_COLUMNS = ("skill", "root", "path", "scan", "trigger", "outcome", "detail", "version",
-                      "started_at", "took_ms", "steps")
+_VERSION_COLUMNS = (
+    "id",
+    "skill",
+    "skill_id",
+    "version",
+    "ingested_at",
+    "digest",
+    "skill_md_hash",
+    "file_inventory",
+    "frontmatter",
+    "skill_md_content",
+    "described",
+)
+_INGESTION_COLUMNS = (
+    "skill",
+    "root",
+    "path",
+    "scan",
+    "trigger",
+    "outcome",
+    "detail",
+    "version",
+    "started_at",
+    "took_ms",
+    "steps",
+)

@@ -38,18 +38,24 @@ def look(db: Database, catalog: Path | None) -> dict[str, Any]:
     newer while the row is still what it was written after; times of day may go back.
     """
     row = next(iter(db.query("SELECT * FROM health")))
-    troubles = list(db.query(
-        "SELECT part, what, since, times, last_at, next_try_at FROM troubles"
-        " ORDER BY since, part"))
+    troubles = list(
+        db.query(
+            "SELECT part, what, since, times, last_at, next_try_at FROM troubles"
+            " ORDER BY since, part"
+        )
+    )
     beside = read_file(catalog) if catalog else {}
     written_by = beside.get("pid"), beside.get("after")
     if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
         row["service_seen"], troubles = beside["seen"], beside["troubles"]
     return {
         "health": row,
-        "roots": list(db.query(
-            "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
-            " ORDER BY position")),
+        "roots": list(
+            db.query(
+                "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
+                " ORDER BY position"
+            )
+        ),
         "held": list(db.query(_HELD, [f"{HELD}: "])),
         "withheld": list(db.query(_WITHHELD)),
         "troubles": troubles,
@@ -61,7 +67,9 @@ def replace(db: Database, troubles: Sequence[Trouble]) -> None:
     db.execute("DELETE FROM troubles")
     db.conn.executemany(
         "INSERT INTO troubles (part, what, since, times, last_at, next_try_at)"
-        " VALUES (:part, :what, :since, :times, :last_at, :next_try_at)", map(asdict, troubles))
+        " VALUES (:part, :what, :since, :times, :last_at, :next_try_at)",
+        map(asdict, troubles),
+    )
 
 
 def file_of(catalog: Path) -> Path:
@@ -69,8 +77,9 @@ def file_of(catalog: Path) -> Path:
     return catalog.with_name(f"{catalog.name}.health")
 
 
-def write_file(catalog: Path, pid: int, seen: str, after: str | None,
-               troubles: Sequence[Trouble]) -> None:
+def write_file(
+    catalog: Path, pid: int, seen: str, after: str | None, troubles: Sequence[Trouble]
+) -> None:
     """Write troubles in place, as many as there is room for. Raises OSError.
 
     after is the service_seen that was written last into the catalog.
@@ -78,18 +87,22 @@ def write_file(catalog: Path, pid: int, seen: str, after: str | None,
     told = [asdict(one) | {"what": one.what[:LONGEST]} for one in troubles]
     while len(content := _content(pid, seen, after, told)) > SIZE:
         told.pop()
-    handle = os.open(file_of(catalog), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW,
-                     0o644)
+    handle = os.open(
+        file_of(catalog), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644
+    )
     try:
         os.pwrite(handle, content.ljust(SIZE), 0)
     finally:
         os.close(handle)
 
 
-def _content(pid: int, seen: str, after: str | None,
-             troubles: Sequence[Mapping[str, Any]]) -> bytes:
-    return json.dumps({"pid": pid, "seen": seen, "after": after,
-                       "troubles": troubles}).encode() + b"\n"
+def _content(
+    pid: int, seen: str, after: str | None, troubles: Sequence[Mapping[str, Any]]
+) -> bytes:
+    return (
+        json.dumps({"pid": pid, "seen": seen, "after": after, "troubles": troubles}).encode()
+        + b"\n"
+    )
 
 
 def read_file(catalog: Path) -> dict[str, Any]:

@@ -31,9 +31,17 @@ class Version:
 
     def as_json(self) -> dict[str, Json]:
         """Return the fields as they are published."""
-        return {"version": self.version, "ingested_at": self.ingested_at, "digest": self.digest,
-                "current": self.is_current, "has_files": self.has_files, "added": self.added,
-                "removed": self.removed, "changed": self.changed, "diff": self.diff}
+        return {
+            "version": self.version,
+            "ingested_at": self.ingested_at,
+            "digest": self.digest,
+            "current": self.is_current,
+            "has_files": self.has_files,
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "diff": self.diff,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +56,13 @@ class History:
 
     def as_json(self) -> dict[str, Json]:
         """Return the fields as they are published."""
-        return {"skill": self.name, "skill_id": self.skill_id, "status": self.status,
-                "held_at": self.held_at, "versions": [each.as_json() for each in self.versions]}
+        return {
+            "skill": self.name,
+            "skill_id": self.skill_id,
+            "status": self.status,
+            "held_at": self.held_at,
+            "versions": [each.as_json() for each in self.versions],
+        }
 
 
 def find_skill(db: Database, asked: str) -> rows.Row:
@@ -61,10 +74,13 @@ def find_skill(db: Database, asked: str) -> rows.Row:
     for column in ("name", "skill_id"):
         for row in list(db.query(_SKILL.format(column), [asked])):
             return row
-    names = [name for name, in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
+    names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
     near = closest(asked, names)
-    there = f"The closest are: {few(near)}." if near else (
-        f"There are: {few(names)}." if names else "The catalog has none yet.")
+    there = (
+        f"The closest are: {few(near)}."
+        if near
+        else (f"There are: {few(names)}." if names else "The catalog has none yet.")
+    )
     raise NotInCatalog(f"There is no skill {shown(asked)}. {there}")
 
 
@@ -72,16 +88,22 @@ def history(db: Database, asked: str) -> History:
     """Return all versions of a skill. Raises NotInCatalog."""
     skill = find_skill(db, asked)
     versions = tuple(_versions(db, skill))
-    held = next((each["version"] for each in db.query(
-        "SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]])), None)
+    held = next(
+        (
+            each["version"]
+            for each in db.query(
+                "SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]]
+            )
+        ),
+        None,
+    )
     return History(skill["skill_id"], skill["name"], skill["status"], held, versions[::-1])
 
 
 def find_version(db: Database, skill: rows.Row, version: str) -> rows.Row:
     """Return the row of a version that can be returned to. Raises NotInCatalog, naming those."""
     version = version.encode(errors="replace").decode()
-    found = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC",
-                          [skill["id"]]))
+    found = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
     kept = [row["version"] for row in found if row["package_path"] and row["described"] != _NOTHING]
     there = f"These can be returned to: {few(kept)}." if kept else "None can be returned to."
     for row in found:
@@ -89,11 +111,14 @@ def find_version(db: Database, skill: rows.Row, version: str) -> rows.Row:
             if row["version"] in kept:
                 return row
             if row["package_path"]:
-                raise NotInCatalog(f"Version {version} of {shown(skill['name'])} was stored by an "
-                                   "earlier release, which did not note all that is needed to "
-                                   f"return to it. {there}")
-            raise NotInCatalog(f"Of version {version} of {shown(skill['name'])} "
-                               f"{NO_LONGER_KEPT}. {there}")
+                raise NotInCatalog(
+                    f"Version {version} of {shown(skill['name'])} was stored by an "
+                    "earlier release, which did not note all that is needed to "
+                    f"return to it. {there}"
+                )
+            raise NotInCatalog(
+                f"Of version {version} of {shown(skill['name'])} {NO_LONGER_KEPT}. {there}"
+            )
     raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {there}")
 
 
@@ -102,11 +127,18 @@ def _versions(db: Database, skill: rows.Row) -> Iterator[Version]:
     text = ""
     first = True
     for row in list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id", [skill["id"]])):
-        now = {path: (sha256, mode) for path, sha256, mode in db.execute(
-            "SELECT path, sha256, mode FROM files WHERE version = ? ORDER BY path", [row["id"]])}
+        now = {
+            path: (sha256, mode)
+            for path, sha256, mode in db.execute(
+                "SELECT path, sha256, mode FROM files WHERE version = ? ORDER BY path", [row["id"]]
+            )
+        }
         yield Version(
-            row["version"], row["ingested_at"], row["digest"],
-            row["id"] == skill["current_version_id"], row["package_path"] is not None,
+            row["version"],
+            row["ingested_at"],
+            row["digest"],
+            row["id"] == skill["current_version_id"],
+            row["package_path"] is not None,
             added=tuple(path for path in now if path not in files),
             removed=tuple(path for path in files if path not in now),
             changed=tuple(path for path in now if path in files and files[path] != now[path]),

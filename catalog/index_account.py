@@ -16,8 +16,10 @@ def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
     Raises NotInCatalog where nothing is kept of that time.
     """
     index_spec(db, name)
-    found = db.query(f"{_BUILDS} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC"
-                     " LIMIT 1", [name, moment.astimezone(UTC).isoformat(timespec="milliseconds")])
+    found = db.query(
+        f"{_BUILDS} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
+        [name, moment.astimezone(UTC).isoformat(timespec="milliseconds")],
+    )
     for row in found:
         return row
     first = next(iter(db.query(f"{_BUILDS} ORDER BY b.published_at LIMIT 1", [name])), None)
@@ -37,19 +39,31 @@ def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]
 
     Of those that are not, each reason has the number of skills and the first of their names.
     """
-    entries = [{"rank": rank, "name": entry.name, "state": entry.state, "chars": entry.chars,
-                "reason": entry.reason} for rank, entry in enumerate(index.entries, start=1)]
+    entries = [
+        {
+            "rank": rank,
+            "name": entry.name,
+            "state": entry.state,
+            "chars": entry.chars,
+            "reason": entry.reason,
+        }
+        for rank, entry in enumerate(index.entries, start=1)
+    ]
     seen = "s.status = 'active' AND s.model_invocable"
-    return {"entries": entries, "left_out": {
-        "over_budget": {"count": index.left_out, "names": list(index.left_out_names)},
-        "hidden": _out(db, spec, f"{seen} = 0"),
-        "filtered": _out(db, spec, f"{seen} = 1 AND NOT ({wanted(spec)})"),
-    }}
+    return {
+        "entries": entries,
+        "left_out": {
+            "over_budget": {"count": index.left_out, "names": list(index.left_out_names)},
+            "hidden": _out(db, spec, f"{seen} = 0"),
+            "filtered": _out(db, spec, f"{seen} = 1 AND NOT ({wanted(spec)})"),
+        },
+    }
 
 
 def _out(db: Database, spec: IndexSpec, why: str) -> dict[str, Any]:
     asked = parameters(spec) | {"most": NAMED_LEFT_OUT}
     names = db.query(
-        f"SELECT s.name FROM skills AS s WHERE {why} ORDER BY s.name LIMIT :most", asked)
+        f"SELECT s.name FROM skills AS s WHERE {why} ORDER BY s.name LIMIT :most", asked
+    )
     count = db.execute(f"SELECT count(*) FROM skills AS s WHERE {why}", asked).fetchone()[0]
     return {"count": count, "names": [row["name"] for row in names]}

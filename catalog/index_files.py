@@ -16,9 +16,10 @@ _REPORT = ".meta.json"
 
 def files_of(spec: IndexSpec, index: PromptIndex, report: Mapping[str, Json]) -> dict[str, bytes]:
     """Return the bytes of an index and of the report beside it, `<name>.meta.json`, by name."""
-    return {spec.file_name: index.text.encode(),
-            f"{spec.name}{_REPORT}":
-                json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n"}
+    return {
+        spec.file_name: index.text.encode(),
+        f"{spec.name}{_REPORT}": json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n",
+    }
 
 
 def remove_index_files(at: int, specs: Sequence[IndexSpec]) -> None:
@@ -71,8 +72,9 @@ def write_whole(at: int, files: Mapping[str, bytes]) -> set[str]:
 def _write(name: str, at: int, data: bytes) -> None:
     with suppress(FileNotFoundError):  # left by a crash
         os.unlink(name, dir_fd=at)
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-                     0o644, dir_fd=at)
+    handle = os.open(
+        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=at
+    )
     with open(handle, "wb") as file:
         file.write(data)
         os.fchmod(handle, 0o644)  # whatever the umask, agents of other users read it
@@ -81,8 +83,9 @@ def _write(name: str, at: int, data: bytes) -> None:
 def _read(name: str, at: int) -> bytes | None:
     """Return the bytes of a file; None where there is none, or a link."""
     try:
-        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-                         dir_fd=at)
+        handle = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+        )
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ELOOP):
             return None

@@ -26,21 +26,32 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
 
     Like all that writes here, it belongs into the caller's transaction. Raises sqlite3.Error.
     """
-    gone = db.execute("DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
-                      [rows.to_json([spec.name for spec in specs])])
+    gone = db.execute(
+        "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
+        [rows.to_json([spec.name for spec in specs])],
+    )
     if gone.rowcount:
         db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
     for position, spec in enumerate(specs):
-        db.execute(_UPSERT_INDEX, {
-            "name": spec.name, "position": position, "format": spec.format,
-            "language": spec.language, "budget_chars": spec.budget_chars,
-            "overflow": spec.overflow, "location_base": spec.location_base,
-            "locations": spec.locations,
-            "instruction": spec.instruction, "how_to_search": spec.how_to_search,
-            "featured": rows.to_json(spec.featured),
-            "filter": rows.to_json({"levels": spec.levels, "tags": spec.tags,
-                                    "names": spec.names}),
-        })
+        db.execute(
+            _UPSERT_INDEX,
+            {
+                "name": spec.name,
+                "position": position,
+                "format": spec.format,
+                "language": spec.language,
+                "budget_chars": spec.budget_chars,
+                "overflow": spec.overflow,
+                "location_base": spec.location_base,
+                "locations": spec.locations,
+                "instruction": spec.instruction,
+                "how_to_search": spec.how_to_search,
+                "featured": rows.to_json(spec.featured),
+                "filter": rows.to_json(
+                    {"levels": spec.levels, "tags": spec.tags, "names": spec.names}
+                ),
+            },
+        )
 
 
 def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | None:
@@ -48,7 +59,8 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
     last = db.execute(
         "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
         " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
-        [spec.name]).fetchone()
+        [spec.name],
+    ).fetchone()
     if not last or last[1:] != (index.sha256, index.left_out):
         return None
     return str(last[0]) if _entries(db, spec) == list(index.entries) else None
@@ -60,31 +72,53 @@ def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep
     What is older than is to be kept is forgotten.
     """
     at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
-    db.execute("INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
-               " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # it was purged
-               [index.sha256, index.text, len(index.text), tokens.estimate(index.text)])
+    db.execute(
+        "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
+        " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # it was purged
+        [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
+    )
     build = db.execute(
         "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
         " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [spec.name, index.sha256, iso(at), index.count("full"),
-         index.count("shortened"), index.count("name_only"), index.left_out],
+        [
+            spec.name,
+            index.sha256,
+            iso(at),
+            index.count("full"),
+            index.count("shortened"),
+            index.count("name_only"),
+            index.left_out,
+        ],
     )
     db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
     known = _entries(db, spec)
-    db.execute("DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
-               [spec.name, len(index.entries)])
-    db.conn.executemany(_UPSERT_ENTRY, [
-        (spec.name, rank, entry.skill, entry.state, entry.chars, entry.reason,
-         entry.package_path)
-        for rank, entry in enumerate(index.entries, start=1)
-        if rank > len(known) or known[rank - 1] != entry
-    ])
+    db.execute(
+        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
+        [spec.name, len(index.entries)],
+    )
+    db.conn.executemany(
+        _UPSERT_ENTRY,
+        [
+            (
+                spec.name,
+                rank,
+                entry.skill,
+                entry.state,
+                entry.chars,
+                entry.reason,
+                entry.package_path,
+            )
+            for rank, entry in enumerate(index.entries, start=1)
+            if rank > len(known) or known[rank - 1] != entry
+        ],
+    )
     _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
 
 
 def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
-    last = db.execute("SELECT max(published_at) FROM index_builds WHERE index_name = ?",
-                      [spec.name]).fetchone()[0]
+    last = db.execute(
+        "SELECT max(published_at) FROM index_builds WHERE index_name = ?", [spec.name]
+    ).fetchone()[0]
     return datetime.fromisoformat(last) if last else None
 
 
@@ -101,18 +135,25 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
         "  WHERE index_name = :name AND published_at <= :past"  # what held at that time is kept
         " UNION ALL SELECT * FROM (SELECT published_at FROM index_builds WHERE index_name = :name"
         "  ORDER BY published_at DESC LIMIT 1 OFFSET :most))",
-        {"name": spec.name, "past": past, "most": most - 1}).fetchone()[0]
+        {"name": spec.name, "past": past, "most": most - 1},
+    ).fetchone()[0]
     gone = db.execute(
         "DELETE FROM index_builds WHERE index_name = ? AND published_at < ? RETURNING sha256",
-        [spec.name, first_kept]).fetchall()
+        [spec.name, first_kept],
+    ).fetchall()
     db.conn.executemany(
         "DELETE FROM index_texts WHERE sha256 = ?1"
-        " AND NOT EXISTS (SELECT 1 FROM index_builds WHERE sha256 = ?1)", gone)
+        " AND NOT EXISTS (SELECT 1 FROM index_builds WHERE sha256 = ?1)",
+        gone,
+    )
 
 
 def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
-    found = db.execute("SELECT skill, state, chars, reason, package_path FROM index_entries"
-                       " WHERE index_name = ? ORDER BY rank", [spec.name])
+    found = db.execute(
+        "SELECT skill, state, chars, reason, package_path FROM index_entries"
+        " WHERE index_name = ? ORDER BY rank",
+        [spec.name],
+    )
     return [Entry(*row) for row in found]
 
 

@@ -20,11 +20,17 @@ def index_spec(db: Database, name: str) -> IndexSpec:
     for row in db.query("SELECT * FROM indexes WHERE name = ?", [name]):
         chosen = json.loads(row["filter"])
         return IndexSpec(
-            name=name, format=row["format"], budget_chars=row["budget_chars"],
-            overflow=row["overflow"], language=row["language"],
-            levels=tuple(chosen["levels"]), tags=tuple(chosen["tags"]),
-            names=tuple(chosen["names"]), featured=tuple(json.loads(row["featured"])),
-            location_base=row["location_base"], locations=row["locations"],
+            name=name,
+            format=row["format"],
+            budget_chars=row["budget_chars"],
+            overflow=row["overflow"],
+            language=row["language"],
+            levels=tuple(chosen["levels"]),
+            tags=tuple(chosen["tags"]),
+            names=tuple(chosen["names"]),
+            featured=tuple(json.loads(row["featured"])),
+            location_base=row["location_base"],
+            locations=row["locations"],
             instruction=row["instruction"],
             how_to_search=row["how_to_search"],
         )
@@ -59,18 +65,24 @@ def count_indexable(db: Database, spec: IndexSpec) -> int:
     """
     if spec.names or spec.tags:
         return _count_filtered(db, spec)
-    return int(db.execute("SELECT total(skills) FROM level_counts WHERE level IN"
-                          " (SELECT value FROM json_each(?))",
-                          [rows.to_json(spec.levels or LEVELS)]).fetchone()[0])
+    return int(
+        db.execute(
+            "SELECT total(skills) FROM level_counts WHERE level IN"
+            " (SELECT value FROM json_each(?))",
+            [rows.to_json(spec.levels or LEVELS)],
+        ).fetchone()[0]
+    )
 
 
 def _count_filtered(db: Database, spec: IndexSpec) -> int:
     if spec.names:
         asked = f"SELECT count(*) FROM {_BY_NAME} WHERE {wanted(spec)}"
     else:
-        asked = ("SELECT count(DISTINCT skill) FROM index_tags"
-                 " WHERE tag IN (SELECT value FROM json_each(:tags)) AND (:levels = '[]'"
-                 " OR level_rank IN (SELECT value FROM json_each(:level_ranks)))")
+        asked = (
+            "SELECT count(DISTINCT skill) FROM index_tags"
+            " WHERE tag IN (SELECT value FROM json_each(:tags)) AND (:levels = '[]'"
+            " OR level_rank IN (SELECT value FROM json_each(:level_ranks)))"
+        )
     return int(db.execute(asked, parameters(spec)).fetchone()[0])
 
 
@@ -101,8 +113,10 @@ def wanted(spec: IndexSpec) -> str:
     if spec.names:
         conditions.append("s.name IN (SELECT value FROM json_each(:names))")
     if spec.tags:
-        conditions.append("EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
-                      " JOIN json_each(s.tags) AS has ON has.value = wanted.value)")
+        conditions.append(
+            "EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
+            " JOIN json_each(s.tags) AS has ON has.value = wanted.value)"
+        )
     return " AND ".join(conditions)
 
 
@@ -113,8 +127,9 @@ def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
     if spec.featured:
         rest += " AND s.name NOT IN (SELECT value FROM json_each(:featured))"
     if spec.names:
-        yield from db.query(f"SELECT {columns} FROM {_BY_NAME} WHERE {rest} ORDER BY {_ORDER}",
-                            parameters(spec))
+        yield from db.query(
+            f"SELECT {columns} FROM {_BY_NAME} WHERE {rest} ORDER BY {_ORDER}", parameters(spec)
+        )
         return
     ordered = _tagged if spec.tags else _in_order
     for level in LEVELS:  # each is a stretch of an index of the database, already in order
@@ -128,26 +143,33 @@ def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]
     found = db.query(
         f"SELECT {columns} FROM {_BY_NAME} WHERE {wanted(spec)}"
         f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {_ORDER}",
-        parameters(spec))
+        parameters(spec),
+    )
     return sorted(found, key=lambda row: spec.featured.index(row["name"]))
 
 
-def _in_order(db: Database, spec: IndexSpec, select: str, rest: str,
-              level_rank: int) -> Iterator[rows.Row]:
+def _in_order(
+    db: Database, spec: IndexSpec, select: str, rest: str, level_rank: int
+) -> Iterator[rows.Row]:
     yield from db.query(
         f"{select} FROM {_IN_ORDER} WHERE {rest} AND s.level_rank = :rank"
         " ORDER BY ifnull(s.priority, 0) DESC, s.name, s.id",
-        parameters(spec) | {"rank": level_rank})
+        parameters(spec) | {"rank": level_rank},
+    )
 
 
-def _tagged(db: Database, spec: IndexSpec, select: str, rest: str,
-            level_rank: int) -> Iterator[rows.Row]:
+def _tagged(
+    db: Database, spec: IndexSpec, select: str, rest: str, level_rank: int
+) -> Iterator[rows.Row]:
     """Merge what each tag has in order; a skill with several of them comes once."""
     streams = [
-        db.query(f"{select} FROM {_BY_TAG} WHERE {rest} AND t.tag = :tag"
-                 " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
-                 parameters(spec) | {"tag": tag, "rank": level_rank})
-        for tag in dict.fromkeys(spec.tags)]
+        db.query(
+            f"{select} FROM {_BY_TAG} WHERE {rest} AND t.tag = :tag"
+            " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
+            parameters(spec) | {"tag": tag, "rank": level_rank},
+        )
+        for tag in dict.fromkeys(spec.tags)
+    ]
     last = None
     for row in merge(*streams, key=lambda row: (-row["priority"], row["name"], row["id"])):
         if row["id"] != last:
@@ -157,32 +179,48 @@ def _tagged(db: Database, spec: IndexSpec, select: str, rest: str,
 
 def parameters(spec: IndexSpec) -> dict[str, Any]:
     """Return the values that `wanted` and the questions built on it ask with."""
-    return {"levels": rows.to_json(spec.levels), "names": rows.to_json(spec.names),
-            "tags": rows.to_json(spec.tags), "featured": rows.to_json(spec.featured),
-            "level_ranks": rows.to_json([LEVELS.index(level) for level in spec.levels])}
+    return {
+        "levels": rows.to_json(spec.levels),
+        "names": rows.to_json(spec.names),
+        "tags": rows.to_json(spec.tags),
+        "featured": rows.to_json(spec.featured),
+        "level_ranks": rows.to_json([LEVELS.index(level) for level in spec.levels]),
+    }
 
 
 def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
     package_path = row["package_path"] if spec.locations == "version" else None
     own = package_path.partition("/")[0] if package_path else row["skill_id"]
     return Candidate(
-        row["id"], row["name"], row["description"], _location(row, spec, base, package_path),
+        row["id"],
+        row["name"],
+        row["description"],
+        _location(row, spec, base, package_path),
         row["skill_id"],
-        own == row["skill_id"] and (
-            row["package_path"] is not None or locations.is_url(base or "")),
-        package_path, bool(row["user_invocable"]),
-        _files(row["file_inventory"]) if "file_inventory" in row else (), row["skill_md_hash"],
+        own == row["skill_id"]
+        and (row["package_path"] is not None or locations.is_url(base or "")),
+        package_path,
+        bool(row["user_invocable"]),
+        _files(row["file_inventory"]) if "file_inventory" in row else (),
+        row["skill_md_hash"],
     )
 
 
 def _location(row: rows.Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
     if spec.format == "discovery" and not (base and locations.is_url(base)):
-        return locations.on_site(row["skill_id"], row["skill_md_name"], version=(
-            package_path.rpartition("/")[2] if package_path else None))
+        return locations.on_site(
+            row["skill_id"],
+            row["skill_md_name"],
+            version=(package_path.rpartition("/")[2] if package_path else None),
+        )
     return locations.of_skill_md(
-        base, skill_id=row["skill_id"], file_name=row["skill_md_name"],
-        folder=f"{row['root']}/{row['path']}", is_package=row["package_path"] is not None,
-        package_path=package_path)
+        base,
+        skill_id=row["skill_id"],
+        file_name=row["skill_md_name"],
+        folder=f"{row['root']}/{row['path']}",
+        is_package=row["package_path"] is not None,
+        package_path=package_path,
+    )
 
 
 def _files(inventory: str) -> tuple[str, ...]:

@@ -39,8 +39,15 @@ class Taken(NamedTuple):
     purged: list[int]  # skills whose content is to be deleted after that; see `purging`
 
 
-def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
-            scan: int | None = None, quota: Quota = NO_LIMITS) -> Taken:
+def take_in(
+    db: Database,
+    changes: Sequence[Change],
+    *,
+    trigger: Trigger,
+    at: datetime,
+    scan: int | None = None,
+    quota: Quota = NO_LIMITS,
+) -> Taken:
     """Write a batch, inside the caller's transaction, before it is decided who wins.
 
     What is searched takes the longest to write, nobody waits for it, and it is left to the caller
@@ -60,15 +67,17 @@ def take_in(db: Database, changes: Sequence[Change], *, trigger: Trigger, at: da
         else:
             batch.take_rejection(change.verdict, change)
     batch.gathered.write(db.conn)
-    return Taken(batch.applied, batch.contested, partial(batch.gathered.write_texts, db.conn),
-                 batch.purged)
+    return Taken(
+        batch.applied, batch.contested, partial(batch.gathered.write_texts, db.conn), batch.purged
+    )
 
 
 class _Batch:
     """What becomes of the changes, one after the other."""
 
-    def __init__(self, db: Database, trigger: Trigger, at: datetime, scan: int | None,
-                 quota: Quota) -> None:
+    def __init__(
+        self, db: Database, trigger: Trigger, at: datetime, scan: int | None, quota: Quota
+    ) -> None:
         self.db = db
         self.clock, self.quota = at, quota
         self.trigger, self.scan = trigger, scan
@@ -85,8 +94,11 @@ class _Batch:
 
     def find_rows(self, changes: Iterable[Change]) -> None:
         """Load the rows of all places in the batch; a renamed folder takes its row along."""
-        moved = [change.moved_from for change in changes
-                 if isinstance(change, Judged) and change.moved_from]
+        moved = [
+            change.moved_from
+            for change in changes
+            if isinstance(change, Judged) and change.moved_from
+        ]
         found = self.db.query(
             "SELECT s.* FROM json_each(?) AS wanted JOIN skills AS s"
             " ON s.root = json_extract(wanted.value, '$[0]')"
@@ -95,8 +107,10 @@ class _Batch:
         )
         self.old = {(row["root"], row["path"]): row for row in found}
         for change in changes:
-            if isinstance(change, Judged) and change.moved_from in self.old and (
-                _place(change) not in self.old
+            if (
+                isinstance(change, Judged)
+                and change.moved_from in self.old
+                and (_place(change) not in self.old)
             ):
                 self.old[_place(change)] = self.old.pop(change.moved_from)
 
@@ -108,8 +122,12 @@ class _Batch:
         row = self.old.get(place)
         if row is None or row["status"] == "removed":
             return
-        fields = _SETTLED | {"status": "removed", "status_reason": None, "fingerprint": "",
-                             "shadowed_by": None}
+        fields = _SETTLED | {
+            "status": "removed",
+            "status_reason": None,
+            "fingerprint": "",
+            "shadowed_by": None,
+        }
         detail = None
         if gone.leads_out:
             fields |= purging.EMPTY
@@ -131,14 +149,19 @@ class _Batch:
             self._take_behind_held(record, judged, old)
             return
         fields = rows.accepted(record) | _SETTLED | {"pinned_version_id": None}
-        if old and self._says_the_same(old, fields, record.findings) and (
-            apexbridge.holds(self.db.conn, old["id"], record.apexbridge)
+        if (
+            old
+            and self._says_the_same(old, fields, record.findings)
+            and (apexbridge.holds(self.db.conn, old["id"], record.apexbridge))
         ):
             self._touch(old, record.fingerprint)
             self._note_unchanged(place, record.name)
             return
-        is_new = not old or not old["current_version_id"] or (
-            (old["digest"], old["skill_id"]) != (record.digest, record.skill_id))
+        is_new = (
+            not old
+            or not old["current_version_id"]
+            or ((old["digest"], old["skill_id"]) != (record.digest, record.skill_id))
+        )
         if is_new and old and self._delay(old, record):
             return
         skill = old["id"] if old else self._new_skill()
@@ -146,22 +169,28 @@ class _Batch:
             self.gathered.packages[skill] = record.apexbridge
         if is_new:
             fields["current_version_id"] = self._add_version(
-                skill, old, record, fields, self._moment(old))
+                skill, old, record, fields, self._moment(old)
+            )
         present = old and old["status"] in _PRESENT
-        outcome: Outcome = ("renamed" if judged.moved_from else
-                            "updated" if present else "added")
-        self._write_skill(old, fields | {
-            "id": skill, "fingerprint": record.fingerprint,
-            "status": old["status"] if old and present else "active",
-            "status_reason": old["status_reason"] if old and present else None,
-        })
+        outcome: Outcome = "renamed" if judged.moved_from else "updated" if present else "added"
+        self._write_skill(
+            old,
+            fields
+            | {
+                "id": skill,
+                "fingerprint": record.fingerprint,
+                "status": old["status"] if old and present else "active",
+                "status_reason": old["status_reason"] if old and present else None,
+            },
+        )
         self._replace_findings(skill, record.place.root, record.place.path, record.findings, old)
         version = fields.get("current_version_id") or (old and old["current_version_id"])
         assert version
         self.gathered.texts.append(rows.searched(skill, version, record))
         self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-        self._note(skill, place, record.name, outcome, judged,
-                   fields.get("current_version_id"), old)
+        self._note(
+            skill, place, record.name, outcome, judged, fields.get("current_version_id"), old
+        )
 
     def _take_behind_held(self, record: SkillRecord, judged: Judged, old: rows.Row) -> None:
         """Record accepted content as a version, while the skill stays what it is held at."""
@@ -178,19 +207,33 @@ class _Batch:
             return
         if is_new and self._delay(old, record):
             return
-        version = self._add_version(skill, None, record, rows.accepted(record),
-                                    self._moment(old)) if is_new else None
+        version = (
+            self._add_version(skill, None, record, rows.accepted(record), self._moment(old))
+            if is_new
+            else None
+        )
         present = old["status"] in _PRESENT
         if not present:
             fields |= {"status": "active", "status_reason": None}
-            paths = [path for path, in self.db.execute(
-                "SELECT path FROM files WHERE version = ?", [held["id"]])]
+            paths = [
+                path
+                for (path,) in self.db.execute(
+                    "SELECT path FROM files WHERE version = ?", [held["id"]]
+                )
+            ]
             self.gathered.texts.append(rows.restored_text(skill, held, paths))
         self._write_skill(old, fields | {"fingerprint": record.fingerprint})
         self._replace_findings(skill, place[0], place[1], findings, old)
         self.contested |= {record.skill_id, old["skill_id"]}
-        self._note(skill, place, old["name"], "renamed" if judged.moved_from else
-                   "updated" if present else "added", judged, version, old)
+        self._note(
+            skill,
+            place,
+            old["name"],
+            "renamed" if judged.moved_from else "updated" if present else "added",
+            judged,
+            version,
+            old,
+        )
 
     def _regain(self, version: int, record: SkillRecord, old: rows.Row) -> None:
         """Give a version that recovery could not bring over its content, from its folder."""
@@ -208,14 +251,18 @@ class _Batch:
             return False
         count = old["coalesced"] + (old["seen_digest"] != record.digest)
         allowed = told.count(self.quota.versions_per_hour or 0, "version")
-        reason = (f"changes too often: {allowed} in an hour; {told.count(count, 'newer content')} "
-                  f"{'was' if count == 1 else 'were'} not stored, and the newest follows")
+        reason = (
+            f"changes too often: {allowed} in an hour; {told.count(count, 'newer content')} "
+            f"{'was' if count == 1 else 'were'} not stored, and the newest follows"
+        )
         self.db.execute(
             "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
             " seen_digest = ?, coalesced = ? WHERE id = ?",
-            [self._moment(old), reason, record.digest, count, old["id"]])
-        self.applied.append(Applied(record.place.root, record.place.path, old["name"], "delayed",
-                                    reason, wait))
+            [self._moment(old), reason, record.digest, count, old["id"]],
+        )
+        self.applied.append(
+            Applied(record.place.root, record.place.path, old["name"], "delayed", reason, wait)
+        )
         return True
 
     def _version(self, version: int) -> rows.Row:
@@ -224,7 +271,8 @@ class _Batch:
     def _newest_content(self, skill: int) -> tuple[str, str]:
         digest, skill_id = self.db.execute(
             "SELECT digest, skill_id FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1",
-            [skill]).fetchone()
+            [skill],
+        ).fetchone()
         return digest, skill_id
 
     def take_rejection(self, rejection: Rejection, judged: Judged) -> None:
@@ -235,18 +283,27 @@ class _Batch:
         if old and old["status"] in _PRESENT:
             findings = (*findings, standing.last_good())
             fields = _SETTLED | {
-                "seen_digest": rejection.digest, "root": place[0], "path": place[1],
+                "seen_digest": rejection.digest,
+                "root": place[0],
+                "path": place[1],
                 "newest_rejected_at": old["newest_rejected_at"] or self._moment(old),
             }
             if _is_reranked(old, rejection.place):
                 fields |= self._readdressed(old, _moved_in_rank(old, rejection.place))
             elif old["pinned_version_id"]:
-                findings = (*findings, standing.held(
-                    self._version(old["pinned_version_id"])["version"]))
+                findings = (
+                    *findings,
+                    standing.held(self._version(old["pinned_version_id"])["version"]),
+                )
         else:
-            fields = _SETTLED | rows.rejected(rejection) | {
-                "status": "rejected", "status_reason": _why(rejection.findings),
-            }
+            fields = (
+                _SETTLED
+                | rows.rejected(rejection)
+                | {
+                    "status": "rejected",
+                    "status_reason": _why(rejection.findings),
+                }
+            )
         if old and self._says_the_same(old, fields, findings):
             self._touch(old, rejection.fingerprint)
             self._note_unchanged(place, rejection.name)
@@ -262,8 +319,7 @@ class _Batch:
 
     # The rows of one change
 
-    def _says_the_same(self, old: rows.Row, fields: rows.Row,
-                       findings: Iterable[Finding]) -> bool:
+    def _says_the_same(self, old: rows.Row, fields: rows.Row, findings: Iterable[Finding]) -> bool:
         """Tell whether the catalog already holds this verdict."""
         if old["status"] in ("removed", "pending") or any(
             old[column] != value for column, value in fields.items()
@@ -271,14 +327,16 @@ class _Batch:
             return False
         known = self.db.execute(
             f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
-            " ORDER BY id", [old["id"], standing.CONFUSABLE.code],
+            " ORDER BY id",
+            [old["id"], standing.CONFUSABLE.code],
         ).fetchall()
         return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
     def _touch(self, old: rows.Row, fingerprint: str) -> None:
         if old["fingerprint"] != fingerprint:
-            self.db.execute("UPDATE skills SET fingerprint = ? WHERE id = ?",
-                            [fingerprint, old["id"]])
+            self.db.execute(
+                "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
+            )
 
     def _write_skill(self, old: rows.Row | None, fields: rows.Row) -> None:
         base = old or _NEW_ROW | {"first_seen": self.at}
@@ -288,12 +346,18 @@ class _Batch:
         """Return the time of a change, never before the last one though the clock was set back."""
         return max(self.at, str(old["last_changed"])) if old else self.at
 
-    def _add_version(self, skill: int, old: rows.Row | None, record: SkillRecord,
-                     fields: rows.Row, moment: str) -> int:
+    def _add_version(
+        self, skill: int, old: rows.Row | None, record: SkillRecord, fields: rows.Row, moment: str
+    ) -> int:
         version, self.next_version = self.next_version, self.next_version + 1
-        self.gathered.versions.append(rows.version(record, fields) | {
-            "id": version, "skill": skill, "ingested_at": moment,
-        })
+        self.gathered.versions.append(
+            rows.version(record, fields)
+            | {
+                "id": version,
+                "skill": skill,
+                "ingested_at": moment,
+            }
+        )
         self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
         if old and old["current_version_id"]:
             self.gathered.superseded.append((moment, old["current_version_id"]))
@@ -307,40 +371,65 @@ class _Batch:
             return fields
         version, self.next_version = self.next_version, self.next_version + 1
         content = rows.readdressed(published, fields) | {
-            "id": version, "ingested_at": self._moment(old)}
+            "id": version,
+            "ingested_at": self._moment(old),
+        }
         files = self.db.execute(
             f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
-            [old["current_version_id"]]).fetchall()
+            [old["current_version_id"]],
+        ).fetchall()
         self.gathered.versions.append(content)
         self.gathered.files += [(version, *file) for file in files]
         self.gathered.texts.append(
-            rows.restored_text(old["id"], content, [path for path, *_ in files]))
+            rows.restored_text(old["id"], content, [path for path, *_ in files])
+        )
         self.gathered.superseded.append((self._moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 
-    def _replace_findings(self, skill: int, root: str, path: str,
-                          findings: Iterable[Finding], old: rows.Row | None) -> None:
+    def _replace_findings(
+        self, skill: int, root: str, path: str, findings: Iterable[Finding], old: rows.Row | None
+    ) -> None:
         if old:
             self.gathered.judged_anew.append((skill,))
         self.gathered.findings.extend(rows.finding(skill, root, path, found) for found in findings)
 
-    def _note(self, skill: int, place: tuple[str, str], name: str, outcome: Outcome,
-              judged: Judged | None, version: int | None, old: rows.Row | None = None,
-              detail: str | None = None) -> None:
+    def _note(
+        self,
+        skill: int,
+        place: tuple[str, str],
+        name: str,
+        outcome: Outcome,
+        judged: Judged | None,
+        version: int | None,
+        old: rows.Row | None = None,
+        detail: str | None = None,
+    ) -> None:
         if outcome == "rejected" and judged:
-            detail = ", ".join(dict.fromkeys(
-                found.code for found in judged.verdict.findings if found.severity == "error"))
+            detail = ", ".join(
+                dict.fromkeys(
+                    found.code for found in judged.verdict.findings if found.severity == "error"
+                )
+            )
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
         elif version and old and old["coalesced"] > 1:
             missed = told.count(old["coalesced"] - 1, "content")
             detail = f"{missed} before it came too fast to be stored"
         self.applied.append(Applied(*place, name, outcome, detail))
-        self.gathered.ingestions.append((
-            skill, *place, self.scan, self.trigger, outcome, detail, version,
-            self._began(judged, old), judged.took_ms if judged else 0.0,
-            judged.steps if judged else "[]",
-        ))
+        self.gathered.ingestions.append(
+            (
+                skill,
+                *place,
+                self.scan,
+                self.trigger,
+                outcome,
+                detail,
+                version,
+                self._began(judged, old),
+                judged.took_ms if judged else 0.0,
+                judged.steps if judged else "[]",
+            )
+        )
 
     def _began(self, judged: Judged | None, old: rows.Row | None) -> str:
         began = judged.started_at if judged else self.at
@@ -365,14 +454,16 @@ def _is_reranked(row: rows.Row, place: Place) -> bool:
 def _moved_in_rank(row: rows.Row, place: Place) -> rows.Row:
     """Return what changes of accepted content when its root is given another level."""
     name = row["name"].removeprefix(f"{row['plugin']}:")
-    return {"level": place.level, "plugin": place.plugin,
-            "name": qualified_name(name, place.plugin),
-            "skill_id": skill_id(name, place.plugin, place.path)}
+    return {
+        "level": place.level,
+        "plugin": place.plugin,
+        "name": qualified_name(name, place.plugin),
+        "skill_id": skill_id(name, place.plugin, place.path),
+    }
 
 
 def _why(findings: Iterable[Finding]) -> str:
-    return " ".join(dict.fromkeys(
-        found.message for found in findings if found.severity == "error"))
+    return " ".join(dict.fromkeys(found.message for found in findings if found.severity == "error"))
 
 
 def _place(change: Change) -> tuple[str, str]:
@@ -380,8 +471,17 @@ def _place(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
-_SETTLED: rows.Row = {"pending_since": None, "pending_reason": None, "newest_rejected_at": None,
-                      "coalesced": 0}
-_NEW_ROW: rows.Row = {"description": "", "tags": "[]", "model_invocable": 1, "user_invocable": 1,
-                      "is_alias": 0,
-                      "status_reason": None}
+_SETTLED: rows.Row = {
+    "pending_since": None,
+    "pending_reason": None,
+    "newest_rejected_at": None,
+    "coalesced": 0,
+}
+_NEW_ROW: rows.Row = {
+    "description": "",
+    "tags": "[]",
+    "model_invocable": 1,
+    "user_invocable": 1,
+    "is_alias": 0,
+    "status_reason": None,
+}

@@ -38,8 +38,9 @@ CHARACTER_PART = (
 )
 FLAG_PART = "(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
-                    "\U000e0100-\U000e01ef]")
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
+)
 _UNSEEN = f"{TAGS}{BIDI}{MARKS}{JOINERS}{NEVER_SEEN}{_CONTROLS}\u2800\U000e0100-\U000e01ef"
 _MAYBE = re.compile(f"[{_UNSEEN}]")
 _RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")

@@ -12,8 +12,15 @@ SITE = "/skills"
 """Where the site answers for skills, relative to its own origin."""
 
 
-def of_skill_md(base: str | None, *, skill_id: str, file_name: str, folder: str,
-                is_package: bool, package_path: str | None = None) -> str:
+def of_skill_md(
+    base: str | None,
+    *,
+    skill_id: str,
+    file_name: str,
+    folder: str,
+    is_package: bool,
+    package_path: str | None = None,
+) -> str:
     """Return the path or URL of a skill's SKILL.md.
 
     `base` is the folder that holds the packages, or the URL below which the site answers for
@@ -32,8 +39,10 @@ def of_skill_md(base: str | None, *, skill_id: str, file_name: str, folder: str,
 def on_site(skill_id: str, file_name: str, base: str = SITE, version: str | None = None) -> str:
     """Return the URL of a skill's file, percent-encoded; what it refers to lies beside it."""
     of_version = f"versions/{quote(version, safe='')}/" if version else ""
-    return (f"{base.rstrip('/')}/{quote(skill_id, safe='')}/{of_version}files/"
-            f"{quote(file_name, safe='')}")
+    return (
+        f"{base.rstrip('/')}/{quote(skill_id, safe='')}/{of_version}files/"
+        f"{quote(file_name, safe='')}"
+    )
 
 
 def pattern(base: str | None, *, of_versions: bool = False) -> str | None:

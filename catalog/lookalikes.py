@@ -39,14 +39,23 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
     for row in db.query(_ALIKE, [rows.to_json(touched)]):
         groups[row["skeleton"]].append(row)
     told = {row["id"]: message for group in groups.values() for row, message in _messages(group)}
-    known = {skill: (finding, message) for finding, skill, message in db.execute(
-        _KNOWN, [rows.to_json(list(told))])}
-    db.conn.executemany("DELETE FROM findings WHERE id = ?", [
-        (finding,) for skill, (finding, message) in known.items() if told[skill] != message])
-    db.conn.executemany(insert("findings", rows.FINDING_COLUMNS), [
-        rows.finding(row["id"], row["root"], row["path"], confusable(told[row["id"]]))
-        for group in groups.values() for row in group
-        if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]])
+    known = {
+        skill: (finding, message)
+        for finding, skill, message in db.execute(_KNOWN, [rows.to_json(list(told))])
+    }
+    db.conn.executemany(
+        "DELETE FROM findings WHERE id = ?",
+        [(finding,) for skill, (finding, message) in known.items() if told[skill] != message],
+    )
+    db.conn.executemany(
+        insert("findings", rows.FINDING_COLUMNS),
+        [
+            rows.finding(row["id"], row["root"], row["path"], confusable(told[row["id"]]))
+            for group in groups.values()
+            for row in group
+            if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]
+        ],
+    )
 
 
 def _messages(group: Iterable[rows.Row]) -> "Iterable[tuple[rows.Row, str]]":
@@ -59,9 +68,11 @@ def _messages(group: Iterable[rows.Row]) -> "Iterable[tuple[rows.Row, str]]":
             other = next((one for one in active if one["skill_id"] != row["skill_id"]), None)
             word = mixed_word(row["skill_id"])
             if other:
-                message = (f"The name {row['name']} looks like that of another skill, "
-                           f"{other['name']} in {other['root']}/{other['path']}."
-                           f"{_letter(row) or _letter(other)}")
+                message = (
+                    f"The name {row['name']} looks like that of another skill, "
+                    f"{other['name']} in {other['root']}/{other['path']}."
+                    f"{_letter(row) or _letter(other)}"
+                )
             elif word:
                 message = f"The word {word} in the name mixes letters of scripts that look alike."
         yield row, message

@@ -43,13 +43,15 @@ class Job(NamedTuple):
 
 AtWork: TypeAlias = Callable[
     [Callable[[list[Job]], list[bool]], Sequence[list[Job]]],
-    AbstractContextManager[Iterable[list[bool]]]]
+    AbstractContextManager[Iterable[list[bool]]],
+]
 """Gives what a function returns for each of some things, in their order, as `map` does; the work
 ends with the context. Other processes may do it, so the function and the things are picklable."""
 
 
-def here(work: Callable[[list[Job]], list[bool]],
-         pieces: Sequence[list[Job]]) -> AbstractContextManager[Iterable[list[bool]]]:
+def here(
+    work: Callable[[list[Job]], list[bool]], pieces: Sequence[list[Job]]
+) -> AbstractContextManager[Iterable[list[bool]]]:
     """Work in this process, when a result is asked for."""
     return nullcontext(map(work, pieces))
 
@@ -93,8 +95,9 @@ class _Maker:
 
     def _make_one(self, job: Job, source: Source, packages: Packages) -> bool:
         try:
-            packages.stage(job.package_path, job.files, source.files_of(*job.place), job.twins,
-                           self.stager)
+            packages.stage(
+                job.package_path, job.files, source.files_of(*job.place), job.twins, self.stager
+            )
         except NotAsJudged:
             packages.drop(job.package_path)
             return False

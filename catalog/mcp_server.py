@@ -79,12 +79,14 @@ _Tool = Callable[_Wish, CallToolResult]
 
 def _in_a_sentence(tool: _Tool[_Wish]) -> _Tool[_Wish]:
     """Let a tool answer with the one clear sentence of what went wrong."""
+
     @functools.wraps(tool)
     def told(*args: _Wish.args, **kwargs: _Wish.kwargs) -> CallToolResult:
         try:
             return tool(*args, **kwargs)
         except SkilldropError as error:
             return _failed(str(error))
+
     return told
 
 
@@ -98,8 +100,13 @@ class SkillServer(MCPServer[None]):
     def __init__(self, catalog: Path, packages: Path, version: str) -> None:
         # Else the library would write boxes with colours wherever `rich` is installed.
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
-        super().__init__("skilldrop", title="Agent Skills", version=version,
-                         instructions=_INSTRUCTIONS, log_level="WARNING")
+        super().__init__(
+            "skilldrop",
+            title="Agent Skills",
+            version=version,
+            instructions=_INSTRUCTIONS,
+            log_level="WARNING",
+        )
         self._path = catalog
         self._packages = packages
         for tool, title, description in (
@@ -108,14 +115,18 @@ class SkillServer(MCPServer[None]):
             (self.list_skills, "List skills", _LIST),
         ):
             self.add_tool(tool, title=title, description=description, annotations=_READ_ONLY)
-        self.resource("skill://{skill_id}/SKILL.md{?version}", name="SKILL.md",
-                      mime_type="text/markdown",
-                      description="The instructions of a skill, as they were published.",
-                      )(self.skill_md)
-        self.resource("skill://{skill_id}/_manifest{?version}", name="manifest",
-                      mime_type="application/json",
-                      description="The files of a skill with their sizes and SHA-256.",
-                      )(self.manifest)
+        self.resource(
+            "skill://{skill_id}/SKILL.md{?version}",
+            name="SKILL.md",
+            mime_type="text/markdown",
+            description="The instructions of a skill, as they were published.",
+        )(self.skill_md)
+        self.resource(
+            "skill://{skill_id}/_manifest{?version}",
+            name="manifest",
+            mime_type="application/json",
+            description="The files of a skill with their sizes and SHA-256.",
+        )(self.manifest)
 
     # Tools
 
@@ -128,20 +139,26 @@ class SkillServer(MCPServer[None]):
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            wrong = [f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
-                     for found in error.__cause__.errors()]
+            wrong = [
+                f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+                for found in error.__cause__.errors()
+            ]
             return _failed(f"These arguments of {name} are wrong: {'; '.join(wrong)}.")
 
     @_in_a_sentence
     def read_skill_file(
         self,
         skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
-        file_path: Annotated[str, Field(
-            description="Path inside the skill, such as references/guide.md.")] = SKILL_MD,
-        offset: Annotated[int, Field(
-            description="Byte to start from; only to read on in a long file.")] = 0,
-        version: Annotated[str | None, Field(
-            description="Version to read from; only to read on in what you began.")] = None,
+        file_path: Annotated[
+            str, Field(description="Path inside the skill, such as references/guide.md.")
+        ] = SKILL_MD,
+        offset: Annotated[
+            int, Field(description="Byte to start from; only to read on in a long file.")
+        ] = 0,
+        version: Annotated[
+            str | None,
+            Field(description="Version to read from; only to read on in what you began."),
+        ] = None,
     ) -> CallToolResult:
         """Return the file itself, and in a second part what there is to say of it."""
         with self._catalog() as db:
@@ -149,7 +166,8 @@ class SkillServer(MCPServer[None]):
         file = reader.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         return CallToolResult(
             content=[_content(package, file), TextContent(text=_about(file))],
-            _meta={"skilldrop/version": file.version})
+            _meta={"skilldrop/version": file.version},
+        )
 
     @_in_a_sentence
     def search_skills(
@@ -161,11 +179,20 @@ class SkillServer(MCPServer[None]):
         with self._catalog() as db:
             hits = search.find(db, query, limit, for_models=True)
         _, left_out = search.bounded(query)
-        return _as_json({"skills": [
-            {"name": one_line(hit.name), "skill_id": hit.skill_id,
-             "description": one_line(hit.description), "snippet": one_line(hit.snippet)}
-            for hit in hits
-        ]} | ({"note": left_out} if left_out else {}))
+        return _as_json(
+            {
+                "skills": [
+                    {
+                        "name": one_line(hit.name),
+                        "skill_id": hit.skill_id,
+                        "description": one_line(hit.description),
+                        "snippet": one_line(hit.snippet),
+                    }
+                    for hit in hits
+                ]
+            }
+            | ({"note": left_out} if left_out else {})
+        )
 
     @_in_a_sentence
     def list_skills(
@@ -177,13 +204,21 @@ class SkillServer(MCPServer[None]):
         with self._catalog() as db:
             skills, total = search.for_models(db, offset, limit)
         following = offset + len(skills)
-        return _as_json({
-            "total": total, "offset": offset,
-            "skills": [skill | {"name": one_line(skill["name"]),
-                                "description": one_line(skill["description"])}
-                       for skill in skills],
-            "next_offset": following if skills and following < total else None,
-        })
+        return _as_json(
+            {
+                "total": total,
+                "offset": offset,
+                "skills": [
+                    skill
+                    | {
+                        "name": one_line(skill["name"]),
+                        "description": one_line(skill["description"]),
+                    }
+                    for skill in skills
+                ],
+                "next_offset": following if skills and following < total else None,
+            }
+        )
 
     # Resources
 
@@ -195,8 +230,12 @@ class SkillServer(MCPServer[None]):
         except SkilldropError as error:
             raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
         return [
-            Resource(uri=_uri(skill["skill_id"], SKILL_MD), name=one_line(skill["name"]),
-                     description=one_line(skill["description"]), mime_type="text/markdown")
+            Resource(
+                uri=_uri(skill["skill_id"], SKILL_MD),
+                name=one_line(skill["name"]),
+                description=one_line(skill["description"]),
+                mime_type="text/markdown",
+            )
             for skill in skills
         ]
 
@@ -208,14 +247,26 @@ class SkillServer(MCPServer[None]):
     def manifest(self, skill_id: str, version: str = "") -> str:
         """Return the files of a skill as JSON, with the version that they are of."""
         with self._package(skill_id, version) as package:
-            return json.dumps({
-                "skill": package.skill, "skill_id": package.skill_id,
-                "version": package.version, "digest": package.digest,
-                "files": [{
-                    "path": file.path, "size": file.size, "sha256": f"sha256:{file.sha256}",
-                    "media_type": file.media_type, "executable": file.executable,
-                } for file in package.files],
-            }, ensure_ascii=False, indent=1)
+            return json.dumps(
+                {
+                    "skill": package.skill,
+                    "skill_id": package.skill_id,
+                    "version": package.version,
+                    "digest": package.digest,
+                    "files": [
+                        {
+                            "path": file.path,
+                            "size": file.size,
+                            "sha256": f"sha256:{file.sha256}",
+                            "media_type": file.media_type,
+                            "executable": file.executable,
+                        }
+                        for file in package.files
+                    ],
+                },
+                ensure_ascii=False,
+                indent=1,
+            )
 
     @contextmanager
     def _package(self, skill_id: str, version: str) -> Iterator[Package]:
@@ -250,24 +301,38 @@ def serve_http(server: MCPServer[None], host: str, port: int, names: Sequence[st
     A web page that has its own name lead to our address is refused, whatever the address.
     """
     app = server.streamable_http_app(
-        streamable_http_path=PATH, stateless_http=True, host=host,
-        transport_security=_security(host, names))
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False,
-                timeout_graceful_shutdown=GRACE)
+        streamable_http_path=PATH,
+        stateless_http=True,
+        host=host,
+        transport_security=_security(host, names),
+    )
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+    )
 
 
 def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:
     own = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host, *names}
     hosts = [form for name in sorted(own) for form in (name, f"{name}:*")]
     return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True, allowed_hosts=hosts,
-        allowed_origins=[f"{scheme}://{name}" for name in hosts for scheme in ("http", "https")])
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{name}" for name in hosts for scheme in ("http", "https")],
+    )
 
 
 def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
     if file.encoding == "base64":
-        return EmbeddedResource(resource=BlobResourceContents(
-            uri=_uri(file.skill_id, file.path), blob=file.text, mime_type=file.media_type))
+        return EmbeddedResource(
+            resource=BlobResourceContents(
+                uri=_uri(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
+            )
+        )
     if package.skill_md and file.path == package.skill_md.path:
         return TextContent(text=reader.wrap(package, file))
     return TextContent(text=file.text)
@@ -276,11 +341,15 @@ def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResourc
 def _about(file: SkillFile) -> str:
     """Say what was read, and where to read on."""
     run = ", executable" if file.executable else ""
-    said = (f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
-            f"bytes, {file.media_type}, {file.encoding}{run}, sha256:{file.sha256}.")
+    said = (
+        f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
+        f"bytes, {file.media_type}, {file.encoding}{run}, sha256:{file.sha256}."
+    )
     if file.next_offset is not None:
-        said += (f" This page holds bytes {file.offset} to {file.next_offset}; "
-                 f"the next one starts at offset {file.next_offset} of version {file.version}.")
+        said += (
+            f" This page holds bytes {file.offset} to {file.next_offset}; "
+            f"the next one starts at offset {file.next_offset} of version {file.version}."
+        )
     return said
 
 

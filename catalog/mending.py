@@ -32,8 +32,9 @@ class Packaged(NamedTuple):
     package_path: str
 
 
-def mend(db: Database, packager: Packager, at: datetime, *,
-         is_scanned: bool = False) -> Iterator[int]:
+def mend(
+    db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
+) -> Iterator[int]:
     """Make the packages what the catalog says, and yield how many skills were published so far.
 
     Half made and unnamed packages go, lost ones are made again from their folders, and each
@@ -50,17 +51,18 @@ def mend(db: Database, packager: Packager, at: datetime, *,
         with folder.opened() as packages:
             _sweep(db, packages, lying, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
-    lost = [skill_id for skill_id, in db.execute(_HELD_AT_NOTHING)]
+    lost = [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]
     packager.publish(lambda: lost, at)
     if lying.shelves:
         with folder.opened() as packages:
             _flip(db, packages, lying)
-    wanted = [skill_id for skill_id, in db.execute(_UNPUBLISHED)]
+    wanted = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(wanted, at)
 
 
-def check(db: Database, packager: Packager, at: datetime, *,
-          deep: bool = False) -> Iterator[list[Key]]:
+def check(
+    db: Database, packager: Packager, at: datetime, *, deep: bool = False
+) -> Iterator[list[Key]]:
     """Look at all packages, by their lists of files, sizes and modes, or if deep by their hashes.
 
     A damaged one is made again from its folder, and one that cannot be is gone. Yield, for a
@@ -68,17 +70,21 @@ def check(db: Database, packager: Packager, at: datetime, *,
     """
     if not packager.packaging:
         return
-    found = [Packaged(*row) for row in db.execute(
-        "SELECT id, skill_id, package_path FROM versions"
-        " WHERE package_path IS NOT NULL ORDER BY id").fetchall()]
+    found = [
+        Packaged(*row)
+        for row in db.execute(
+            "SELECT id, skill_id, package_path FROM versions"
+            " WHERE package_path IS NOT NULL ORDER BY id"
+        ).fetchall()
+    ]
     for start in range(0, len(found), BATCH):
         batch = found[start : start + BATCH]
-        yield _mended(db, packager, at, [(each, package_files(db, each.version))
-                                         for each in batch], deep=deep)
+        yield _mended(
+            db, packager, at, [(each, package_files(db, each.version)) for each in batch], deep=deep
+        )
 
 
-def verify(db: Database, packager: Packager,
-           clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
     """Hash a tenth of all packages, a few at a time, those first that were hashed longest ago.
 
     What is damaged is mended, and what is yielded is the same as of `check`. Other work may be
@@ -104,8 +110,14 @@ def _few(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
     return few
 
 
-def _mended(db: Database, packager: Packager, at: datetime,
-            batch: Sequence[tuple[Packaged, list[PackageFile]]], *, deep: bool) -> list[Key]:
+def _mended(
+    db: Database,
+    packager: Packager,
+    at: datetime,
+    batch: Sequence[tuple[Packaged, list[PackageFile]]],
+    *,
+    deep: bool,
+) -> list[Key]:
     """Mend what is damaged in a batch; return the skills that have to be looked at again."""
     assert packager.packaging
     folder = packager.packaging.folder
@@ -118,16 +130,23 @@ def _mended(db: Database, packager: Packager, at: datetime,
             damaged += [(each, lasting[0])] if lasting else []
     again = _made_again(db, packager, damaged, at) if damaged else []
     if deep:
-        db.execute("UPDATE versions SET verified_at = ?"
-                   " WHERE id IN (SELECT value FROM json_each(?))",
-                   [_iso(at), rows.to_json([each.version for each, _ in batch])])
+        db.execute(
+            "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+            [_iso(at), rows.to_json([each.version for each, _ in batch])],
+        )
     if mended:
         db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
     return again
 
 
-def _with_modes(folder: PackageFolder, each: Packaged, files: Sequence[PackageFile],
-                found: Sequence[Damage], *, deep: bool) -> list[Damage]:
+def _with_modes(
+    folder: PackageFolder,
+    each: Packaged,
+    files: Sequence[PackageFile],
+    found: Sequence[Damage],
+    *,
+    deep: bool,
+) -> list[Damage]:
     """Set the modes of a package right, and return what else is wrong with it."""
     wrong = [damage for damage in found if damage.mode is not None]
     if not wrong:
@@ -139,11 +158,14 @@ def _with_modes(folder: PackageFolder, each: Packaged, files: Sequence[PackageFi
     return lasting
 
 
-def _made_again(db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]],
-                at: datetime) -> list[Key]:
+def _made_again(
+    db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
+) -> list[Key]:
     def forget() -> list[str]:
-        db.conn.executemany("UPDATE versions SET package_path = NULL WHERE id = ?",
-                            [(each.version,) for each, _ in damaged])
+        db.conn.executemany(
+            "UPDATE versions SET package_path = NULL WHERE id = ?",
+            [(each.version,) for each, _ in damaged],
+        )
         return [each.skill_id for each, _ in damaged]
 
     again = packager.publish(forget, at, anew=True)
@@ -151,10 +173,16 @@ def _made_again(db: Database, packager: Packager, damaged: Sequence[tuple[Packag
     folder = packager.packaging.folder
     with folder.opened() as packages:
         for each, damage in damaged:
-            is_made, = db.execute("SELECT package_path IS NOT NULL FROM versions WHERE id = ?",
-                                  [each.version]).fetchone()
-            log.warning("%s/%s: %s; it is %s", folder.path, each.package_path, damage,
-                        "made again" if is_made else "removed, as its files are nowhere else")
+            (is_made,) = db.execute(
+                "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [each.version]
+            ).fetchone()
+            log.warning(
+                "%s/%s: %s; it is %s",
+                folder.path,
+                each.package_path,
+                damage,
+                "made again" if is_made else "removed, as its files are nowhere else",
+            )
             if not is_made:
                 packages.drop(each.package_path)
     return again
@@ -170,9 +198,13 @@ def _tell_foreign(folder: PackageFolder, lying: Lying) -> None:
 def _sweep(db: Database, packages: Packages, lying: Lying, *, is_scanned: bool) -> None:
     """Remove what no version names: it was being made, or removed, when the program ended."""
     is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
-    named = {path for path, in db.execute(
-        "SELECT package_path FROM versions WHERE package_path IS NOT NULL")}
-    public = {path.partition("/")[0] for path, in db.execute(_PUBLIC)}
+    named = {
+        path
+        for (path,) in db.execute(
+            "SELECT package_path FROM versions WHERE package_path IS NOT NULL"
+        )
+    }
+    public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
     for shelf in lying.shelves.values():
         if is_new and shelf.current is not None:
             continue  # of a catalog that was lost: agents read it until this one knows better
@@ -186,24 +218,33 @@ def _sweep(db: Database, packages: Packages, lying: Lying, *, is_scanned: bool) 
 
 
 def _note_lost(db: Database, lying: Lying) -> None:
-    there = [f"{shelf.skill_id}/{version}" for shelf in lying.shelves.values()
-             for version in shelf.versions]
-    db.execute("UPDATE versions SET package_path = NULL, retired_at = NULL"
-               " WHERE package_path IS NOT NULL"
-               " AND package_path NOT IN (SELECT value FROM json_each(?))", [rows.to_json(there)])
+    there = [
+        f"{shelf.skill_id}/{version}"
+        for shelf in lying.shelves.values()
+        for version in shelf.versions
+    ]
+    db.execute(
+        "UPDATE versions SET package_path = NULL, retired_at = NULL"
+        " WHERE package_path IS NOT NULL"
+        " AND package_path NOT IN (SELECT value FROM json_each(?))",
+        [rows.to_json(there)],
+    )
 
 
 def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
     """Let skills go that are held, and are no longer published as packages."""
     for skill in list(db.query(_HELD_IN_PLACE)):
         packager.publish(lambda skill=skill: pins.release_row(db, skill), at)  # type: ignore[misc]
-        log.warning("%s/%s was held at a version, and is published in place now, so that it is "
-                    "held no longer: agents read what its folder holds", skill["root"],
-                    skill["path"])
+        log.warning(
+            "%s/%s was held at a version, and is published in place now, so that it is "
+            "held no longer: agents read what its folder holds",
+            skill["root"],
+            skill["path"],
+        )
 
 
 def _flip(db: Database, packages: Packages, lying: Lying) -> None:
-    for package_path, in db.execute(_PUBLIC).fetchall():
+    for (package_path,) in db.execute(_PUBLIC).fetchall():
         skill_id, _, version = package_path.partition("/")
         shelf = lying.shelves.get(skill_id)
         if shelf and shelf.current != version:

@@ -47,8 +47,11 @@ def identity_of(folders: Iterable[Folder]) -> str | None:
     return None
 
 
-def refuse_others(folders: Iterable[Folder], identity: str | None,
-                  knows: Callable[[Kind, int], bool] = lambda *_: False) -> None:
+def refuse_others(
+    folders: Iterable[Folder],
+    identity: str | None,
+    knows: Callable[[Kind, int], bool] = lambda *_: False,
+) -> None:
     """Raise FolderNotOwned where a folder is not this catalog's; nothing is written.
 
     knows tells whether the catalog knows what lies in an open folder without a marker.
@@ -60,8 +63,9 @@ def refuse_others(folders: Iterable[Folder], identity: str | None,
 
 
 @contextmanager
-def opened(folder: Folder, identity: str,
-           knows: Callable[[Kind, int], bool] = lambda *_: False) -> Iterator[int]:
+def opened(
+    folder: Folder, identity: str, knows: Callable[[Kind, int], bool] = lambda *_: False
+) -> Iterator[int]:
     """Give a folder as an open directory; it is made where there is none, and marked.
 
     Raises FolderNotOwned, before anything is written, where it is not this catalog's, and
@@ -80,8 +84,9 @@ def opened(folder: Folder, identity: str,
         os.close(at)
 
 
-def _ownership(folder: Folder, identity: str | None, at: int,
-               knows: Callable[[Kind, int], bool]) -> bool:
+def _ownership(
+    folder: Folder, identity: str | None, at: int, knows: Callable[[Kind, int], bool]
+) -> bool:
     """Tell whether a folder is marked as ours; False where it may be. Raises FolderNotOwned."""
     for _ in range(2):  # another process of ours may mark it between two looks
         said = _said(at)
@@ -89,11 +94,15 @@ def _ownership(folder: Folder, identity: str | None, at: int,
             return True
         if said == () or (said is None and (not os.listdir(at) or knows(folder.kind, at))):
             return False
-    why = "belongs to another catalog" if said and said[0] == folder.kind else (
-        "is not empty and has no marker of skilldrop's")
+    why = (
+        "belongs to another catalog"
+        if said and said[0] == folder.kind
+        else ("is not empty and has no marker of skilldrop's")
+    )
     raise FolderNotOwned(
         f"{folder.path} {why}, so nothing in it is touched. Move it away, name another --data "
-        f"directory, or hand it over with an empty file {folder.path}/{MARKER}.")
+        f"directory, or hand it over with an empty file {folder.path}/{MARKER}."
+    )
 
 
 def _said(at: int) -> tuple[str, ...] | None:
@@ -102,8 +111,9 @@ def _said(at: int) -> tuple[str, ...] | None:
     None where there is no marker.
     """
     try:
-        handle = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-                         dir_fd=at)
+        handle = os.open(
+            MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+        )
     except OSError:
         return None
     try:
@@ -119,8 +129,12 @@ def _said(at: int) -> tuple[str, ...] | None:
 
 
 def _mark(kind: Kind, identity: str, at: int) -> None:
-    handle = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
-                     0o644, dir_fd=at)
+    handle = os.open(
+        MARKER,
+        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0o644,
+        dir_fd=at,
+    )
     try:
         os.fchmod(handle, 0o644)
         os.write(handle, f"skilldrop {kind} {identity}\n{_EXPLAINED}\n".encode())

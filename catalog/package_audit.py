@@ -14,8 +14,9 @@ from catalog.package_look import Shelf, damages, look
 from catalog.packaging import package_files
 
 
-def of_packages(db: Database, folder: PackageFolder,
-                packages: Callable[[str], bool]) -> Iterator[Difference]:
+def of_packages(
+    db: Database, folder: PackageFolder, packages: Callable[[str], bool]
+) -> Iterator[Difference]:
     """Yield what differs; `packages` tells whether a skill at a path of a root has a package."""
     lying = look(folder.path)
     yield from _of_skills(db, folder, lying.shelves, packages)
@@ -23,29 +24,39 @@ def of_packages(db: Database, folder: PackageFolder,
     for package_path, version in named.items():
         for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
             yield Difference("package", f"{folder.path}/{package_path}", str(damage))
-    public = {path.partition("/")[0] for path, in db.execute(_PUBLIC)}
+    public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
     for shelf in lying.shelves.values():
         yield from _unnamed(folder, shelf, named, public)
     for path in lying.foreign:
-        yield Difference("package", f"{folder.path}/{path}",
-                         "skilldrop did not make it and leaves it alone; move it away")
+        yield Difference(
+            "package",
+            f"{folder.path}/{path}",
+            "skilldrop did not make it and leaves it alone; move it away",
+        )
     yield from _of_locations(db)
 
 
-def _of_skills(db: Database, folder: PackageFolder, shelves: dict[str, Shelf],
-               packages: Callable[[str], bool]) -> Iterator[Difference]:
+def _of_skills(
+    db: Database, folder: PackageFolder, shelves: dict[str, Shelf], packages: Callable[[str], bool]
+) -> Iterator[Difference]:
     for root, path, is_active, noted, package_path in db.execute(_SKILLS):
         expected = package_path if is_active and packages(path) else None
         if is_active and packages(path) and not package_path:
             yield Difference("package", f"{root}/{path}", "it is active, and has no package")
         elif noted != expected:
-            yield Difference("package", f"{root}/{path}",
-                             f"its package is {expected or 'none'}, and the catalog says otherwise")
+            yield Difference(
+                "package",
+                f"{root}/{path}",
+                f"its package is {expected or 'none'}, and the catalog says otherwise",
+            )
         elif expected:
             skill_id, _, version = expected.partition("/")
             if skill_id not in shelves or shelves[skill_id].current != version:
-                yield Difference("package", f"{folder.path}/{skill_id}/{CURRENT}",
-                                 f"it does not lead to {version}")
+                yield Difference(
+                    "package",
+                    f"{folder.path}/{skill_id}/{CURRENT}",
+                    f"it does not lead to {version}",
+                )
 
 
 _SKILLS = """
@@ -58,24 +69,34 @@ _SKILLS = """
 _PUBLIC = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
-def _unnamed(folder: PackageFolder, shelf: Shelf, named: dict[str, int],
-             public: set[str]) -> Iterator[Difference]:
+def _unnamed(
+    folder: PackageFolder, shelf: Shelf, named: dict[str, int], public: set[str]
+) -> Iterator[Difference]:
     """Yield what lies there and belongs to no version of the catalog."""
     for name in sorted(shelf.versions | shelf.half_made):
         if f"{shelf.skill_id}/{name}" not in named:
-            yield Difference("package", f"{folder.path}/{shelf.skill_id}/{name}",
-                             "no version of the catalog names it")
+            yield Difference(
+                "package",
+                f"{folder.path}/{shelf.skill_id}/{name}",
+                "no version of the catalog names it",
+            )
     if shelf.current is not None and f"{shelf.skill_id}/{shelf.current}" not in named:
-        yield Difference("package", f"{folder.path}/{shelf.skill_id}/{CURRENT}",
-                         "it leads to no version of the catalog")
+        yield Difference(
+            "package",
+            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
+            "it leads to no version of the catalog",
+        )
     elif shelf.current is not None and shelf.skill_id not in public:
-        yield Difference("package", f"{folder.path}/{shelf.skill_id}/{CURRENT}",
-                         "it leads to a skill that is not active")
+        yield Difference(
+            "package",
+            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
+            "it leads to a skill that is not active",
+        )
 
 
 def _of_locations(db: Database) -> Iterator[Difference]:
     """Yield what an index points agents to in our packages, and is not there."""
-    for name, in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
+    for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
         spec = index_query.index_spec(db, name)
         if spec.location_base or spec.format == "discovery":
             continue  # it points to a place that others see, or to the site

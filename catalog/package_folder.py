@@ -51,8 +51,14 @@ class Packages:
     path: Path
     at: int
 
-    def stage(self, package_path: str, files: Sequence[PackageFile], original: Original,
-              twins: Twins, stager: Stager) -> None:
+    def stage(
+        self,
+        package_path: str,
+        files: Sequence[PackageFile],
+        original: Original,
+        twins: Twins,
+        stager: Stager,
+    ) -> None:
         """Make a package in the place of what a crash left there; see `Stager.stage`."""
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{package_path}"), ExitStack() as stack:
@@ -60,8 +66,7 @@ class Packages:
             earlier = None
             if twins.paths:
                 with suppress(OSError):  # it is gone: all is copied
-                    earlier = stack.enter_context(
-                        descended(self.at, twins.package_path.split("/")))
+                    earlier = stack.enter_context(descended(self.at, twins.package_path.split("/")))
             stager.stage(version, shelf, files, original, twins, earlier)
 
     def flip(self, package_path: str) -> None:
@@ -118,8 +123,13 @@ class Packages:
         if S_ISLNK(mode) or _is_copy(link, shelf):
             remove(link, shelf)
             return
-        log.warning("%s/%s/%s was not made by skilldrop; it is %s now, and is left alone",
-                    self.path, skill_id, link, _put_aside(link, shelf))
+        log.warning(
+            "%s/%s/%s was not made by skilldrop; it is %s now, and is left alone",
+            self.path,
+            skill_id,
+            link,
+            _put_aside(link, shelf),
+        )
 
     @contextmanager
     def _made_shelf(self, skill_id: str) -> Iterator[int]:
@@ -127,8 +137,12 @@ class Packages:
         with suppress(FileExistsError):
             os.mkdir(skill_id, 0o755, dir_fd=self.at)
         if (shelf := open_directory(skill_id, self.at)) is None:
-            log.warning("%s/%s was no directory; it is %s now, and packages are made in its place",
-                        self.path, skill_id, _put_aside(skill_id, self.at))
+            log.warning(
+                "%s/%s was no directory; it is %s now, and packages are made in its place",
+                self.path,
+                skill_id,
+                _put_aside(skill_id, self.at),
+            )
             os.mkdir(skill_id, 0o755, dir_fd=self.at)
             shelf = os.open(skill_id, DIRECTORY, dir_fd=self.at)
         try:
@@ -142,16 +156,20 @@ class Packages:
 def _put_aside(name: str, at: int) -> str:
     """Rename what stands in the place of something of ours; return its name from then on."""
     there = set(os.listdir(at))
-    aside = next(free for number in range(1, len(there) + 2)
-                 if (free := f"{name}.~{number}~") not in there)
+    aside = next(
+        free for number in range(1, len(there) + 2) if (free := f"{name}.~{number}~") not in there
+    )
     os.rename(name, aside, src_dir_fd=at, dst_dir_fd=at)
     return aside
 
 
 def _is_copy(name: str, shelf: int) -> bool:
     """Tell whether a directory holds just the files of a package that lies beside it."""
-    return any(_is_same(name, shelf, version, shelf)
-               for version in os.listdir(shelf) if is_version(version))
+    return any(
+        _is_same(name, shelf, version, shelf)
+        for version in os.listdir(shelf)
+        if is_version(version)
+    )
 
 
 def _is_same(name: str, at: int, other: str, beside: int) -> bool:
@@ -165,10 +183,13 @@ def _is_same(name: str, at: int, other: str, beside: int) -> bool:
         if all(S_ISDIR(stat.st_mode) for stat in stats):
             names = os.listdir(opened[0])
             return sorted(names) == sorted(os.listdir(opened[1])) and all(
-                _is_same(below, opened[0], below, opened[1]) for below in names)
-        return (all(S_ISREG(stat.st_mode) for stat in stats)
-                and stats[0].st_size == stats[1].st_size
-                and hash_of(opened[0]) == hash_of(opened[1]))
+                _is_same(below, opened[0], below, opened[1]) for below in names
+            )
+        return (
+            all(S_ISREG(stat.st_mode) for stat in stats)
+            and stats[0].st_size == stats[1].st_size
+            and hash_of(opened[0]) == hash_of(opened[1])
+        )
     return False
 
 

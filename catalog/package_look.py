@@ -64,12 +64,20 @@ def _shelf(skill_id: str, at: int) -> Shelf | None:
     try:
         with os.scandir(shelf) as entries:
             found = {each.name: each for each in entries}
-        versions = frozenset(name for name, each in found.items()
-                             if is_version(name) and each.is_dir(follow_symlinks=False))
+        versions = frozenset(
+            name
+            for name, each in found.items()
+            if is_version(name) and each.is_dir(follow_symlinks=False)
+        )
         half_made = frozenset({BESIDE} & found.keys())
         current = (target_of(CURRENT, shelf) or "") if CURRENT in found else None
-        return Shelf(skill_id, versions, current, half_made,
-                     tuple(sorted(found.keys() - versions - half_made - {CURRENT})))
+        return Shelf(
+            skill_id,
+            versions,
+            current,
+            half_made,
+            tuple(sorted(found.keys() - versions - half_made - {CURRENT})),
+        )
     finally:
         os.close(shelf)
 
@@ -85,8 +93,9 @@ class Damage(NamedTuple):
         return f"{self.path or 'the package'} {self.what}"
 
 
-def damages(folder: Path, package_path: str, files: Sequence[PackageFile], *,
-            deep: bool = False) -> Iterator[Damage]:
+def damages(
+    folder: Path, package_path: str, files: Sequence[PackageFile], *, deep: bool = False
+) -> Iterator[Damage]:
     """Yield where a package does not hold just these files, read-only.
 
     They are told by their sizes and modes; if deep, and where a mode is wrong, by their hashes.
@@ -169,8 +178,9 @@ def _wrong_mode(path: str, mode: int, due: int) -> Damage:
 
 def _sha256(name: str, at: int) -> str | None:
     try:
-        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-                         dir_fd=at)
+        handle = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+        )
     except OSError:
         return None
     try:

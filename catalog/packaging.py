@@ -40,10 +40,12 @@ class Packager:
         self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
         self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
         db.conn.create_function(
-            "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path)))
+            "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
+        )
 
-    def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
-              scan: int | None = None) -> list[Applied]:
+    def apply(
+        self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
+    ) -> list[Applied]:
         """Take in a batch, publish what is active because of it, and tell what became of it.
 
         What cannot be published as it was judged is not taken in: it is "unsettled". Raises
@@ -58,22 +60,29 @@ class Packager:
             wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
             try:
                 with self._staged() as staged:
-                    taken = intake.take_in(self._db, wanted, trigger=trigger, at=at, scan=scan,
-                                           quota=self.quota)
-                    again = self._publish(taken.contested, _judged(wanted), at, staged,
-                                          meanwhile=taken.write_texts)
+                    taken = intake.take_in(
+                        self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
+                    )
+                    again = self._publish(
+                        taken.contested, _judged(wanted), at, staged, meanwhile=taken.write_texts
+                    )
                     purged = purging.purge(self._db.conn, taken.purged)
                 break
             except _ChangedMeanwhile as changed:
-                waiting.update(*(_keys(change) for change in wanted
-                                 if _keys(change)[0] in changed.places))
+                waiting.update(
+                    *(_keys(change) for change in wanted if _keys(change)[0] in changed.places)
+                )
         self.flip()
         self._take_back(purged)
-        return [*taken.applied, *map(_unsettled, sorted(waiting)),
-                *(_unsettled(key, _CHANGED) for key in again)]
+        return [
+            *taken.applied,
+            *map(_unsettled, sorted(waiting)),
+            *(_unsettled(key, _CHANGED) for key in again),
+        ]
 
-    def publish(self, touch: Callable[[], Iterable[str]], at: datetime, *,
-                anew: bool = False) -> list[Key]:
+    def publish(
+        self, touch: Callable[[], Iterable[str]], at: datetime, *, anew: bool = False
+    ) -> list[Key]:
         """Do something to the catalog, and publish what is then active of each skill_id it returns.
 
         With `anew` no file is shared with an earlier version, which may be damaged. Return the
@@ -91,8 +100,9 @@ class Packager:
         """
         for start in range(0, len(skill_ids), AHEAD):
             end = min(start + AHEAD, len(skill_ids))
-            batches = [skill_ids[first : min(first + BATCH, end)]
-                       for first in range(start, end, BATCH)]
+            batches = [
+                skill_ids[first : min(first + BATCH, end)] for first in range(start, end, BATCH)
+            ]
             for published in self._publish_ahead(batches, at):
                 yield start + published
 
@@ -164,9 +174,16 @@ class Packager:
                 with suppress(OSError):
                     packages.drop(package_path)
 
-    def _publish(self, contested: set[str], batch: frozenset[Key], at: datetime,
-                 staged: list[str], *, anew: bool = False,
-                 meanwhile: Callable[[], None] | None = None) -> list[Key]:
+    def _publish(
+        self,
+        contested: set[str],
+        batch: frozenset[Key],
+        at: datetime,
+        staged: list[str],
+        *,
+        anew: bool = False,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> list[Key]:
         """Publish what is active; what is to be done meanwhile takes the time packages take."""
         moment = at.isoformat(timespec="milliseconds")
         again: list[Key] = []
@@ -200,17 +217,30 @@ class Packager:
         """Return which packages are missing, those of one archive beside each other."""
         if not self.packaging:
             return []
-        return sorted((self._job(row, anew=anew) for row in self._db.query(
-            _WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])), key=near)
+        return sorted(
+            (
+                self._job(row, anew=anew)
+                for row in self._db.query(_WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])
+            ),
+            key=near,
+        )
 
     def _job(self, row: rows.Row, *, anew: bool) -> Job:
         twins = Twins()
         if row["earlier"] and not anew:
-            twins = Twins(row["earlier_path"], {
-                file.content: file.path for file in package_files(self._db, row["earlier"])})
-        return Job(row["id"], row["skill_id"], (row["root"], row["path"]), row["version_id"],
-                   f"{row['skill_id']}/{row['version']}",
-                   package_files(self._db, row["version_id"]), twins)
+            twins = Twins(
+                row["earlier_path"],
+                {file.content: file.path for file in package_files(self._db, row["earlier"])},
+            )
+        return Job(
+            row["id"],
+            row["skill_id"],
+            (row["root"], row["path"]),
+            row["version_id"],
+            f"{row['skill_id']}/{row['version']}",
+            package_files(self._db, row["version_id"]),
+            twins,
+        )
 
     @contextmanager
     def _making(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, bool]]]:
@@ -232,7 +262,8 @@ class Packager:
             else:
                 failed.append(job)
         self._db.conn.executemany(
-            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there)
+            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there
+        )
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
@@ -241,11 +272,10 @@ class Packager:
         for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
             self._db.execute(statement, wanted)
         found = self._db.execute(_TO_FLIP, wanted).fetchall()
-        self._flips = dict.fromkeys(
-            (*self._flips, *(package_path for package_path, in found)))
-        public = {package_path.partition("/")[0] for package_path, in found}
+        self._flips = dict.fromkeys((*self._flips, *(package_path for (package_path,) in found)))
+        public = {package_path.partition("/")[0] for (package_path,) in found}
         gone = {"gone": rows.to_json(sorted(contested - public))}
-        for skill_id, in self._db.execute(_PACKAGED, gone) if contested - public else ():
+        for (skill_id,) in self._db.execute(_PACKAGED, gone) if contested - public else ():
             self._gone[skill_id] = None
         for skill_id in public:
             self._gone.pop(skill_id, None)
@@ -253,8 +283,12 @@ class Packager:
 
 def package_files(db: Database, version: int) -> list[PackageFile]:
     """Return the files of a version, as they were hashed."""
-    return [PackageFile(path, size, sha256, int(mode, 8)) for path, size, sha256, mode in
-            db.execute("SELECT path, size, sha256, mode FROM files WHERE version = ?", [version])]
+    return [
+        PackageFile(path, size, sha256, int(mode, 8))
+        for path, size, sha256, mode in db.execute(
+            "SELECT path, size, sha256, mode FROM files WHERE version = ?", [version]
+        )
+    ]
 
 
 class _ChangedMeanwhile(Exception):

@@ -93,7 +93,8 @@ class _Look:
     kept: bytearray = field(default_factory=bytearray)
     sha256: "hashlib._Hash" = field(default_factory=hashlib.sha256)
     decoder: codecs.IncrementalDecoder | None = field(
-        default_factory=codecs.getincrementaldecoder("utf-8"))
+        default_factory=codecs.getincrementaldecoder("utf-8")
+    )
     line: int = 1  # in which `first` lies
     column: int = 0  # characters of it before `first`
     lines: int = 0  # line feeds so far
@@ -114,7 +115,7 @@ class _Look:
         """Move the place at which what is kept begins past some bytes."""
         if count := before.count(b"\n"):
             self.line, self.column = self.line + count, 0
-            before = before[before.rfind(b"\n") + 1:]
+            before = before[before.rfind(b"\n") + 1 :]
         self.column += len(before.translate(None, _CONTINUATIONS))
 
     def is_text(self) -> bool:
@@ -162,6 +163,14 @@ class _Look:
         if start == 0 and encoding == "utf-8-sig":
             text = text.removeprefix("\ufeff")
         self._count(bytes(self.kept[: max(start - self.first, 0)]))
-        return Page(self.size, self.sha256.hexdigest(), encoding, text, start,
-                    stop if stop < self.size else None, self.line, self.column,
-                    self.lines + (not self.ends_line))
+        return Page(
+            self.size,
+            self.sha256.hexdigest(),
+            encoding,
+            text,
+            start,
+            stop if stop < self.size else None,
+            self.line,
+            self.column,
+            self.lines + (not self.ends_line),
+        )

@@ -15,11 +15,15 @@ def hold(db: Database, asked: str, version: str) -> set[str]:
     """
     skill = find_skill(db, asked)
     if skill["status"] != "active" and not withheld.is_withheld(skill):
-        raise NotInCatalog(f"The skill {skill['name']} is {skill['status']}, so that no version "
-                           "of it is published; `skilldrop status` says why.")
+        raise NotInCatalog(
+            f"The skill {skill['name']} is {skill['status']}, so that no version "
+            "of it is published; `skilldrop status` says why."
+        )
     if not db.execute("SELECT has_package(?)", [skill["path"]]).fetchone()[0]:
-        raise NotInCatalog(f"The skill {skill['name']} is published in place, so that only what "
-                           "its folder holds can be had; set publish to copy to keep versions.")
+        raise NotInCatalog(
+            f"The skill {skill['name']} is published in place, so that only what "
+            "its folder holds can be had; set publish to copy to keep versions."
+        )
     held = find_version(db, skill, version)
     return _return_to(db, skill, held, pinned=held["id"])
 
@@ -37,13 +41,17 @@ def release(db: Database, asked: str) -> set[str]:
 
 def release_row(db: Database, skill: rows.Row) -> set[str]:
     """Let the skill of a row follow its folder again; return each skill_id concerned."""
-    newest = next(iter(db.query(
-        "SELECT * FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1", [skill["id"]])))
+    newest = next(
+        iter(
+            db.query(
+                "SELECT * FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1", [skill["id"]]
+            )
+        )
+    )
     return _return_to(db, skill, newest, pinned=None)
 
 
-def _return_to(db: Database, skill: rows.Row, version: rows.Row, *,
-               pinned: int | None) -> set[str]:
+def _return_to(db: Database, skill: rows.Row, version: rows.Row, *, pinned: int | None) -> set[str]:
     fields = rows.restored(version) | {"pinned_version_id": pinned}
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
@@ -55,14 +63,21 @@ def _return_to(db: Database, skill: rows.Row, version: rows.Row, *,
 
 
 def _set_text(db: Database, skill: int, version: rows.Row) -> None:
-    paths = [path for path, in db.execute(
-        "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]])]
+    paths = [
+        path
+        for (path,) in db.execute(
+            "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
+        )
+    ]
     texts.replace(db.conn, [rows.restored_text(skill, version, paths)])
 
 
 def _set_finding(db: Database, skill: rows.Row, held: rows.Row | None) -> None:
-    db.execute("DELETE FROM findings WHERE skill = ? AND code = ?",
-               [skill["id"], standing.HELD.code])
+    db.execute(
+        "DELETE FROM findings WHERE skill = ? AND code = ?", [skill["id"], standing.HELD.code]
+    )
     if held:
-        db.execute(insert("findings", rows.FINDING_COLUMNS), rows.finding(
-            skill["id"], skill["root"], skill["path"], standing.held(held["version"])))
+        db.execute(
+            insert("findings", rows.FINDING_COLUMNS),
+            rows.finding(skill["id"], skill["root"], skill["path"], standing.held(held["version"])),
+        )

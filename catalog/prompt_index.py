@@ -97,8 +97,12 @@ class PromptIndex:
         return sum(entry.state == state for entry in self.entries)
 
 
-def build(spec: IndexSpec, ranked: Iterable[Candidate], total: int | None = None,
-          packages: str | None = None) -> PromptIndex:
+def build(
+    spec: IndexSpec,
+    ranked: Iterable[Candidate],
+    total: int | None = None,
+    packages: str | None = None,
+) -> PromptIndex:
     """Return the index of candidates in their order.
 
     total is how many there are; `ranked` is drawn from only as far as the budget reaches.
@@ -112,9 +116,11 @@ def build(spec: IndexSpec, ranked: Iterable[Candidate], total: int | None = None
     text, parts = plan(form, queue, total, spec.budget_chars)
     left_out = total - len(parts)
     return PromptIndex(
-        text, tuple(_entry(candidate, part)
-                    for candidate, part in zip(queue.drawn, parts, strict=False)), left_out,
-        tuple(c.name for c in queue.after(len(parts), min(left_out, NAMED_LEFT_OUT))))
+        text,
+        tuple(_entry(candidate, part) for candidate, part in zip(queue.drawn, parts, strict=False)),
+        left_out,
+        tuple(c.name for c in queue.after(len(parts), min(left_out, NAMED_LEFT_OUT))),
+    )
 
 
 def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
@@ -136,12 +142,21 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
     """Return the form that an index is written in, with its words around the entries."""
-    where = locations.pattern(spec.location_base or packages,
-                              of_versions=spec.locations == "version")
+    where = locations.pattern(
+        spec.location_base or packages, of_versions=spec.locations == "version"
+    )
     return FORMATS[spec.format].form(
-        Wishes(spec.language, spec.instruction, spec.how_to_search, where))
+        Wishes(spec.language, spec.instruction, spec.how_to_search, where)
+    )
 
 
 def _entry(candidate: Candidate, part: Part) -> Entry:
-    return Entry(candidate.skill, part.state, len(part.text), part.reason,
-                 candidate.package_path, candidate.name, part.description)
+    return Entry(
+        candidate.skill,
+        part.state,
+        len(part.text),
+        part.reason,
+        candidate.package_path,
+        candidate.name,
+        part.description,
+    )

@@ -12,8 +12,9 @@ def one_line(text: str) -> str:
     What is left cannot start a new line or hide words from a person who reads along.
     """
     if not all_visible(text):
-        text = "".join(" " if c.isspace() else c
-                       for c in text if c.isspace() or not is_invisible(c))
+        text = "".join(
+            " " if c.isspace() else c for c in text if c.isspace() or not is_invisible(c)
+        )
     return _SPACES.sub(" ", text).strip()
 
 

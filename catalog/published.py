@@ -71,8 +71,9 @@ class Package:
         return next((file for file in self.files if file.kind == "skill_md"), None)
 
 
-def package_of(db: Database, packages: Path, skill_name: str,
-               version: str | None = None) -> Package:
+def package_of(
+    db: Database, packages: Path, skill_name: str, version: str | None = None
+) -> Package:
     """Return the published version of an active skill, by its exact name or else its skill_id.
 
     With a version it is that one, superseded or not, as long as its files are kept. Raises
@@ -127,23 +128,38 @@ def _published(db: Database, packages: Path, row: rows.Row) -> Package:
         target = f"../{row['package_path']}"
     # A package stays under the skill_id that its skill had: `current` leads to it from the new.
     own, _, version = _as_text(target).rpartition("/")
-    found = list(db.query(_VERSION, {
-        "own": own.removeprefix("../") or row["skill_id"], "version": version,
-        "skill": row["id"], "skill_id": row["skill_id"]}))
+    found = list(
+        db.query(
+            _VERSION,
+            {
+                "own": own.removeprefix("../") or row["skill_id"],
+                "version": version,
+                "skill": row["id"],
+                "skill_id": row["skill_id"],
+            },
+        )
+    )
     if not found:
-        raise PackageDamaged(f"The link {CURRENT} of {shown(row['name'])} leads to no version that "
-                             "the catalog knows; the next `skilldrop scan` mends it.")
-    return _package(db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]),
-                    in_place=False)
+        raise PackageDamaged(
+            f"The link {CURRENT} of {shown(row['name'])} leads to no version that "
+            "the catalog knows; the next `skilldrop scan` mends it."
+        )
+    return _package(
+        db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]), in_place=False
+    )
 
 
 def _kept(db: Database, packages: Path, row: rows.Row, version: str) -> Package:
-    for found in list(db.query(_OF_SKILL, {
-            "version": version, "skill": row["id"], "skill_id": row["skill_id"]})):
-        return _package(db, row | found, str(packages), (found["own"], found["version"]),
-                        in_place=False)
-    raise NotInCatalog(f"Version {shown(version)} of {shown(row['name'])} is no longer kept, or "
-                       f"never was; the present one is {row['version']}.")
+    for found in list(
+        db.query(_OF_SKILL, {"version": version, "skill": row["id"], "skill_id": row["skill_id"]})
+    ):
+        return _package(
+            db, row | found, str(packages), (found["own"], found["version"]), in_place=False
+        )
+    raise NotInCatalog(
+        f"Version {shown(version)} of {shown(row['name'])} is no longer kept, or "
+        f"never was; the present one is {row['version']}."
+    )
 
 
 _VERSION = """
@@ -165,22 +181,36 @@ def _as_text(name: str) -> str:
 
 def _in_place(db: Database, row: rows.Row) -> Package:
     if "!/" in row["path"]:
-        raise NotInCatalog(f"The skill {shown(row['name'])} lies in an archive and is not yet "
-                           "published; ask again in a moment.")
+        raise NotInCatalog(
+            f"The skill {shown(row['name'])} lies in an archive and is not yet "
+            "published; ask again in a moment."
+        )
     return _package(db, row, row["root"], tuple(os_path(row["path"]).split("/")), in_place=True)
 
 
-def _package(db: Database, row: rows.Row, top: str, names: tuple[str, ...], *,
-             in_place: bool) -> Package:
-    files = db.query("SELECT path, kind, size, sha256, mode, is_text FROM files"
-                     " WHERE version = ? ORDER BY path", [row["version_id"]])
+def _package(
+    db: Database, row: rows.Row, top: str, names: tuple[str, ...], *, in_place: bool
+) -> Package:
+    files = db.query(
+        "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ? ORDER BY path",
+        [row["version_id"]],
+    )
     body = db.execute(
         "SELECT (SELECT body FROM searched_texts WHERE id = s.id) FROM skills AS s"
-        " WHERE s.id = ? AND s.current_version_id = ?", [row["id"], row["version_id"]]).fetchone()
+        " WHERE s.id = ? AND s.current_version_id = ?",
+        [row["id"], row["version_id"]],
+    ).fetchone()
     return Package(
-        row["skill_id"], row["name"], row["version"], row["digest"],
+        row["skill_id"],
+        row["name"],
+        row["version"],
+        row["digest"],
         tuple(PublishedFile(**file | {"is_text": bool(file["is_text"])}) for file in files),
-        body[0] if body else None, top, names, in_place)
+        body[0] if body else None,
+        top,
+        names,
+        in_place,
+    )
 
 
 # What there is instead
@@ -230,6 +260,7 @@ def _important(paths: Sequence[str]) -> list[str]:
 
 # What a file is
 
+
 def _media_type(path: str, *, is_text: bool) -> str:
     # With "./" ahead, a name like "data:text/html,x" is not taken for a URL.
     guessed, packed = _BY_ENDING.guess_type(f"./{path}".lower())
@@ -240,7 +271,12 @@ def _media_type(path: str, *, is_text: bool) -> str:
 
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 _BY_ENDING = MimeTypes()  # Python's own table, the same on every machine
-for _ending, _type in ((".md", "text/markdown"), (".markdown", "text/markdown"),
-                       (".yaml", "application/yaml"), (".yml", "application/yaml"),
-                       (".toml", "application/toml"), (".ts", "text/plain")):
+for _ending, _type in (
+    (".md", "text/markdown"),
+    (".markdown", "text/markdown"),
+    (".yaml", "application/yaml"),
+    (".yml", "application/yaml"),
+    (".toml", "application/toml"),
+    (".ts", "text/plain"),
+):
     _BY_ENDING.add_type(_type, _ending)

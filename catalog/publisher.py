@@ -12,8 +12,9 @@ from catalog.prompt_index import IndexSpec, report
 from catalog.store import Store
 
 
-def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
-                    at: datetime, keep: Kept = USUAL) -> list[str]:
+def publish_indexes(
+    store: Store, specs: Sequence[IndexSpec], folder: Path, at: datetime, keep: Kept = USUAL
+) -> list[str]:
     """Rebuild every index and return the names of those whose text is new. Raises OSError.
 
     The files themselves are compared, so one that was lost or damaged is written again; those
@@ -27,8 +28,9 @@ def publish_indexes(store: Store, specs: Sequence[IndexSpec], folder: Path,
     return [spec.name for spec in specs if spec.file_name in changed]
 
 
-def _publish(store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime,
-             keep: Kept) -> set[str]:
+def _publish(
+    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Kept
+) -> set[str]:
     """Write the files of all indexes into an open folder; return the names of those written."""
     moment = at.isoformat(timespec="milliseconds")
     built = [(spec, index_query.build_index(store.db, spec)) for spec in specs]
@@ -37,7 +39,8 @@ def _publish(store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime
     for spec, index in built:
         since = store.published_at(spec, index)
         files |= index_files.files_of(
-            spec, index, report(spec, index) | {"published_at": since or moment})
+            spec, index, report(spec, index) | {"published_at": since or moment}
+        )
         if since is None:
             new.append((spec, index))
     changed = index_files.write_whole(folder, files)

@@ -10,10 +10,21 @@ from catalog.record import Inventory
 _NO_FILES = rows.to_json(Inventory.of(()).as_json())
 
 EMPTY: rows.Row = {
-    "display_name": None, "description": "", "author": None, "license": None,
-    "compatibility": None, "allowed_tools": None, "category": None, "tags": "[]",
-    "frontmatter": "{}", "file_inventory": _NO_FILES, "skill_md_hash": None, "digest": None,
-    "seen_digest": None, "package_path": None, "pinned_version_id": None,
+    "display_name": None,
+    "description": "",
+    "author": None,
+    "license": None,
+    "compatibility": None,
+    "allowed_tools": None,
+    "category": None,
+    "tags": "[]",
+    "frontmatter": "{}",
+    "file_inventory": _NO_FILES,
+    "skill_md_hash": None,
+    "digest": None,
+    "seen_digest": None,
+    "package_path": None,
+    "pinned_version_id": None,
 }
 """What the row of such a skill says: neither its content nor a digest to know it by.
 
@@ -25,6 +36,7 @@ def detail(held_at: str | None) -> str:
     """Return what history says of such a skill, given the version that it was held at."""
     lifted = f", so that it is no longer held at version {held_at}" if held_at else ""
     return f"its path leads out of the root now; its stored content was deleted{lifted}"
+
 
 GONE = "What the index said was deleted: it named a skill whose path leads out of its root now.\n"
 """What is kept of the text of a prompt index in the place of what it said."""
@@ -41,11 +53,18 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
         return []
     wanted = [rows.to_json(list(skills))]
     _purge_index_texts(db, wanted)
-    packages = [path for path, in db.execute(
-        f"SELECT package_path FROM versions WHERE {_OF} AND package_path IS NOT NULL", wanted)]
+    packages = [
+        path
+        for (path,) in db.execute(
+            f"SELECT package_path FROM versions WHERE {_OF} AND package_path IS NOT NULL", wanted
+        )
+    ]
     db.execute(f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", wanted)
-    db.execute("UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
-               f" file_inventory = ?, package_path = NULL WHERE {_OF}", [_NO_FILES, *wanted])
+    db.execute(
+        "UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
+        f" file_inventory = ?, package_path = NULL WHERE {_OF}",
+        [_NO_FILES, *wanted],
+    )
     # A deleted word stays in the index until its pieces are merged.
     db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('optimize')")
     return packages

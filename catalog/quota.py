@@ -48,7 +48,8 @@ class Room:
             raise OutOfRoom(
                 f"Nothing is published: packages take {_size(taken)} and would take "
                 f"{_size(wanted)} more, and [retention] packages_bytes allows "
-                f"{_size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills.")
+                f"{_size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
+            )
         self._taken = taken + wanted
 
     def _count(self) -> int:
@@ -62,8 +63,10 @@ def seconds_until_next(db: Database, quota: Quota, skill: int, at: datetime) -> 
     """
     if quota.versions_per_hour is None:
         return 0.0
-    found = db.execute("SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC"
-                       " LIMIT 1 OFFSET ?", [skill, quota.versions_per_hour - 1]).fetchone()
+    found = db.execute(
+        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+        [skill, quota.versions_per_hour - 1],
+    ).fetchone()
     age = abs(at - datetime.fromisoformat(found[0])) if found else HOUR
     return max(0.0, (HOUR - age).total_seconds())
 
@@ -76,7 +79,8 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
         raise OutOfRoom(
             f"Nothing is published: the disk of {folder} has {_size(free)} free, packages would "
             f"take {_size(wanted)}, and [retention] free_bytes keeps {_size(quota.free_bytes)}. "
-            "Make room; publication goes on by itself.")
+            "Make room; publication goes on by itself."
+        )
 
 
 def _bytes(job: Job) -> int:

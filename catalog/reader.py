@@ -36,9 +36,16 @@ class SkillFile:
     executable: bool
 
 
-def read_skill_file(db: Database, packages: Path, skill_name: str, file_path: str = SKILL_MD, *,
-                    offset: int = 0, limit: int | None = None,
-                    version: str | None = None) -> SkillFile:
+def read_skill_file(
+    db: Database,
+    packages: Path,
+    skill_name: str,
+    file_path: str = SKILL_MD,
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+    version: str | None = None,
+) -> SkillFile:
     """Return a published file, or from a byte on about `limit` bytes of it.
 
     The skill is named by its exact name or else by its skill_id, the file by its path in the
@@ -46,14 +53,20 @@ def read_skill_file(db: Database, packages: Path, skill_name: str, file_path: st
     without a version it is the present one. What is returned has the SHA-256 that the catalog
     has of the file. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
     """
-    return read(package_of(db, packages, skill_name, version), file_path, offset=offset,
-                limit=limit)
+    return read(
+        package_of(db, packages, skill_name, version), file_path, offset=offset, limit=limit
+    )
 
 
 @contextmanager
-def open_skill_file(db: Database, packages: Path, skill_name: str,
-                    file_path: str = SKILL_MD, *,
-                    version: str | None = None) -> Iterator[tuple[PublishedFile, BinaryIO]]:
+def open_skill_file(
+    db: Database,
+    packages: Path,
+    skill_name: str,
+    file_path: str = SKILL_MD,
+    *,
+    version: str | None = None,
+) -> Iterator[tuple[PublishedFile, BinaryIO]]:
     """Open a published file to be served as it is; it was hashed and stands at its start.
 
     Raises as `read_skill_file` does, before anything is served.
@@ -64,8 +77,9 @@ def open_skill_file(db: Database, packages: Path, skill_name: str,
         yield entry, file
 
 
-def wrapped(db: Database, packages: Path, skill_name: str, *, offset: int = 0,
-            limit: int | None = None) -> str:
+def wrapped(
+    db: Database, packages: Path, skill_name: str, *, offset: int = 0, limit: int | None = None
+) -> str:
     """Return SKILL.md's body between `<skill_content>` tags, with its folder and files.
 
     Raises as `read_skill_file` does.
@@ -76,6 +90,7 @@ def wrapped(db: Database, packages: Path, skill_name: str, *, offset: int = 0,
 
 # With a package in hand: several files of one and the same version
 
+
 @contextmanager
 def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
     """Open a file of a package; see `open_skill_file`."""
@@ -85,33 +100,53 @@ def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
         yield file
 
 
-def read(package: Package, file_path: str = SKILL_MD, *, offset: int = 0,
-         limit: int | None = None) -> SkillFile:
+def read(
+    package: Package, file_path: str = SKILL_MD, *, offset: int = 0, limit: int | None = None
+) -> SkillFile:
     """Return a file of a package, or a page of it; see `read_skill_file`."""
     entry = find_file(package, file_path)
     if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
-        raise PathRefused(f"{shown(entry.path)} has {told.count(entry.size, 'byte')}; name an "
-                          "offset from 0 to that, and a limit of 1 or more.")
+        raise PathRefused(
+            f"{shown(entry.path)} has {told.count(entry.size, 'byte')}; name an "
+            "offset from 0 to that, and a limit of 1 or more."
+        )
     with _open(package, entry) as file:
         page = _verified(package, entry, file, offset, limit)
     return SkillFile(
-        package.skill_id, package.skill, package.version, entry.path, page.size, page.sha256,
-        entry.media_type, page.encoding, page.text, page.offset, page.next_offset,
-        entry.executable)
+        package.skill_id,
+        package.skill,
+        package.version,
+        entry.path,
+        page.size,
+        page.sha256,
+        entry.media_type,
+        page.encoding,
+        page.text,
+        page.offset,
+        page.next_offset,
+        entry.executable,
+    )
 
 
 def wrap(package: Package, page: SkillFile) -> str:
     """Return a page of a package's SKILL.md wrapped; see `wrapped`."""
     whole = page.offset == 0 and page.next_offset is None
-    note = "" if page.next_offset is None else (
-        f"This is only a part of {page.path}, of {told.count(page.size, 'byte')} in all; "
-        f"the next part starts at offset {page.next_offset}.")
+    note = (
+        ""
+        if page.next_offset is None
+        else (
+            f"This is only a part of {page.path}, of {told.count(page.size, 'byte')} in all; "
+            f"the next part starts at offset {page.next_offset}."
+        )
+    )
     others = [file.path for file in package.files if file.path != page.path]
-    return skill_content.wrap(package.skill, (whole and package.body) or page.text,
-                              package.directory, others, note)
+    return skill_content.wrap(
+        package.skill, (whole and package.body) or page.text, package.directory, others, note
+    )
 
 
 # The file itself
+
 
 def _open(package: Package, entry: PublishedFile) -> BinaryIO:
     path = os_path(entry.path)
@@ -132,8 +167,9 @@ def _open_in_root(package: Package, path: str) -> BinaryIO:
     return open_file(top, (), os.path.relpath(behind, top))
 
 
-def _verified(package: Package, entry: PublishedFile, file: BinaryIO, offset: int,
-              limit: int | None) -> Page:
+def _verified(
+    package: Package, entry: PublishedFile, file: BinaryIO, offset: int, limit: int | None
+) -> Page:
     try:
         page = read_page(file, offset, limit, entry.size)
     except OSError as error:
@@ -145,7 +181,11 @@ def _verified(package: Package, entry: PublishedFile, file: BinaryIO, offset: in
 
 def _damaged(package: Package, entry: PublishedFile, why: str) -> PackageDamaged:
     if package.in_place:
-        return PackageDamaged(f"{shown(entry.path)} of {shown(package.skill)} has changed since "
-                              f"it was accepted ({why}); `skilldrop status` says how it stands.")
-    return PackageDamaged(f"{shown(entry.path)} of {shown(package.skill)}, version "
-                          f"{package.version}, cannot be read from its package: {why}.")
+        return PackageDamaged(
+            f"{shown(entry.path)} of {shown(package.skill)} has changed since "
+            f"it was accepted ({why}); `skilldrop status` says how it stands."
+        )
+    return PackageDamaged(
+        f"{shown(entry.path)} of {shown(package.skill)}, version "
+        f"{package.version}, cannot be read from its package: {why}."
+    )

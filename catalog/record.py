@@ -16,7 +16,14 @@ Kind: TypeAlias = Literal[
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 Outcome: TypeAlias = Literal[
-    "added", "updated", "unchanged", "renamed", "rejected", "removed", "held", "unsettled",
+    "added",
+    "updated",
+    "unchanged",
+    "renamed",
+    "rejected",
+    "removed",
+    "held",
+    "unsettled",
     "delayed",
 ]
 """What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again.

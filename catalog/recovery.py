@@ -19,9 +19,24 @@ from catalog.naming import version_name
 from catalog.statements import columns, insert
 
 Values: TypeAlias = tuple[Any, ...]
-TABLES = ("roots", "skills", "versions", "files", "findings", "scans", "ingestions", "requests",
-          "indexes", "index_texts", "index_builds", "outcomes", "memory_writes", "step_traces",
-          "outcome_rejections", "recoveries")
+TABLES = (
+    "roots",
+    "skills",
+    "versions",
+    "files",
+    "findings",
+    "scans",
+    "ingestions",
+    "requests",
+    "indexes",
+    "index_texts",
+    "index_builds",
+    "outcomes",
+    "memory_writes",
+    "step_traces",
+    "outcome_rejections",
+    "recoveries",
+)
 """The tables that are brought over, parents first; all others follow from these."""
 BATCH = 500
 _FARTHEST = 2**40
@@ -71,10 +86,14 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
         _drop_contradictions(db)
         _doubt_skills(db)
         _write_derived(db)
-        saved = {table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-                 for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")}
-        db.execute(insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
-                   [at.isoformat(timespec="milliseconds"), why, aside.name, *saved.values()])
+        saved = {
+            table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")
+        }
+        db.execute(
+            insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
+            [at.isoformat(timespec="milliseconds"), why, aside.name, *saved.values()],
+        )
         db.execute("COMMIT")
     except BaseException:
         db.rollback()
@@ -86,6 +105,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
 
 # Reading past damage
 
+
 def _readable(db: Database, damaged: Path) -> Iterator[tuple[str, list[str], list[Values]]]:
     """Yield the table, columns and rows of each readable part of a damaged file."""
     try:
@@ -94,8 +114,9 @@ def _readable(db: Database, damaged: Path) -> Iterator[tuple[str, list[str], lis
             source.execute("PRAGMA cell_size_check = ON")
             for table in TABLES:
                 with suppress(sqlite3.DatabaseError):
-                    names = [name for name in _columns(db.conn, table)
-                             if name in _columns(source, table)]
+                    names = [
+                        name for name in _columns(db.conn, table) if name in _columns(source, table)
+                    ]
                     for batch in _batches(source, table, names) if names else ():
                         yield table, names, batch
     except sqlite3.DatabaseError:
@@ -106,8 +127,9 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def _batches(source: sqlite3.Connection, table: str,
-             names: Sequence[str]) -> Iterator[list[Values]]:
+def _batches(
+    source: sqlite3.Connection, table: str, names: Sequence[str]
+) -> Iterator[list[Values]]:
     batch: list[Values] = []
     for row in _rows(source, table, names):
         batch.append(row)
@@ -117,11 +139,11 @@ def _batches(source: sqlite3.Connection, table: str,
     yield batch
 
 
-def _rows(source: sqlite3.Connection, table: str,
-          names: Sequence[str]) -> Iterator[Values]:
+def _rows(source: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[Values]:
     """Yield the rows of a table in order of their ids, stepping over those on damaged pages."""
-    query = (f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED"
-             " WHERE rowid >= ? ORDER BY rowid")
+    query = (
+        f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    )
     at: int | None = 0
     while at is not None:
         try:
@@ -135,6 +157,7 @@ def _rows(source: sqlite3.Connection, table: str,
 
 def _beyond(source: sqlite3.Connection, query: str, at: int) -> int | None:
     """Return an id after an unreadable one from which rows can be read again."""
+
     def is_readable(start: int) -> bool:
         try:
             source.execute(query, [start]).fetchall()
@@ -163,27 +186,39 @@ def _write(db: Database, table: str, names: Sequence[str], batch: Sequence[Value
 
 # Agreement
 
+
 def _add_lost_parents(db: Database) -> None:
     """Give versions whose skill was not readable a row again, by what was noted of them."""
-    db.execute("INSERT OR IGNORE INTO roots (path, level, position, acceptance, profiles,"
-               " judged_by, configured)"
-               " SELECT DISTINCT root, 'project', 0, 'lenient', '[]', '', 0 FROM"
-               " (SELECT root FROM skills UNION SELECT root FROM ingestions)")
+    db.execute(
+        "INSERT OR IGNORE INTO roots (path, level, position, acceptance, profiles,"
+        " judged_by, configured)"
+        " SELECT DISTINCT root, 'project', 0, 'lenient', '[]', '', 0 FROM"
+        " (SELECT root FROM skills UNION SELECT root FROM ingestions)"
+    )
     for version in list(db.query(_ORPHANS)):
         fields = rows.restored(version) | {
-            "id": version["skill"], "root": version["root"], "path": version["place"],
-            "level": version["level"], "status": "removed",
-            "first_seen": version["ingested_at"], "last_changed": version["ingested_at"]}
-        db.execute(insert("skills", list(fields)).replace("INSERT", "INSERT OR IGNORE", 1),
-                   list(fields.values()))
+            "id": version["skill"],
+            "root": version["root"],
+            "path": version["place"],
+            "level": version["level"],
+            "status": "removed",
+            "first_seen": version["ingested_at"],
+            "last_changed": version["ingested_at"],
+        }
+        db.execute(
+            insert("skills", list(fields)).replace("INSERT", "INSERT OR IGNORE", 1),
+            list(fields.values()),
+        )
 
 
 def _drop_incomplete(db: Database) -> None:
     """Leave behind versions that lack files, or whose JSON cannot be read."""
-    db.execute("DELETE FROM versions WHERE CASE WHEN NOT json_valid(file_inventory)"
-               " OR NOT json_valid(described) OR NOT json_valid(frontmatter) THEN 1"
-               " ELSE (SELECT count(*) FROM files WHERE version = versions.id)"
-               " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0) END")
+    db.execute(
+        "DELETE FROM versions WHERE CASE WHEN NOT json_valid(file_inventory)"
+        " OR NOT json_valid(described) OR NOT json_valid(frontmatter) THEN 1"
+        " ELSE (SELECT count(*) FROM files WHERE version = versions.id)"
+        " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0) END"
+    )
 
 
 def _keep_holds(db: Database) -> None:
@@ -193,14 +228,18 @@ def _keep_holds(db: Database) -> None:
     """
     for skill in list(db.query(_HELD_AT_LOST)):
         _, _, name = (skill["package_path"] or "").partition("/")
-        newest, = db.execute("SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?",
-                             [skill["skill_id"]]).fetchone()
+        (newest,) = db.execute(
+            "SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?", [skill["skill_id"]]
+        ).fetchone()
         at = datetime.fromisoformat(skill["last_changed"])
         version = rows.without_content(skill) | {"version": name or version_name(at, newest)}
         db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
         db.execute(insert("versions", list(version)), list(version.values()))
-        db.execute("UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
-                   " WHERE id = ?", [skill["id"]])
+        db.execute(
+            "UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
+            " WHERE id = ?",
+            [skill["id"]],
+        )
 
 
 def _drop_contradictions(db: Database) -> None:
@@ -210,24 +249,35 @@ def _drop_contradictions(db: Database) -> None:
             column, needed = db.execute(
                 'SELECT k."from", t."notnull" FROM pragma_foreign_key_list(?) AS k'
                 ' JOIN pragma_table_info(?) AS t ON t.name = k."from" WHERE k.id = ?',
-                [table, table, number]).fetchone()
-            db.execute(f"DELETE FROM {table} WHERE rowid = ?" if needed else
-                       f'UPDATE {table} SET "{column}" = NULL WHERE rowid = ?', [row])
+                [table, table, number],
+            ).fetchone()
+            db.execute(
+                f"DELETE FROM {table} WHERE rowid = ?"
+                if needed
+                else f'UPDATE {table} SET "{column}" = NULL WHERE rowid = ?',
+                [row],
+            )
 
 
 def _doubt_skills(db: Database) -> None:
     """Let the next scan judge every skill again; one whose present version is lost is gone."""
-    db.execute("UPDATE skills SET fingerprint = '', status = CASE WHEN current_version_id IS NULL"
-               " AND status IN ('active', 'shadowed') THEN 'removed' ELSE status END,"
-               " package_path = CASE WHEN current_version_id IS NULL THEN NULL"
-               " ELSE package_path END")
+    db.execute(
+        "UPDATE skills SET fingerprint = '', status = CASE WHEN current_version_id IS NULL"
+        " AND status IN ('active', 'shadowed') THEN 'removed' ELSE status END,"
+        " package_path = CASE WHEN current_version_id IS NULL THEN NULL"
+        " ELSE package_path END"
+    )
 
 
 def _write_derived(db: Database) -> None:
     """Write what is searched of the skills that are there, and what they declare."""
     for version in list(db.query(_PRESENT)):
-        paths = [path for path, in db.execute(
-            "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]])]
+        paths = [
+            path
+            for (path,) in db.execute(
+                "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
+            )
+        ]
         texts.replace(db.conn, [rows.restored_text(version["skill"], version, paths)])
         apexbridge.write(db.conn, {version["skill"]: rows.restored_apexbridge(version)})
 

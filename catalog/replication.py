@@ -26,14 +26,24 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
     search.open_catalog(catalog).conn.close()
     program = _litestream()
     pause = f"{interval / 4:g}s"  # between two looks for changes, and between two sendings
-    settings = {"dbs": [{"path": str(catalog), "monitor-interval": pause,
-                         "replica": {"url": url, "sync-interval": pause}}]}
+    settings = {
+        "dbs": [
+            {
+                "path": str(catalog),
+                "monitor-interval": pause,
+                "replica": {"url": url, "sync-interval": pause},
+            }
+        ]
+    }
     file = os.memfd_create("litestream.yml", flags=0)  # kept open: the program reads it from here
     os.write(file, json.dumps(settings).encode())
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execve(program, [program, "replicate", "-no-expand-env", "-config", f"/proc/self/fd/{file}"],
-              _environment())
+    os.execve(
+        program,
+        [program, "replicate", "-no-expand-env", "-config", f"/proc/self/fd/{file}"],
+        _environment(),
+    )
 
 
 def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
@@ -45,8 +55,10 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
     """
     program = _litestream()
     if catalog.exists() and not replace:
-        raise CatalogBusy(f"There is a catalog at {catalog} already. Name another --data "
-                          "directory, or add --replace.")
+        raise CatalogBusy(
+            f"There is a catalog at {catalog} already. Name another --data "
+            "directory, or add --replace."
+        )
     catalog.parent.mkdir(parents=True, exist_ok=True)
     lock = WriterLock(lock_of(catalog))
     try:
@@ -55,7 +67,11 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
             new = Path(beside, catalog.name)
             done = subprocess.run(
                 [program, "restore", "-integrity-check", "quick", "-o", new, url],
-                env=_environment(), capture_output=True, text=True, errors="replace")
+                env=_environment(),
+                capture_output=True,
+                text=True,
+                errors="replace",
+            )
             if done.returncode:
                 raise ReplicationFailed(f"Nothing was restored from {url}: {_last(done.stderr)}.")
             search.open_catalog(new).conn.close()  # a database of ours
@@ -84,23 +100,30 @@ def _is_ours(catalog: Path) -> bool:
     if int.from_bytes(header[68:72], "big") == schema.APPLICATION_ID:
         return True
     if header.startswith(b"SQLite format 3\0"):
-        raise CatalogUnusable(f"{catalog} is a database of another program, and is not replaced. "
-                              "Name another --data directory.")
+        raise CatalogUnusable(
+            f"{catalog} is a database of another program, and is not replaced. "
+            "Name another --data directory."
+        )
     return False
 
 
 def _aside(file: Path) -> Path:
     """Return a name that is still free, for a file that nobody knows."""
-    return next(aside for number in count(1)
-                if not os.path.lexists(aside := file.with_name(f"{file.name}.~{number}~")))
+    return next(
+        aside
+        for number in count(1)
+        if not os.path.lexists(aside := file.with_name(f"{file.name}.~{number}~"))
+    )
 
 
 def _litestream() -> str:
     here = os.path.dirname(sys.executable)  # where pip put it, though it may not be on the PATH
     found = shutil.which("litestream", path=f"{here}{os.pathsep}{os.environ.get('PATH', '')}")
     if not found:
-        raise ReplicationFailed("Litestream is not installed here: install skilldrop with its "
-                                "extra, skilldrop[replicate].")
+        raise ReplicationFailed(
+            "Litestream is not installed here: install skilldrop with its "
+            "extra, skilldrop[replicate]."
+        )
     return found
 
 

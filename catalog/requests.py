@@ -20,8 +20,9 @@ PATIENCE = 30.0
 """Seconds that a command waits for a wish to be taken up."""
 _POLL = 0.05
 _SILENT = timedelta(seconds=10)  # twice the time between two signs of life
-_UNDONE = ("The service runs but does not answer; nothing was changed. "
-           "`skilldrop status` says how it is.")
+_UNDONE = (
+    "The service runs but does not answer; nothing was changed. `skilldrop status` says how it is."
+)
 _ENDED = "The service ended before it was done. Try again."
 
 
@@ -35,8 +36,14 @@ class Request(NamedTuple):
 
 # The command's side
 
-def ask(catalog: Path, what: str, arguments: Mapping[str, Json], patience: float = PATIENCE,
-        waiting: Callable[[int], None] = lambda _: None) -> Json:
+
+def ask(
+    catalog: Path,
+    what: str,
+    arguments: Mapping[str, Json],
+    patience: float = PATIENCE,
+    waiting: Callable[[int], None] = lambda _: None,
+) -> Json:
     """Ask the service for something, wait until it is done, and return what came of it.
 
     waiting is told how many seconds that has taken so far. Raises RequestFailed where it could
@@ -45,11 +52,15 @@ def ask(catalog: Path, what: str, arguments: Mapping[str, Json], patience: float
     """
     try:
         opened = catalog.stat()
-        with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=rw", uri=True,
-                                     timeout=10, isolation_level=None)) as connection:
+        with closing(
+            sqlite3.connect(
+                f"{catalog.absolute().as_uri()}?mode=rw", uri=True, timeout=10, isolation_level=None
+            )
+        ) as connection:
             asked = connection.execute(
                 "INSERT INTO requests (what, arguments, asked_at) VALUES (?, ?, ?)",
-                [what, rows.to_json(arguments), _iso(datetime.now(UTC))]).lastrowid
+                [what, rows.to_json(arguments), _iso(datetime.now(UTC))],
+            ).lastrowid
             for seconds in _until_answered(connection, asked, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):
@@ -59,8 +70,9 @@ def ask(catalog: Path, what: str, arguments: Mapping[str, Json], patience: float
         raise CatalogUnusable(f"{catalog} cannot be used: {error}.") from error
 
 
-def _until_answered(connection: sqlite3.Connection, asked: int | None,
-                    patience: float) -> Iterator[float]:
+def _until_answered(
+    connection: sqlite3.Connection, asked: int | None, patience: float
+) -> Iterator[float]:
     """Wait, and yield again and again for how many seconds so far."""
     began = time.monotonic()
     try:
@@ -84,8 +96,12 @@ def _result(connection: sqlite3.Connection, asked: int | None) -> str | None:
 
 def _withdrawn(connection: sqlite3.Connection, asked: int | None) -> bool:
     """Take a wish back; tell whether that came in time."""
-    return connection.execute("DELETE FROM requests WHERE id = ? AND started_at IS NULL",
-                              [asked]).rowcount == 1
+    return (
+        connection.execute(
+            "DELETE FROM requests WHERE id = ? AND started_at IS NULL", [asked]
+        ).rowcount
+        == 1
+    )
 
 
 def _has_ended(connection: sqlite3.Connection, catalog: Path) -> bool:
@@ -107,34 +123,51 @@ def _unpacked(result: str | None) -> Json:
 
 # The service's side
 
+
 def waiting(db: Database, now: datetime) -> list[Request]:
     """Return the wishes that nobody has begun; those whose asker cannot wait any more go."""
-    db.execute("DELETE FROM requests WHERE started_at IS NULL AND asked_at < ?",
-               [_iso(now - timedelta(seconds=2 * PATIENCE))])
-    return [Request(row["id"], row["what"], json.loads(row["arguments"])) for row in db.query(
-        "SELECT id, what, arguments FROM requests WHERE finished_at IS NULL"
-        " AND started_at IS NULL ORDER BY id")]
+    db.execute(
+        "DELETE FROM requests WHERE started_at IS NULL AND asked_at < ?",
+        [_iso(now - timedelta(seconds=2 * PATIENCE))],
+    )
+    return [
+        Request(row["id"], row["what"], json.loads(row["arguments"]))
+        for row in db.query(
+            "SELECT id, what, arguments FROM requests WHERE finished_at IS NULL"
+            " AND started_at IS NULL ORDER BY id"
+        )
+    ]
 
 
 def begin(db: Database, request: Request, at: datetime) -> bool:
     """Note that a wish is being carried out; tell whether it is still wanted."""
-    return db.execute("UPDATE requests SET started_at = ? WHERE id = ? AND started_at IS NULL",
-                      [_iso(at), request.id]).rowcount == 1
+    return (
+        db.execute(
+            "UPDATE requests SET started_at = ? WHERE id = ? AND started_at IS NULL",
+            [_iso(at), request.id],
+        ).rowcount
+        == 1
+    )
 
 
-def finish(db: Database, request: Request, at: datetime, *, done: Json = None,
-           error: str | None = None) -> None:
+def finish(
+    db: Database, request: Request, at: datetime, *, done: Json = None, error: str | None = None
+) -> None:
     """Note what came of a wish, which its asker then reads."""
     result: dict[str, Json] = {"done": done} if error is None else {"error": error}
-    db.execute("UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
-               [rows.to_json(result), _iso(at), request.id])
+    db.execute(
+        "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
+        [rows.to_json(result), _iso(at), request.id],
+    )
 
 
 def abandon(db: Database, at: datetime) -> None:
     """Answer the wishes that an earlier service had begun and did not end."""
-    db.execute("UPDATE requests SET result = ?, finished_at = ?"
-               " WHERE started_at IS NOT NULL AND finished_at IS NULL",
-               [rows.to_json({"error": _ENDED}), _iso(at)])
+    db.execute(
+        "UPDATE requests SET result = ?, finished_at = ?"
+        " WHERE started_at IS NOT NULL AND finished_at IS NULL",
+        [rows.to_json({"error": _ENDED}), _iso(at)],
+    )
 
 
 def _iso(at: datetime) -> str:

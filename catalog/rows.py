@@ -83,17 +83,36 @@ def version(record: SkillRecord, skill: Row) -> Row:
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
-        "described": to_json({column: skill[column] for column in _DESCRIBED} | {
-            "headings": record.headings, "body_chars": record.body_chars,
-            "found_by": _findable(record),
-            "apexbridge": asdict(record.apexbridge) if record.apexbridge else None}),
+        "described": to_json(
+            {column: skill[column] for column in _DESCRIBED}
+            | {
+                "headings": record.headings,
+                "body_chars": record.body_chars,
+                "found_by": _findable(record),
+                "apexbridge": asdict(record.apexbridge) if record.apexbridge else None,
+            }
+        ),
     }
 
 
-_DESCRIBED = ("name", "display_name", "description", "spec_valid", "author", "license",
-              "compatibility", "allowed_tools", "category", "tags", "priority",
-              "model_invocable", "user_invocable", "body_lines", "estimated_tokens",
-              "skill_md_name")
+_DESCRIBED = (
+    "name",
+    "display_name",
+    "description",
+    "spec_valid",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "category",
+    "tags",
+    "priority",
+    "model_invocable",
+    "user_invocable",
+    "body_lines",
+    "estimated_tokens",
+    "skill_md_name",
+)
 
 
 def without_content(skill: Row) -> Row:
@@ -102,12 +121,19 @@ def without_content(skill: Row) -> Row:
     It has an empty digest, which no content has.
     """
     return {
-        "id": skill["pinned_version_id"], "skill": skill["id"], "skill_id": skill["skill_id"],
-        "ingested_at": skill["last_changed"], "digest": "", "skill_md_content": "",
-        "skill_md_hash": skill["skill_md_hash"], "file_inventory": "{}",
+        "id": skill["pinned_version_id"],
+        "skill": skill["id"],
+        "skill_id": skill["skill_id"],
+        "ingested_at": skill["last_changed"],
+        "digest": "",
+        "skill_md_content": "",
+        "skill_md_hash": skill["skill_md_hash"],
+        "file_inventory": "{}",
         "frontmatter": skill["frontmatter"],
-        "described": to_json({column: skill[column] for column in _DESCRIBED} | {
-            "headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}),
+        "described": to_json(
+            {column: skill[column] for column in _DESCRIBED}
+            | {"headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}
+        ),
     }
 
 
@@ -115,9 +141,11 @@ def restored(version: Row) -> Row:
     """Return what the `skills` table held of a version when it was accepted."""
     described = json.loads(version["described"])
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
-    return {column: version[column] for column in shared} | {
-        column: described[column] for column in _DESCRIBED} | {
-        "current_version_id": version["id"]}
+    return (
+        {column: version[column] for column in shared}
+        | {column: described[column] for column in _DESCRIBED}
+        | {"current_version_id": version["id"]}
+    )
 
 
 def readdressed(version: Row, skill: Row) -> Row:
@@ -131,8 +159,9 @@ def restored_apexbridge(version: Row) -> ApexBridge | None:
     declared = json.loads(version["described"])["apexbridge"]
     if declared is None:
         return None
-    fields: Row = {key: tuple(value) if isinstance(value, list) else value
-                   for key, value in declared.items()}
+    fields: Row = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()
+    }
     fields["tools"] = tuple(AbpTool(**tool) for tool in declared["tools"])
     return ApexBridge(**fields)
 
@@ -157,34 +186,85 @@ def restored_text(skill: int, version: Row, paths: Iterable[str]) -> Searched:
     """Return what was searched of a version, given the paths of its files."""
     described = json.loads(version["described"])
     return _searched(
-        skill, version["id"], described["name"], described["display_name"],
-        described["description"], described["found_by"], described["headings"], paths,
-        version["skill_md_content"], described["body_chars"])
+        skill,
+        version["id"],
+        described["name"],
+        described["display_name"],
+        described["description"],
+        described["found_by"],
+        described["headings"],
+        paths,
+        version["skill_md_content"],
+        described["body_chars"],
+    )
 
 
 def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
     """Return a row of `files`: version, path, kind, size, sha256, mode, is_text, text."""
-    return (version_id, entry.path, entry.kind, entry.size, entry.sha256, f"{entry.mode:o}",
-            int(entry.is_text), entry.text)
+    return (
+        version_id,
+        entry.path,
+        entry.kind,
+        entry.size,
+        entry.sha256,
+        f"{entry.mode:o}",
+        int(entry.is_text),
+        entry.text,
+    )
 
 
 def finding(skill: int | None, root: str, folder: str, found: Finding) -> tuple[Any, ...]:
     """Return a row of `findings`, in the order of FINDING_COLUMNS."""
-    return (skill, root, folder, found.code, found.severity, found.profile, found.field,
-            found.path, found.line, found.column, found.message, found.fix, found.before,
-            found.after)
+    return (
+        skill,
+        root,
+        folder,
+        found.code,
+        found.severity,
+        found.profile,
+        found.field,
+        found.path,
+        found.line,
+        found.column,
+        found.message,
+        found.fix,
+        found.before,
+        found.after,
+    )
 
 
-FINDING_COLUMNS = ("skill", "root", "folder", "code", "severity", "profile", "field", "path",
-                   "line", "column", "message", "fix", "before", "after")
+FINDING_COLUMNS = (
+    "skill",
+    "root",
+    "folder",
+    "code",
+    "severity",
+    "profile",
+    "field",
+    "path",
+    "line",
+    "column",
+    "message",
+    "fix",
+    "before",
+    "after",
+)
 
 
 def searched(skill: int, version: int, record: SkillRecord) -> Searched:
     """Return what is searched of accepted content."""
     return _searched(
-        skill, version, record.name, record.display_name, record.description, _findable(record),
-        record.headings, [entry.path for entry in record.files], record.skill_md_content,
-        record.body_chars)
+        skill,
+        version,
+        record.name,
+        record.display_name,
+        record.description,
+        _findable(record),
+        record.headings,
+        [entry.path for entry in record.files],
+        record.skill_md_content,
+        record.body_chars,
+    )
 
 
 def _findable(record: SkillRecord) -> tuple[str, ...]:
@@ -193,16 +273,33 @@ def _findable(record: SkillRecord) -> tuple[str, ...]:
     return (*record.tags, *(package.phrases + package.intents if package else ()))
 
 
-def _searched(skill: int, version: int, name: str, display_name: str | None, description: str,
-              tags: Iterable[str], headings: Iterable[str], paths: Iterable[str],
-              skill_md: str, body_chars: int) -> Searched:
+def _searched(
+    skill: int,
+    version: int,
+    name: str,
+    display_name: str | None,
+    description: str,
+    tags: Iterable[str],
+    headings: Iterable[str],
+    paths: Iterable[str],
+    skill_md: str,
+    body_chars: int,
+) -> Searched:
     names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
     body = body_of(skill_md, body_chars)
     return Searched(
-        skill, names, description, tagged, "\n".join(headings), " ".join(paths),
+        skill,
+        names,
+        description,
+        tagged,
+        "\n".join(headings),
+        " ".join(paths),
         body.text,
         ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
-        version, body.first_byte, body.size)
+        version,
+        body.first_byte,
+        body.size,
+    )
 
 
 def _inventory(inventory: Inventory) -> str:

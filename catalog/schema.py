@@ -145,8 +145,9 @@ def m015_packaged(db: Database) -> None:
 @migrations()
 def m016_bodies_once(db: Database) -> None:
     """Search the bodies where they stand in SKILL.md: their copies were a third of the catalog."""
-    db.conn.create_function("first_byte", 2, lambda skill_md, body: body_of(
-        skill_md, len(body)).first_byte)
+    db.conn.create_function(
+        "first_byte", 2, lambda skill_md, body: body_of(skill_md, len(body)).first_byte
+    )
     _run(db, search.BODIES_ONCE)
 
 
@@ -158,9 +159,13 @@ def m023_lookalikes_and_named_versions(db: Database) -> None:
     """
     _run(db, indexes.VERSIONS_NAMED)
     _run(db, skills.LOOKALIKES)
-    db.conn.executemany("INSERT INTO name_skeletons VALUES (?, ?)", [
-        (skill_id, skeleton(skill_id))
-        for skill_id, in db.execute("SELECT DISTINCT skill_id FROM skills").fetchall()])
+    db.conn.executemany(
+        "INSERT INTO name_skeletons VALUES (?, ?)",
+        [
+            (skill_id, skeleton(skill_id))
+            for (skill_id,) in db.execute("SELECT DISTINCT skill_id FROM skills").fetchall()
+        ],
+    )
 
 
 @migrations()
@@ -203,9 +208,13 @@ def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
         return []
     known = {migration.name for migration in migrations._migrations}
-    return [name for name, in connection.execute(
-        f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name])
-        if name not in known]
+    return [
+        name
+        for (name,) in connection.execute(
+            f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name]
+        )
+        if name not in known
+    ]
 
 
 def _run(db: Database, script: str) -> None:

@@ -31,7 +31,8 @@ def open_catalog(path: Path) -> Database:
     """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
     if not path.is_file():
         raise NotInCatalog(
-            f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`.")
+            f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
+        )
     return Database(connect_to_read(path))
 
 
@@ -74,8 +75,14 @@ _HITS = f"""
 """
 
 
-def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False,
-         marks: tuple[str, str] = ("[", "]")) -> list[Hit]:
+def find(
+    db: Database,
+    words: str,
+    limit: int = 20,
+    *,
+    for_models: bool = False,
+    marks: tuple[str, str] = ("[", "]"),
+) -> list[Hit]:
     """Return the active skills that match all words: by name, then by description, then by text.
 
     Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
@@ -88,12 +95,23 @@ def find(db: Database, words: str, limit: int = 20, *, for_models: bool = False,
     match = match_expression(words)
     if not match:
         return []
-    near, far = _ranked(db, {"match": match, "words": words.strip(), "limit": limit,
-                             "for_models": for_models})
-    return [Hit(row["skill_id"], row["name"], row["description"], row["status"], row["level"],
-                _snippet(row, words, marks), location(row))
-            for ids, with_body in ((near, False), (far, True)) if ids
-            for row in db.query(_HITS, {"ids": rows.to_json(ids), "with_body": with_body})]
+    near, far = _ranked(
+        db, {"match": match, "words": words.strip(), "limit": limit, "for_models": for_models}
+    )
+    return [
+        Hit(
+            row["skill_id"],
+            row["name"],
+            row["description"],
+            row["status"],
+            row["level"],
+            _snippet(row, words, marks),
+            location(row),
+        )
+        for ids, with_body in ((near, False), (far, True))
+        if ids
+        for row in db.query(_HITS, {"ids": rows.to_json(ids), "with_body": with_body})
+    ]
 
 
 def _ranked(db: Database, asked: rows.Row) -> tuple[list[int], list[int]]:
@@ -123,9 +141,10 @@ def bounded(words: str) -> tuple[str, str]:
         return words[:MOST_CHARACTERS], ""
     if not kept:
         return words[:MOST_CHARACTERS], (
-            f"Only the first {MOST_CHARACTERS} characters were searched for.")
+            f"Only the first {MOST_CHARACTERS} characters were searched for."
+        )
     said = "word was" if len(kept) == 1 else f"{len(kept)} words were"
-    return words[:kept[-1]], f"Only the first {said} searched for; {len(ends)} were given."
+    return words[: kept[-1]], f"Only the first {said} searched for; {len(ends)} were given."
 
 
 def match_expression(words: str) -> str:
@@ -139,9 +158,11 @@ def match_expression(words: str) -> str:
 
 
 def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
-    return (excerpts.excerpt(row["description"], words, marks)
-            or excerpts.excerpt(row["body"] or "", words, marks)
-            or excerpts.beginning(row["description"]))
+    return (
+        excerpts.excerpt(row["description"], words, marks)
+        or excerpts.excerpt(row["body"] or "", words, marks)
+        or excerpts.beginning(row["description"])
+    )
 
 
 def location(row: rows.Row) -> str:
@@ -159,7 +180,8 @@ def for_models(db: Database, offset: int, limit: int) -> tuple[list[rows.Row], i
     found = db.query(
         f"SELECT name, skill_id, description, level {_FOR_MODELS}"
         " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id LIMIT ? OFFSET ?",
-        [limit, offset])
+        [limit, offset],
+    )
     return list(found), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
 
 
@@ -167,6 +189,7 @@ _FOR_MODELS = "FROM skills WHERE status = 'active' AND model_invocable = 1"
 
 
 # Health
+
 
 def counts(db: Database) -> dict[Status, int]:
     """Return how many skills have each status."""
@@ -185,42 +208,73 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "troubles": found["troubles"],
         "held": found["held"],
         "withheld": found["withheld"],
-        "roots": list(db.query("SELECT path, level, acceptance, trouble FROM roots"
-                               " WHERE configured = 1 ORDER BY position")),
+        "roots": list(
+            db.query(
+                "SELECT path, level, acceptance, trouble FROM roots"
+                " WHERE configured = 1 ORDER BY position"
+            )
+        ),
         "counts": counts(db),
-        "findings": {row["severity"]: row["n"] for row in db.query(
-            "SELECT severity, count(*) AS n FROM findings GROUP BY severity")},
-        "pending": list(db.query(
-            "SELECT root, path, pending_since, pending_reason FROM skills"
-            " WHERE pending_since IS NOT NULL ORDER BY pending_since")),
-        "rejected": list(db.query(
-            "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
-            " ORDER BY root, path")),
-        "errors": list(db.query(
-            "SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN"
-            " (SELECT id FROM findings WHERE severity = 'error'"
-            "  UNION SELECT id FROM findings WHERE skill IS NULL)"
-            " ORDER BY root, folder, path, line, id")),
-        "indexes": list(db.query(
-            "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
-            " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
-            " ORDER BY i.position")),
-        "newest_rejected": list(db.query(
-            "SELECT root, path, newest_rejected_at AS since FROM skills"
-            # Each plus keeps SQLite from an index by which it would go through nearly all.
-            " WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')"
-            " ORDER BY +root, path")),
-        "version_held": list(db.query(
-            "SELECT s.root, s.path, v.version AS why"
-            " FROM skills AS s INDEXED BY skills_by_pinned_version"
-            " JOIN versions AS v ON v.id = s.pinned_version_id"
-            " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
-            " ORDER BY s.root, s.path")),
-        "name_confusable": list(db.query(
-            "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
-            " ORDER BY root, folder", [CONFUSABLE.code])),
+        "findings": {
+            row["severity"]: row["n"]
+            for row in db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
+        },
+        "pending": list(
+            db.query(
+                "SELECT root, path, pending_since, pending_reason FROM skills"
+                " WHERE pending_since IS NOT NULL ORDER BY pending_since"
+            )
+        ),
+        "rejected": list(
+            db.query(
+                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
+                " ORDER BY root, path"
+            )
+        ),
+        "errors": list(
+            db.query(
+                "SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN"
+                " (SELECT id FROM findings WHERE severity = 'error'"
+                "  UNION SELECT id FROM findings WHERE skill IS NULL)"
+                " ORDER BY root, folder, path, line, id"
+            )
+        ),
+        "indexes": list(
+            db.query(
+                "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
+                " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
+                " ORDER BY i.position"
+            )
+        ),
+        "newest_rejected": list(
+            db.query(
+                "SELECT root, path, newest_rejected_at AS since FROM skills"
+                # Each plus keeps SQLite from an index by which it would go through nearly all.
+                " WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')"
+                " ORDER BY +root, path"
+            )
+        ),
+        "version_held": list(
+            db.query(
+                "SELECT s.root, s.path, v.version AS why"
+                " FROM skills AS s INDEXED BY skills_by_pinned_version"
+                " JOIN versions AS v ON v.id = s.pinned_version_id"
+                " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
+                " ORDER BY s.root, s.path"
+            )
+        ),
+        "name_confusable": list(
+            db.query(
+                "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
+                " ORDER BY root, folder",
+                [CONFUSABLE.code],
+            )
+        ),
         "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),
-        "shadowed": list(db.query(
-            "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
-            " ORDER BY root, path")),
+        "shadowed": list(
+            db.query(
+                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
+                " ORDER BY root, path"
+            )
+        ),
     }

@@ -31,16 +31,22 @@ def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
     if not all(row.is_indexed for row in wrong):
         texts.rebuild(db.conn)  # first, as only what is indexed can be taken from the index
     texts.remove(db.conn, [row.skill for row in wrong])
-    texts.replace(db.conn, [text for row in wrong if row.version
-                            for text in _text(db, row.skill, row.version)])
+    texts.replace(
+        db.conn,
+        [text for row in wrong if row.version for text in _text(db, row.skill, row.version)],
+    )
 
 
 def _text(db: Database, skill: int, version: int) -> list[rows.Searched]:
     """Return what is searched of a version; nothing where an earlier release did not note it."""
-    paths = [path for path, in db.execute(
-        "SELECT path FROM files WHERE version = ? ORDER BY id", [version])]
-    return [rows.restored_text(skill, row, paths) for row in db.query(
-        "SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])]
+    paths = [
+        path
+        for (path,) in db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version])
+    ]
+    return [
+        rows.restored_text(skill, row, paths)
+        for row in db.query("SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])
+    ]
 
 
 _WRONG = """

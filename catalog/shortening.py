@@ -6,7 +6,8 @@ import unicodedata
 ELLIPSIS = "…"
 
 _SENTENCE_END = re.compile(
-    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？｡][」』”’）】]*")
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？｡][」』”’）】]*"
+)
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _OPENING = "([{<\"'“‘（「『【《〈"
 _LOOSE = " \t,;:-–—/|&+=，、；：·" + _OPENING
@@ -34,8 +35,8 @@ def shorten(text: str, limit: int) -> str:
 def _after_sentence(text: str, limit: int) -> str:
     """Return the longest run of whole sentences, with the ellipsis set apart as in prose."""
     best = ""
-    for found in _SENTENCE_END.finditer(text[:limit + 1]):
-        whole = text[:found.end()]
+    for found in _SENTENCE_END.finditer(text[: limit + 1]):
+        whole = text[: found.end()]
         cut = f"{whole}{'' if _is_wide(whole[-1]) else ' '}{ELLIPSIS}"
         if len(cut) <= limit:
             best = cut
@@ -65,5 +66,8 @@ def _is_wide(char: str) -> bool:
 
 def _clings(char: str) -> bool:
     """Tell whether a character belongs to the one before it: marks, skin tones, closing signs."""
-    return (unicodedata.category(char) in {"Mn", "Me", "Mc"} or "\U0001f3fb" <= char <= "\U0001f3ff"
-            or char in "。！？｡，、；：」』”’）】》〉")
+    return (
+        unicodedata.category(char) in {"Mn", "Me", "Mc"}
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or char in "。！？｡，、；：」』”’）】》〉"
+    )

@@ -24,14 +24,16 @@ def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str =
     listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
     if len(files) > LISTED:
         listed.append(f"  <!-- and {len(files) - LISTED} more -->")
-    return "\n".join([
-        f'<skill_content name="{in_attribute(name)}">',
-        _OUR_TAG.sub("&lt;", body).strip("\n"),
-        "",
-        *([note] if note else []),
-        f"Skill directory: {in_xml(directory)}",
-        "Paths in this skill are relative to the skill directory.",
-        *(["", "<skill_resources>", *listed, "</skill_resources>"] if listed else []),
-        "</skill_content>",
-        "",
-    ])
+    return "\n".join(
+        [
+            f'<skill_content name="{in_attribute(name)}">',
+            _OUR_TAG.sub("&lt;", body).strip("\n"),
+            "",
+            *([note] if note else []),
+            f"Skill directory: {in_xml(directory)}",
+            "Paths in this skill are relative to the skill directory.",
+            *(["", "<skill_resources>", *listed, "</skill_resources>"] if listed else []),
+            "</skill_content>",
+            "",
+        ]
+    )

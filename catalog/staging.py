@@ -95,8 +95,15 @@ class Stager:
         """Begin with the hope that blocks can be shared."""
         self._clones = True
 
-    def stage(self, name: str, at: int, files: Sequence[PackageFile], original: Original,
-              twins: Twins, earlier: int | None) -> None:
+    def stage(
+        self,
+        name: str,
+        at: int,
+        files: Sequence[PackageFile],
+        original: Original,
+        twins: Twins,
+        earlier: int | None,
+    ) -> None:
         """Make a directory in an open one that holds just these files, read-only.
 
         What is equal to a twin in the package `earlier` becomes a hard link to it. Raises

@@ -24,19 +24,22 @@ class Standing(NamedTuple):
 
 
 LAST_GOOD = Standing(
-    "last-good-version-stands", "warning",
+    "last-good-version-stands",
+    "warning",
     "The newest content is not accepted, so the last good version stays published.",
     "Mend the errors that are said of this skill; its content is then published by itself.",
 )
 HELD = Standing(
-    "version-held", "info",
+    "version-held",
+    "info",
     "The skill is held at an earlier version by `skilldrop rollback`.",
     "Run `skilldrop unpin` with its name to publish what the folder holds.",
 )
 
 
 CONFUSABLE = Standing(
-    "name-confusable", "warning",
+    "name-confusable",
+    "warning",
     "The name looks like that of another active skill, or mixes scripts within a word.",
     "Make sure that it is the skill you want; rename one of the two in letters of one script.",
     "safety",
@@ -52,8 +55,10 @@ def last_good() -> Finding:
 
 def held(version: str) -> Finding:
     """Return what is said while a skill is held at a version, whatever its folder holds."""
-    return HELD.finding(f"The skill is held at version {version}; what its folder holds is "
-                        "recorded and not published.")
+    return HELD.finding(
+        f"The skill is held at version {version}; what its folder holds is "
+        "recorded and not published."
+    )
 
 
 def confusable(message: str) -> Finding:

@@ -26,8 +26,13 @@ def upsert(table: str, names: Sequence[str], rows: int = 1) -> str:
     return f"{insert(table, names, rows)} ON CONFLICT (id) DO UPDATE SET {kept}"
 
 
-def write(db: Connection, statement: Callable[[str, Sequence[str], int], str], table: str,
-          names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write(
+    db: Connection,
+    statement: Callable[[str, Sequence[str], int], str],
+    table: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+) -> None:
     """Insert or upsert rows, in as few statements as may be. Raises sqlite3.Error.
 
     Short rows of their own take twice as long. And where there are triggers, each statement keeps a
@@ -36,7 +41,8 @@ def write(db: Connection, statement: Callable[[str, Sequence[str], int], str], t
     done = 0
     for size in _AT_ONCE:
         while len(rows) - done >= size:
-            db.execute(statement(table, names, size),
-                       list(chain.from_iterable(rows[done : done + size])))
+            db.execute(
+                statement(table, names, size), list(chain.from_iterable(rows[done : done + size]))
+            )
             done += size
     db.executemany(statement(table, names, 1), rows[done:])

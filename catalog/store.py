@@ -61,8 +61,9 @@ class Known(NamedTuple):
 class Store:
     """The catalog in the hands of its one writing process and thread."""
 
-    def __init__(self, db: Database, lock: WriterLock | None = None,
-                 file: Path | None = None) -> None:
+    def __init__(
+        self, db: Database, lock: WriterLock | None = None, file: Path | None = None
+    ) -> None:
         """Take over an open database, and the file it lies in; tests give one in memory."""
         self.db = db
         self._lock = lock
@@ -96,8 +97,9 @@ class Store:
                 raise
 
     @classmethod
-    def _opened(cls, path: Path, lock: WriterLock, at: datetime | None,
-                damage: str | None) -> "Store":
+    def _opened(
+        cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
+    ) -> "Store":
         is_empty = path.exists() and not path.stat().st_size
         try:
             if damage or (is_empty and lock.left):
@@ -114,8 +116,11 @@ class Store:
     def _recovered(cls, path: Path, lock: WriterLock, why: str, at: datetime) -> "Store":
         """Make a new catalog of a damaged one, which stays in its place until that is whole."""
         aside = recovery.aside_of(path, at)
-        log.error("the catalog is damaged (%s); it is kept as %s, and a new one is made from the "
-                  "roots", why, aside)
+        log.error(
+            "the catalog is damaged (%s); it is kept as %s, and a new one is made from the roots",
+            why,
+            aside,
+        )
         with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as beside:
             new = Path(beside, path.name)
             made = Database(connect(new))
@@ -128,9 +133,10 @@ class Store:
             recovery.exchange(path, aside, new)
         asides.keep_newest(path, aside)
         store = cls._over(path, lock)
-        log.warning("recovered of the damaged catalog: %s",
-                    ", ".join(f"{told.count(count, 'row')} of {table}"
-                              for table, count in saved.items()))
+        log.warning(
+            "recovered of the damaged catalog: %s",
+            ", ".join(f"{told.count(count, 'row')} of {table}" for table, count in saved.items()),
+        )
         return store
 
     @classmethod
@@ -164,7 +170,8 @@ class Store:
     def is_in_place(self) -> bool:
         """Tell whether others still find this catalog, and its lock, where they were opened."""
         return (not self._file or is_same_file(*self._file)) and (
-            not self._lock or self._lock.is_in_place())
+            not self._lock or self._lock.is_in_place()
+        )
 
     # Roots
 
@@ -181,15 +188,27 @@ class Store:
             self.db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
-                self.db.execute(_UPSERT_ROOT, [root.path, root.level, position, root.acceptance,
-                                               rows.to_json(root.profiles), rules])
+                self.db.execute(
+                    _UPSERT_ROOT,
+                    [
+                        root.path,
+                        root.level,
+                        position,
+                        root.acceptance,
+                        rows.to_json(root.profiles),
+                        rules,
+                    ],
+                )
                 if root.path in known and known[root.path]["judged_by"] != rules:
-                    self.db.execute("UPDATE skills SET fingerprint = '' WHERE root = ?",
-                                    [root.path])
+                    self.db.execute(
+                        "UPDATE skills SET fingerprint = '' WHERE root = ?", [root.path]
+                    )
                 if root.path in known and not known[root.path]["configured"]:
                     self.removals.release_root(root.path)
-            self.db.execute("DELETE FROM findings WHERE skill IS NULL AND root IN"
-                            " (SELECT path FROM roots WHERE configured = 0)")
+            self.db.execute(
+                "DELETE FROM findings WHERE skill IS NULL AND root IN"
+                " (SELECT path FROM roots WHERE configured = 0)"
+            )
             contest.decide_all(self.db, _iso(at))
 
     def unconfigured(self, *, with_held: bool = False) -> dict[str, list[str]]:
@@ -202,14 +221,17 @@ class Store:
         for root, path in self.db.execute(
             "SELECT s.root, s.path FROM roots AS r CROSS JOIN skills AS s ON s.root = r.path"
             " WHERE r.configured = 0 AND s.status != 'removed'"
-            " AND (? OR s.pending_reason IS NOT ?)", [with_held, f"{HELD}: {NO_ROOT}"]):
+            " AND (? OR s.pending_reason IS NOT ?)",
+            [with_held, f"{HELD}: {NO_ROOT}"],
+        ):
             found.setdefault(root, []).append(path)
         return found
 
     def set_root_trouble(self, root: str, trouble: str | None) -> None:
         """Note why a root cannot be read at present, or that it can."""
-        if self.db.execute("SELECT 1 FROM roots WHERE path = ? AND trouble IS NOT ?",
-                           [root, trouble]).fetchone():  # to write nothing takes the lock, too
+        if self.db.execute(
+            "SELECT 1 FROM roots WHERE path = ? AND trouble IS NOT ?", [root, trouble]
+        ).fetchone():  # to write nothing takes the lock, too
             self.db.execute("UPDATE roots SET trouble = ? WHERE path = ?", [trouble, root])
 
     # Skills
@@ -222,35 +244,51 @@ class Store:
             f" FROM skills WHERE root = ? AND status != 'removed' AND {there}",
             [root, *bounds],
         )
-        return {path: Known(fingerprint, digest, bool(pending), bool(held))
-                for path, fingerprint, digest, pending, held in found}
+        return {
+            path: Known(fingerprint, digest, bool(pending), bool(held))
+            for path, fingerprint, digest, pending, held in found
+        }
 
     def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
         """Return root, path and whether it is held of the skills with this accepted content."""
         return self.db.execute(
             "SELECT root, path, is_held FROM skills WHERE digest = ?"
-            " AND status != 'removed' ORDER BY id", [digest]).fetchall()
+            " AND status != 'removed' ORDER BY id",
+            [digest],
+        ).fetchall()
 
     def forget(self, places: Sequence[tuple[str, str]]) -> None:
         """Believe nothing that is stored of some skills, so that they are taken in anew."""
         with self._transaction():
-            self.db.conn.executemany("UPDATE skills SET fingerprint = '', digest = NULL"
-                                     " WHERE root = ? AND path = ?", places)
+            self.db.conn.executemany(
+                "UPDATE skills SET fingerprint = '', digest = NULL WHERE root = ? AND path = ?",
+                places,
+            )
 
-    def apply(self, changes: Sequence[Change], *, trigger: Trigger, at: datetime,
-              scan: int | None = None) -> list[Applied]:
+    def apply(
+        self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
+    ) -> list[Applied]:
         """Take in a batch of verdicts and removals; see `Packager.apply`."""
         return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
 
-    def set_pending(self, place: Place, name: str, skill_id: str, since: datetime,
-                    reason: str) -> None:
+    def set_pending(
+        self, place: Place, name: str, skill_id: str, since: datetime, reason: str
+    ) -> None:
         """Show a folder as waiting; one that was never accepted gets a row that says so."""
         with self._transaction():
-            self.db.execute(_UPSERT_PENDING, {
-                "skill_id": skill_id, "name": name,
-                "level": place.level, "plugin": place.plugin, "root": place.root,
-                "path": place.path, "reason": reason, "since": _iso(since),
-            })
+            self.db.execute(
+                _UPSERT_PENDING,
+                {
+                    "skill_id": skill_id,
+                    "name": name,
+                    "level": place.level,
+                    "plugin": place.plugin,
+                    "root": place.root,
+                    "path": place.path,
+                    "reason": reason,
+                    "since": _iso(since),
+                },
+            )
 
     def set_strays(self, root: str, under: str, strays: Iterable[tuple[str, Finding]]) -> None:
         """Replace the findings that speak of no skill, at or below a path of a root."""
@@ -258,8 +296,12 @@ class Store:
         there, bounds = _at_or_below("folder", under)
         there, place = f"skill IS NULL AND root = ? AND {there}", [root, *bounds]
         wanted = columns(rows.FINDING_COLUMNS)
-        if self.db.execute(f"SELECT {wanted} FROM findings WHERE {there} ORDER BY id",
-                           place).fetchall() == new:
+        if (
+            self.db.execute(
+                f"SELECT {wanted} FROM findings WHERE {there} ORDER BY id", place
+            ).fetchall()
+            == new
+        ):
             return
         with self._transaction():
             self.db.execute(f"DELETE FROM findings WHERE {there}", place)
@@ -270,7 +312,8 @@ class Store:
         self.db.execute(
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL, coalesced = 0"
             " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
-            [root, rows.to_json(paths)])
+            [root, rows.to_json(paths)],
+        )
 
     # Runs of skills
 
@@ -320,8 +363,9 @@ class Store:
     def _knows(self, kind: Kind, at: int) -> bool:
         return adoption.knows(self.db, kind, at)
 
-    def publish_into(self, packaging: Packaging, at: datetime,
-                     quota: Quota | None = None) -> Iterator[int]:
+    def publish_into(
+        self, packaging: Packaging, at: datetime, quota: Quota | None = None
+    ) -> Iterator[int]:
         """Publish from now on, and mend what is not as it should be; see `mending.mend`.
 
         Raises FolderNotOwned where the packages folder is not this catalog's.
@@ -333,8 +377,10 @@ class Store:
                 pass
         self.packager.quota = quota or Quota()
         self.packager.packaging = replace(packaging, folder=folder)
-        self.was_lost = (bool(look(folder.path).shelves)
-                         and not self.db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
+        self.was_lost = (
+            bool(look(folder.path).shelves)
+            and not self.db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        )
         self.set_health(packages_folder=str(folder.path))
         return self.mend_packages(at)
 
@@ -390,16 +436,27 @@ class Store:
 
     def begin_scan(self, trigger: Trigger, at: datetime) -> int:
         """Open a row for a full pass and return its id."""
-        cursor = self.db.execute('INSERT INTO scans ("trigger", started_at) VALUES (?, ?)',
-                                 [trigger, _iso(at)])
+        cursor = self.db.execute(
+            'INSERT INTO scans ("trigger", started_at) VALUES (?, ?)', [trigger, _iso(at)]
+        )
         return int(cursor.lastrowid or 0)
 
-    def finish_scan(self, scan: int, at: datetime, took_ms: float, seen: int,
-                    counts: Mapping[Outcome, int], missed_by_events: int) -> None:
+    def finish_scan(
+        self,
+        scan: int,
+        at: datetime,
+        took_ms: float,
+        seen: int,
+        counts: Mapping[Outcome, int],
+        missed_by_events: int,
+    ) -> None:
         """Close the row of a full pass with what it found."""
         with self._transaction():
-            values = {"took_ms": round(took_ms, 1), "seen": seen,
-                      "missed_by_events": missed_by_events}
+            values = {
+                "took_ms": round(took_ms, 1),
+                "seen": seen,
+                "missed_by_events": missed_by_events,
+            }
             self.db.table("scans").update(scan, values | dict(counts))
             self.db.execute(
                 "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
@@ -412,8 +469,10 @@ class Store:
 
     def set_health(self, **fields: Any) -> None:
         """Set columns of the one health row; times are datetimes."""
-        values = {name: _iso(value) if isinstance(value, datetime) else value
-                  for name, value in fields.items()}
+        values = {
+            name: _iso(value) if isinstance(value, datetime) else value
+            for name, value in fields.items()
+        }
         settings = ", ".join(f"{name} = :{name}" for name in values)
         self.db.execute(f"UPDATE health SET {settings}", values)
 
@@ -437,8 +496,9 @@ class Store:
         """Return since when an index has said just this; None where it says something new."""
         return index_history.published_at(self.db, spec, index)
 
-    def record_build(self, spec: IndexSpec, index: PromptIndex, at: datetime,
-                     keep: Kept = USUAL) -> None:
+    def record_build(
+        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Kept = USUAL
+    ) -> None:
         """Keep what an index says from now on; see `index_history.record`."""
         with self._transaction():
             index_history.record(self.db, spec, index, at, keep)
@@ -469,8 +529,10 @@ def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
     if not path:
         return "true", []
     # The first two are what an index serves; "0" follows "/" in code points.
-    return (f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
-            [path, f"{path}0", path, f"{path}/"])
+    return (
+        f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
+        [path, f"{path}0", path, f"{path}/"],
+    )
 
 
 def _iso(at: datetime) -> str:

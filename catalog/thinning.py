@@ -24,26 +24,35 @@ class HistoryRetention:
     days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
 
 
-def thin(db: Database, keep: HistoryRetention, at: datetime,
-         transaction: Callable[[], AbstractContextManager[None]]) -> int:
+def thin(
+    db: Database,
+    keep: HistoryRetention,
+    at: datetime,
+    transaction: Callable[[], AbstractContextManager[None]],
+) -> int:
     """Remove rows past retention, and return how many versions went. Raises sqlite3.Error.
 
     A version stays for as long as it has a package, is the newest or current one of a skill that
     is there, is held, or an outcome of a run refers to it. Of a skill removed long ago all other
     versions go; its row stays.
     """
-    wanted = {"most": keep.rows,
-              "past": (at - timedelta(days=keep.days)).isoformat(timespec="milliseconds")}
+    wanted = {
+        "most": keep.rows,
+        "past": (at - timedelta(days=keep.days)).isoformat(timespec="milliseconds"),
+    }
     gone = 0
-    while batch := [row for row, in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:
+    while batch := [row for (row,) in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:
         with transaction():
             ids = [rows.to_json(batch)]
-            db.execute(f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
-                       f" AND current_version_id IN {_GIVEN}", ids)
+            db.execute(
+                f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
+                f" AND current_version_id IN {_GIVEN}",
+                ids,
+            )
             db.execute(f"DELETE FROM versions WHERE id IN {_GIVEN}", ids)
         gone += len(batch)
     for question in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
-        while batch := [row for row, in db.execute(question, wanted | {"limit": AT_ONCE})]:
+        while batch := [row for (row,) in db.execute(question, wanted | {"limit": AT_ONCE})]:
             with transaction():
                 db.execute(f"DELETE FROM ingestions WHERE id IN {_GIVEN}", [rows.to_json(batch)])
     return gone

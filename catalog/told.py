@@ -66,21 +66,30 @@ def health(found: Mapping[str, Any], now: datetime) -> Health:
     details = [_detail(trouble, now) for trouble in troubles]
     if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
-        return Health("bad" if troubles else "quiet", f"Not watching{when}; {_scanned(row, now)}.",
-                      tuple(details), tuple(troubles))
+        return Health(
+            "bad" if troubles else "quiet",
+            f"Not watching{when}; {_scanned(row, now)}.",
+            tuple(details),
+            tuple(troubles),
+        )
     silence = _seconds(row["service_seen"], now)
     if abs(silence) > SILENT:  # one that runs counts by the clock as it was set
         when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
-        sentence = (f"The service was last heard of {when}; it may have been killed, or cannot "
-                    "write where its data is.")
-        return Health("bad", sentence, tuple(details),
-                      (_trouble("service", sentence), *troubles))
+        sentence = (
+            f"The service was last heard of {when}; it may have been killed, or cannot "
+            "write where its data is."
+        )
+        return Health("bad", sentence, tuple(details), (_trouble("service", sentence), *troubles))
     if row["watcher_mode"] == "polling":
         details.append(f"Changes are looked for at intervals: {row['watcher_reason']}.")
     watching = "Watching" if row["watcher_mode"] != "stopped" else "Starting to watch"
     tone: Tone = "bad" if troubles else "good" if row["watcher_mode"] == "native" else "odd"
-    return Health(tone, f"{watching}, {_scanned(row, now)}, {_waiting(found, troubles)}.",
-                  tuple(details), tuple(troubles))
+    return Health(
+        tone,
+        f"{watching}, {_scanned(row, now)}, {_waiting(found, troubles)}.",
+        tuple(details),
+        tuple(troubles),
+    )
 
 
 def _waiting(found: Mapping[str, Any], troubles: Sequence[object]) -> str:
@@ -101,23 +110,37 @@ def _of_root(root: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
     kept = "skill is" if held["skills"] == 1 else "skills are"
-    return _trouble("root", f"{held['root']}: {held['skills']:,} {kept} gone but kept "
-                    f"({held['why']}). Bring the folders back, or confirm their removal with "
-                    "`skilldrop reconcile --accept-removals`.")
+    return _trouble(
+        "root",
+        f"{held['root']}: {held['skills']:,} {kept} gone but kept "
+        f"({held['why']}). Bring the folders back, or confirm their removal with "
+        "`skilldrop reconcile --accept-removals`.",
+    )
 
 
 def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     name = skill["skill_id"]
-    mend = (f"Let it follow its folder with `skilldrop unpin {name}`, or hold it at another "
-            f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
-            "lists them." if skill["is_held"] else "Mend what its folder holds.")
-    return _trouble("skill", f"{name} is {skill['why']}, so that agents are given nothing of it. "
-                    f"{mend}")
+    mend = (
+        f"Let it follow its folder with `skilldrop unpin {name}`, or hold it at another "
+        f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
+        "lists them."
+        if skill["is_held"]
+        else "Mend what its folder holds."
+    )
+    return _trouble(
+        "skill", f"{name} is {skill['why']}, so that agents are given nothing of it. {mend}"
+    )
 
 
 def _trouble(part: str, what: str) -> dict[str, Any]:
-    return {"part": part, "what": what, "since": None, "times": None, "last_at": None,
-            "next_try_at": None}
+    return {
+        "part": part,
+        "what": what,
+        "since": None,
+        "times": None,
+        "last_at": None,
+        "next_try_at": None,
+    }
 
 
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
@@ -146,8 +169,13 @@ def ago(moment: str | None, now: datetime) -> str:
     if not moment:
         return "never"
     seconds = int(_seconds(moment, now))
-    for size, word in ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"),
-                       (3_600, "hour"), (60, "minute")):
+    for size, word in (
+        (31_536_000, "year"),
+        (2_592_000, "month"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+    ):
         if seconds >= size:
             return f"{count(seconds // size, word)} ago"
     return "just now" if seconds < 5 else f"{count(seconds, 'second')} ago"

@@ -8,11 +8,11 @@ Language: TypeAlias = Literal["en", "zh"]
 
 INSTRUCTION: dict[Language, str] = {
     "en": "Each skill here is a folder of instructions for one kind of task. When a task matches "
-          "a description, read SKILL.md in that folder before you begin and follow it. Open its "
-          "other files, or run its scripts, only where SKILL.md says so.",
+    "a description, read SKILL.md in that folder before you begin and follow it. Open its "
+    "other files, or run its scripts, only where SKILL.md says so.",
     "zh": "这里的每个技能都是一个文件夹，写有某类任务的做法。任务与某条描述相符时，"
-          "先读该文件夹中的 SKILL.md，再照着做；"
-          "只有 SKILL.md 提到时，才打开其中别的文件或运行脚本。",
+    "先读该文件夹中的 SKILL.md，再照着做；"
+    "只有 SKILL.md 提到时，才打开其中别的文件或运行脚本。",
 }
 """How to use the skills; the formats that instruct open with it."""
 

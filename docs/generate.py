@@ -69,18 +69,24 @@ def findings_page() -> str:
 
 
 def _overview(profile: str, kinds: Sequence[FindingType]) -> str:
-    rows = (f"| [{kind.code}](#{kind.code}) | {kind.severity} | {_cell(kind.summary)} |\n"
-            for kind in kinds)
-    return (f"## `{profile}`\n\n{_PROFILES[profile]}\n\n"
-            f"| code | severity | what is wrong |\n|---|---|---|\n{''.join(rows)}")
+    rows = (
+        f"| [{kind.code}](#{kind.code}) | {kind.severity} | {_cell(kind.summary)} |\n"
+        for kind in kinds
+    )
+    return (
+        f"## `{profile}`\n\n{_PROFILES[profile]}\n\n"
+        f"| code | severity | what is wrong |\n|---|---|---|\n{''.join(rows)}"
+    )
 
 
 def _paragraph(kind: FindingType) -> str:
-    return (f"### `{kind.code}`\n\n"
-            f"{_prose(kind.summary)}\n\n"
-            f"- **Do:** {_prose(kind.fix)}\n"
-            f"- **Severity:** {kind.severity}; {_REJECTS[kind.rejects]}.\n"
-            f"- **Source:** {_prose(kind.source)}.\n")
+    return (
+        f"### `{kind.code}`\n\n"
+        f"{_prose(kind.summary)}\n\n"
+        f"- **Do:** {_prose(kind.fix)}\n"
+        f"- **Severity:** {kind.severity}; {_REJECTS[kind.rejects]}.\n"
+        f"- **Source:** {_prose(kind.source)}.\n"
+    )
 
 
 def _prose(text: str) -> str:
@@ -113,15 +119,18 @@ def commands_page() -> str:
     """Return the text of commands.md: what `--help` says, command by command."""
     parts = [_COMMANDS, _help(cli, None)]
     with click.Context(cli, info_name="skilldrop", **_SETTINGS) as top:
-        parts += [_help(command.real, top)
-                  for command in sorted(deferred(), key=lambda command: command.name or "")]
+        parts += [
+            _help(command.real, top)
+            for command in sorted(deferred(), key=lambda command: command.name or "")
+        ]
     return "\n".join(parts)
 
 
 def _help(command: click.Command, top: click.Context | None) -> str:
     name = "skilldrop" if top is None else f"skilldrop {command.name}"
-    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2],
-                       **_SETTINGS) as context:
+    with click.Context(
+        command, parent=top, info_name=name.rpartition(" ")[2], **_SETTINGS
+    ) as context:
         return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
 
 
@@ -144,11 +153,15 @@ def schema_page() -> str:
     parts = [_SCHEMA]
     for name in (*db.table_names(), *db.view_names()):
         if (table := tables.get(name)) and not table.get("hidden"):
-            rows = "".join(f"| `{column}` | {type_ or 'any'} | {_cell(' '.join(said.split()))} |\n"
-                           for column, type_, said in _columns(db, name, table))
+            rows = "".join(
+                f"| `{column}` | {type_ or 'any'} | {_cell(' '.join(said.split()))} |\n"
+                for column, type_, said in _columns(db, name, table)
+            )
             said = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
-            parts.append(f"## `{name}`\n\n{' '.join(said.split())}\n\n"
-                         f"| column | type | holds |\n|---|---|---|\n{rows}")
+            parts.append(
+                f"## `{name}`\n\n{' '.join(said.split())}\n\n"
+                f"| column | type | holds |\n|---|---|---|\n{rows}"
+            )
     return "\n".join(parts)
 
 
@@ -160,12 +173,20 @@ def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tupl
 def json_schema(name: str) -> str:
     """Return the JSON Schema of a form that runtimes write."""
     schema = SCHEMAS[name].model_json_schema(mode="validation")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
-                      ensure_ascii=False, indent=2) + "\n"
+    return (
+        json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
+            ensure_ascii=False,
+            indent=2,
+        )
+        + "\n"
+    )
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "findings.md": findings_page, "commands.md": commands_page, "schema.md": schema_page,
+    "findings.md": findings_page,
+    "commands.md": commands_page,
+    "schema.md": schema_page,
     **{f"schemas/{name}.json": partial(json_schema, name) for name in SCHEMAS},
 }
 

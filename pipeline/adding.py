@@ -26,8 +26,12 @@ class Addition:
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
-        return {"source": text_path(str(self.source)), "path": text_path(str(self.place)),
-                "added": self.is_added, "skills": [one.as_json() for one in self.judgements]}
+        return {
+            "source": text_path(str(self.source)),
+            "path": text_path(str(self.place)),
+            "added": self.is_added,
+            "skills": [one.as_json() for one in self.judgements],
+        }
 
 
 def root_named(roots: Sequence[RootSpec], named: str | None) -> RootSpec:

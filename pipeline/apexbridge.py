@@ -10,12 +10,21 @@ from pipeline.field_types import Fields, Flag, Map, Phrases, Share, Text, Words
 from pipeline.yaml_types import typed
 
 OLD_FILESYSTEM: Mapping[str, str] = {
-    "none": "none", "false": "none", "no": "none",
-    "read-only": "read-only", "readonly": "read-only", "read": "read-only", "true": "read-only",
+    "none": "none",
+    "false": "none",
+    "no": "none",
+    "read-only": "read-only",
+    "readonly": "read-only",
+    "read": "read-only",
+    "true": "read-only",
 }
 OLD_NETWORK: Mapping[str, str] = {
-    "false": "none", "no": "none", "none": "none",
-    "true": "allowlist", "yes": "allowlist", "allowlist": "allowlist",
+    "false": "none",
+    "no": "none",
+    "none": "none",
+    "true": "allowlist",
+    "yes": "allowlist",
+    "allowlist": "allowlist",
 }
 """What the values of `permissions` are called in `security`, in lower case."""
 
@@ -115,16 +124,21 @@ def with_json_values(frontmatter: Mapping[str, Json], quoted: frozenset[str]) ->
             found[field] = typed(found[field], field, quoted)
     abp = found.get("abp")
     if isinstance(abp, dict) and isinstance(tools := abp.get("tools"), list):
-        found["abp"] = abp | {"tools": [
-            _with_json_values(tool, f"abp.tools.{at}", quoted) for at, tool in enumerate(tools)]}
+        found["abp"] = abp | {
+            "tools": [
+                _with_json_values(tool, f"abp.tools.{at}", quoted) for at, tool in enumerate(tools)
+            ]
+        }
     return found
 
 
 def _with_json_values(tool: Json, path: str, quoted: frozenset[str]) -> Json:
     if not isinstance(tool, dict):
         return tool
-    return {key: typed(value, f"{path}.{key}", quoted) if key in _JSON_OF_TOOLS else value
-            for key, value in tool.items()}
+    return {
+        key: typed(value, f"{path}.{key}", quoted) if key in _JSON_OF_TOOLS else value
+        for key, value in tool.items()
+    }
 
 
 def security_of(declared: ApexBridgeFields) -> Security | None:
@@ -132,8 +146,10 @@ def security_of(declared: ApexBridgeFields) -> Security | None:
     if declared.security or not declared.permissions:
         return declared.security
     old = declared.permissions
-    return Security(network=OLD_NETWORK.get((old.network or "").lower()),
-                    filesystem=OLD_FILESYSTEM.get((old.filesystem or "").lower()))
+    return Security(
+        network=OLD_NETWORK.get((old.network or "").lower()),
+        filesystem=OLD_FILESYSTEM.get((old.filesystem or "").lower()),
+    )
 
 
 def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
@@ -144,17 +160,30 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     resources = declared.resources or Resources()
     triggers, abp = declared.triggers, declared.abp or Abp()
     found = ApexBridge(
-        type=declared.type or None, protocol=declared.protocol or None,
-        capabilities=declared.capabilities, intents=triggers.intents, phrases=triggers.phrases,
-        event_types=triggers.event_types, input_schema=declared.input_schema,
-        output_schema=declared.output_schema, timeout_ms=security.timeout_ms,
-        memory_mb=security.memory_mb, network=security.network or None,
-        network_allowlist=security.network_allowlist, filesystem=security.filesystem or None,
-        requires_filesystem=security.requires_filesystem, environment=security.environment,
-        security_from=_security_from(declared), entry=resources.entry or None,
-        helpers=resources.helpers, references=resources.references, assets=resources.assets,
-        abp_kind=abp.kind or None, tools=tuple(_tool(tool) for tool in abp.tools if tool),
-        cacheable=declared.cacheable, ttl=declared.ttl,
+        type=declared.type or None,
+        protocol=declared.protocol or None,
+        capabilities=declared.capabilities,
+        intents=triggers.intents,
+        phrases=triggers.phrases,
+        event_types=triggers.event_types,
+        input_schema=declared.input_schema,
+        output_schema=declared.output_schema,
+        timeout_ms=security.timeout_ms,
+        memory_mb=security.memory_mb,
+        network=security.network or None,
+        network_allowlist=security.network_allowlist,
+        filesystem=security.filesystem or None,
+        requires_filesystem=security.requires_filesystem,
+        environment=security.environment,
+        security_from=_security_from(declared),
+        entry=resources.entry or None,
+        helpers=resources.helpers,
+        references=resources.references,
+        assets=resources.assets,
+        abp_kind=abp.kind or None,
+        tools=tuple(_tool(tool) for tool in abp.tools if tool),
+        cacheable=declared.cacheable,
+        ttl=declared.ttl,
     )
     return found if found != _NOTHING else None
 
@@ -169,5 +198,6 @@ def _security_from(declared: ApexBridgeFields) -> str | None:
 
 
 def _tool(tool: Tool) -> AbpTool:
-    return AbpTool(tool.name, tool.description or None, tool.kind or None, tool.parameters,
-                   tool.returns)
+    return AbpTool(
+        tool.name, tool.description or None, tool.kind or None, tool.parameters, tool.returns
+    )

@@ -40,13 +40,24 @@ def folders(archive: Archive) -> Iterator[list[Folder]]:
         except Refused as refused:
             found = [_refused(archive, refused.finding)]
         except PermissionError as error:
-            found = [_refused(archive, finding(
-                "archive-unreadable", f"The archive cannot be read: {error.strerror}."))]
+            found = [
+                _refused(
+                    archive,
+                    finding("archive-unreadable", f"The archive cannot be read: {error.strerror}."),
+                )
+            ]
         # How many there are stands in the fingerprint: who knows fewer has not seen all.
         seal = f"{archive.fingerprint}.{len(found)}"
-        yield [replace(folder, fingerprint=seal, changed_ns=archive.changed_ns,
-                       is_alias=archive.is_alias, problems=(*folder.problems, *hard_links))
-               for folder in found]
+        yield [
+            replace(
+                folder,
+                fingerprint=seal,
+                changed_ns=archive.changed_ns,
+                is_alias=archive.is_alias,
+                problems=(*folder.problems, *hard_links),
+            )
+            for folder in found
+        ]
 
 
 def _hard_links(archive: Archive) -> tuple[Finding, ...]:
@@ -54,8 +65,11 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
     names = archive.stat.st_nlink
     if names < 2:
         return ()
-    found = hard_link(archive.limits, None, (
-        f"The archive is one file with {names:,} names, some of them perhaps outside the root."))
+    found = hard_link(
+        archive.limits,
+        None,
+        (f"The archive is one file with {names:,} names, some of them perhaps outside the root."),
+    )
     if archive.limits.hard_links == "reject":
         raise Refused(found.code, found.message)
     return (found,)
@@ -79,8 +93,10 @@ def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members
     if not size:
         raise Refused("archive-truncated", "The archive is empty.")
     if size > limits.archive_bytes:
-        raise Refused("archive-too-large", f"The archive has {size:,} bytes; "
-                                           f"the limit is {limits.archive_bytes:,}.")
+        raise Refused(
+            "archive-too-large",
+            f"The archive has {size:,} bytes; the limit is {limits.archive_bytes:,}.",
+        )
     if archive.file.lower().endswith(_ZIPS):
         return zip_members.opened(file, size, limits)
     return tar_members.opened(file, limits)
@@ -89,7 +105,8 @@ def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members
 def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
     """Tell whether these are the fingerprints of all that is in an archive, as it is now."""
     return bool(fingerprints) and (
-        set(fingerprints) == {f"{archive.fingerprint}.{len(fingerprints)}"})
+        set(fingerprints) == {f"{archive.fingerprint}.{len(fingerprints)}"}
+    )
 
 
 def is_refused(folder: Folder) -> bool:
@@ -161,7 +178,7 @@ class _Source:
     def _chunks(self, path: str) -> Iterator[bytes]:
         if self._members is None or self._tree is None:
             raise OSError(f"{self._archive.file} is closed")
-        inner = os_path(path[len(self._archive.path):])
+        inner = os_path(path[len(self._archive.path) :])
         return self._members.chunks(self._tree.member(inner))
 
     def _verify(self, found: list[Folder]) -> None:

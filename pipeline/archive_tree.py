@@ -54,8 +54,9 @@ class ArchiveTree:
             self._take(member)
         for path, node in self._nodes.items():
             if S_ISLNK(node.mode) and self._follow(path) == "link-leaves-root":
-                raise Refused("archive-link-leaves", f"The link {quoted(path[1:])} leads out of "
-                                                     "the archive.")
+                raise Refused(
+                    "archive-link-leaves", f"The link {quoted(path[1:])} leads out of the archive."
+                )
 
     def member(self, path: str) -> Member:
         """Return the file that a path leads to; OSError."""
@@ -164,8 +165,10 @@ class ArchiveTree:
         if known is None:
             self._add(path, member)
         elif not (S_ISDIR(known.mode) and S_ISDIR(member.mode)):
-            raise Refused("archive-duplicate-member",
-                          f"{quoted(path[1:])} stands for two members of the archive.")
+            raise Refused(
+                "archive-duplicate-member",
+                f"{quoted(path[1:])} stands for two members of the archive.",
+            )
 
     def _add(self, path: str, member: Member | None) -> None:
         """Add a node, and above it the directories that nothing has told of yet."""
@@ -175,27 +178,35 @@ class ArchiveTree:
             self._add(parent, None)
             above = self._nodes[parent]
         if not S_ISDIR(above.mode):
-            raise Refused("archive-duplicate-member",
-                          f"{quoted(parent[1:])} is a directory, and something else as well.")
+            raise Refused(
+                "archive-duplicate-member",
+                f"{quoted(parent[1:])} is a directory, and something else as well.",
+            )
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
-            raise Refused("archive-names-collide",
-                          f"{quoted(path[1:])} differs from another path only in how its letters "
-                          "are written.")
+            raise Refused(
+                "archive-names-collide",
+                f"{quoted(path[1:])} differs from another path only in how its letters "
+                "are written.",
+            )
         self._folded.add(folded)
         above.children.append(name)
         self._nodes[path] = _Node(len(self._nodes), member)
         if len(self._nodes) > self._limit + 1:  # the top is none
-            raise Refused("archive-too-many-members",
-                          f"The archive holds more than {self._limit:,} files and directories.")
+            raise Refused(
+                "archive-too-many-members",
+                f"The archive holds more than {self._limit:,} files and directories.",
+            )
 
 
 def _path(name: str) -> str:
     """Return the path of a member as the tree writes it; Refused where it could lead astray."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if _UNSAFE.match(name) or ".." in parts:
-        raise Refused("archive-path-unsafe", f"The path {quoted(name)} leads out of the archive, "
-                                             "or would on some system.")
+        raise Refused(
+            "archive-path-unsafe",
+            f"The path {quoted(name)} leads out of the archive, or would on some system.",
+        )
     path = "".join(f"/{part}" for part in parts)
     if len(path.encode()) > _PATH_BYTES or any(len(p.encode()) > _NAME_BYTES for p in parts):
         raise Refused("archive-path-unsafe", f"The path {quoted(name)} is too long.")

@@ -33,8 +33,9 @@ def main() -> None:
         sys.stderr.close()
         code = DONE
     except MemoryError:
-        click.echo("skilldrop: There is not enough memory. Give it more, or set smaller limits.",
-                   err=True)
+        click.echo(
+            "skilldrop: There is not enough memory. Give it more, or set smaller limits.", err=True
+        )
         code = WRONG_USAGE
     except Exception as error:  # noqa: BLE001  # the one place that speaks of internal errors
         code = _damaged_catalog(error) or _internal_error(error)
@@ -66,25 +67,35 @@ def _leave_closed_streams() -> None:
 def _internal_error(error: BaseException) -> int:
     """Say in one sentence what happened, with the traceback in a file where one can be written."""
     report = "what you did"
-    with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="skilldrop-", suffix=".log",
-                                                        delete=False) as log:
+    with (
+        suppress(OSError),
+        tempfile.NamedTemporaryFile("w", prefix="skilldrop-", suffix=".log", delete=False) as log,
+    ):
         traceback.print_exception(error, file=log)
         report = log.name
     with suppress(OSError, ValueError):
-        click.echo(f"skilldrop: internal error: {type(error).__name__}: {error}. "
-                   f"Please report it with {report}.", err=True)
+        click.echo(
+            f"skilldrop: internal error: {type(error).__name__}: {error}. "
+            f"Please report it with {report}.",
+            err=True,
+        )
     return OUR_BUG
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--config", "config_file", type=A_PATH,
-              help="Settings file.  [default: skilldrop.toml where it exists]")
+@click.option(
+    "--config",
+    "config_file",
+    type=A_PATH,
+    help="Settings file.  [default: skilldrop.toml where it exists]",
+)
 @click.option("--watched", type=A_PATH, help="The one root to watch.  [default: watched]")
 @click.option("--data", type=A_PATH, help="Where catalog and index go.  [default: var]")
 @click.version_option(package_name="skilldrop", prog_name="skilldrop")
 @click.pass_context
-def cli(context: click.Context, config_file: Path | None, watched: Path | None,
-        data: Path | None) -> None:
+def cli(
+    context: click.Context, config_file: Path | None, watched: Path | None, data: Path | None
+) -> None:
     """Keep a shared folder of Agent Skills as a searchable catalog and a prompt index.
 
     \b

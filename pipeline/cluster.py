@@ -45,10 +45,15 @@ def dask(scheduler: str | None = None) -> Iterator[Engine]:
         with _connected(scheduler) as client:
             yield partial(_looked, client)
         return
-    with LocalCluster(
-        n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as cluster, Client(cluster, set_as_default=False) as client:
+    with (
+        LocalCluster(
+            n_workers=len(os.sched_getaffinity(0)),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
         yield partial(_looked, client)
 
 
@@ -61,14 +66,16 @@ def _connected(scheduler: str) -> Iterator[Client]:
     except (OSError, ValueError) as error:
         raise ClusterUnusable(
             f"No Dask scheduler answers at {scheduler}. Start one with `dask scheduler`, or leave "
-            "--scheduler out to use this machine alone.") from error
+            "--scheduler out to use this machine alone."
+        ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_WITHIN)
         except TimeoutError as error:
             raise ClusterUnusable(
                 f"The cluster at {scheduler} has no worker. Start one with "
-                f"`dask worker {scheduler}`.") from error
+                f"`dask worker {scheduler}`."
+            ) from error
         yield client
 
 
@@ -77,8 +84,10 @@ def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
     if not engines.is_worth_sharing(part, how, paths):
         yield from engines.processes(part, how)
         return
-    todo = deque(_Piece(some, _inode(part.root.path), version("skilldrop"))
-                 for some in engines.pieces(part, paths, PATHS_IN_A_PIECE))
+    todo = deque(
+        _Piece(some, _inode(part.root.path), version("skilldrop"))
+        for some in engines.pieces(part, paths, PATHS_IN_A_PIECE)
+    )
     asked: dict[_Future, _Piece] = {}
     answers: _Answers = SimpleQueue()
     while todo or asked:
@@ -110,8 +119,13 @@ class _Piece:
     version: str
 
 
-def _ask(client: Client, how: How, todo: "deque[_Piece]", asked: dict[_Future, _Piece],
-         answers: "_Answers") -> None:
+def _ask(
+    client: Client,
+    how: How,
+    todo: "deque[_Piece]",
+    asked: dict[_Future, _Piece],
+    answers: "_Answers",
+) -> None:
     """Give the cluster pieces until it has enough of them."""
     while todo and len(asked) < PIECES_AHEAD * sum(client.nthreads().values()):
         future = client.submit(_look_at, todo[0], how, pure=False)
@@ -128,13 +142,15 @@ def _answer(future: _Future, piece: _Piece, how: How) -> Sequence[Seen]:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
     except (KilledWorker, OSError) as error:
         # Several workers died of it, or the one that had the answer did.
-        log.warning("The Dask cluster lost a piece (%s); this process looks at it.",
-                    type(error).__name__)
+        log.warning(
+            "The Dask cluster lost a piece (%s); this process looks at it.", type(error).__name__
+        )
         return list(look(piece.part, how))
     except Exception as error:  # whatever a foreign worker's environment raises
         raise ClusterUnusable(
             f"A worker of the cluster cannot judge skills: {error}. Install the same skilldrop "
-            "on all of them.") from error
+            "on all of them."
+        ) from error
     if isinstance(answer, str):
         raise ClusterUnusable(f"A worker of the cluster {answer}.")
     if isinstance(answer, RootUnreadable):
@@ -143,6 +159,7 @@ def _answer(future: _Future, piece: _Piece, how: How) -> Sequence[Seen]:
 
 
 # In a worker
+
 
 def _look_at(piece: _Piece, how: How) -> _Answer:
     """Return what is seen in a piece, or in words why it must not be believed."""

@@ -4,15 +4,38 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-HEADINGS = frozenset({
-    "code", "source code", "implementation", "代码", "代碼", "代码实现", "源代码",
-})
+HEADINGS = frozenset(
+    {
+        "code",
+        "source code",
+        "implementation",
+        "代码",
+        "代碼",
+        "代码实现",
+        "源代码",
+    }
+)
 """What the heading above the code says, in lower case and without numbers and signs around it."""
 
 _ENDINGS = {
-    "typescript": "ts", "ts": "ts", "javascript": "js", "js": "js", "mjs": "mjs", "python": "py",
-    "py": "py", "python3": "py", "bash": "sh", "sh": "sh", "shell": "sh", "ruby": "rb",
-    "rb": "rb", "go": "go", "php": "php", "perl": "pl", "lua": "lua", "powershell": "ps1",
+    "typescript": "ts",
+    "ts": "ts",
+    "javascript": "js",
+    "js": "js",
+    "mjs": "mjs",
+    "python": "py",
+    "py": "py",
+    "python3": "py",
+    "bash": "sh",
+    "sh": "sh",
+    "shell": "sh",
+    "ruby": "rb",
+    "rb": "rb",
+    "go": "go",
+    "php": "php",
+    "perl": "pl",
+    "lua": "lua",
+    "powershell": "ps1",
 }
 USUAL_ENDING = "ts"
 """Of a block that does not say its language: ApexBridge's own scripts are TypeScript."""
@@ -51,8 +74,12 @@ def code_block(text: str) -> CodeBlock | None:
         elif heading:
             last, language = int(rest[0]), rest[1].lower()
             return CodeBlock(
-                number, last, _ENDINGS.get(language, USUAL_ENDING), language in _ENDINGS,
-                "\n".join([*lines[number + 1 : last], ""]), not heading.isascii(),
+                number,
+                last,
+                _ENDINGS.get(language, USUAL_ENDING),
+                language in _ENDINGS,
+                "\n".join([*lines[number + 1 : last], ""]),
+                not heading.isascii(),
             )
     return None
 

@@ -25,8 +25,9 @@ __all__ = ["FILE_NAME", "Settings", "load"]
 FILE_NAME = "skilldrop.toml"
 
 
-def load(config: Path | None = None, watched: Path | None = None,
-         data: Path | None = None) -> Settings:
+def load(
+    config: Path | None = None, watched: Path | None = None, data: Path | None = None
+) -> Settings:
     """Return the settings in force.
 
     config is the file to read; without one it is SKILLDROP_CONFIG, or skilldrop.toml in the
@@ -48,6 +49,7 @@ def load(config: Path | None = None, watched: Path | None = None,
 
 
 # Where settings come from
+
 
 class _Layer(NamedTuple):
     """What one source says, in the shape of Settings."""
@@ -73,10 +75,12 @@ def _file(config: Path | None) -> list[_Layer]:
         values = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise SettingsInvalid(
-            f"The configuration file {path} cannot be read: {error.strerror or error}.") from error
+            f"The configuration file {path} cannot be read: {error.strerror or error}."
+        ) from error
     except UnicodeDecodeError as error:
         raise SettingsInvalid(
-            f"{path}: the file is not UTF-8 (byte {error.start}); save it as UTF-8.") from error
+            f"{path}: the file is not UTF-8 (byte {error.start}); save it as UTF-8."
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid(f"{path}: the file is not TOML: {error}.") from error
     return [_Layer(str(path), _starting_from(path.absolute().parent, values))]
@@ -90,7 +94,9 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(roots := found.get("roots"), list):
         found["roots"] = [
             root | {"path": _joined(folder, root["path"])}
-            if isinstance(root, dict) and "path" in root else root for root in roots
+            if isinstance(root, dict) and "path" in root
+            else root
+            for root in roots
         ]
     return found
 
@@ -121,8 +127,12 @@ def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
 # What is wrong, in one sentence
 
 _TABLES: Mapping[str, type[BaseModel]] = {
-    "roots": RootSettings, "indexes": IndexSettings, "limits": LimitSettings,
-    "retention": RetentionSettings, "site": SiteSettings}
+    "roots": RootSettings,
+    "indexes": IndexSettings,
+    "limits": LimitSettings,
+    "retention": RetentionSettings,
+    "site": SiteSettings,
+}
 
 
 def _sentence(error: ValidationError, layers: Sequence[_Layer]) -> str:
@@ -156,8 +166,9 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str]) -> str:
     known = list(model.model_fields)
     if key not in known:
         near = difflib.get_close_matches(key, known, n=1)
-        return (f"there is no setting {key}{inside}; "
-                + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."))
+        return f"there is no setting {key}{inside}; " + (
+            f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+        )
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {model.model_fields[key].description}."
     value = problem["input"]

@@ -34,8 +34,9 @@ class Crew:
         self._members: list[_Member] = []
 
     @contextmanager
-    def at_work(self, work: Callable[[Piece], Result],
-                pieces: Sequence[Piece]) -> Iterator[Iterator[Result]]:
+    def at_work(
+        self, work: Callable[[Piece], Result], pieces: Sequence[Piece]
+    ) -> Iterator[Iterator[Result]]:
         """Give the results of the pieces, in their order; all must be picklable.
 
         The work begins at once, and what is not done by the end of the context is left. What a
@@ -123,8 +124,9 @@ class _Call:
         if self.deaths[number] < TRIES:
             self.todo.appendleft(number)
         else:
-            log.warning("Helper processes died twice over one piece of work; the service does it"
-                        " itself.")
+            log.warning(
+                "Helper processes died twice over one piece of work; the service does it itself."
+            )
 
 
 class _Member:

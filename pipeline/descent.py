@@ -114,8 +114,7 @@ class Descent:
                 return here.child(name, others[name])
         return next(_strays(here, [name] if is_skill_md(name) else [], others), None)
 
-    def _stat(self, here: Directory, name: str,
-              end: str = "") -> os.stat_result | Stray | None:
+    def _stat(self, here: Directory, name: str, end: str = "") -> os.stat_result | Stray | None:
         """Return the stat of a name, or why there is none; None where it has vanished."""
         try:
             return self._root.stat(f"{here.path}/{name}")
@@ -126,7 +125,8 @@ class Descent:
             if error.errno in _VANISHED | {errno.ENAMETOOLONG}:
                 return None
             return self._unlisted_on_the_way(here) or Stray(
-                f"{here.child(name).text}{end}", _unlisted(error))
+                f"{here.child(name).text}{end}", _unlisted(error)
+            )
 
     def _unlisted_on_the_way(self, here: Directory) -> Stray | None:
         """Return what a walk from the root says of a directory through which it does not get."""
@@ -194,12 +194,12 @@ class TreeWalk:
             found = self._tree.targets(here.path, names)
         except OSError as error:
             raise unlisted(self._root, error) from error
-        return {name: "link-loop" if _leads_back(here, target) else target
-                for name, target in found.items()}
+        return {
+            name: "link-loop" if _leads_back(here, target) else target
+            for name, target in found.items()
+        }
 
-    def archives(
-        self, here: Directory, files: Sequence[str], others: Targets
-    ) -> Iterator[Archive]:
+    def archives(self, here: Directory, files: Sequence[str], others: Targets) -> Iterator[Archive]:
         """Yield the archives directly in a directory that belongs to no skill."""
         for name in sorted(filter(is_archive, {*files, *others})):
             target = others.get(name)
@@ -213,22 +213,33 @@ class TreeWalk:
                 if S_ISREG(stat.st_mode):
                     yield self.archive(here, name, stat)
 
-    def archive(self, here: Directory, name: str, stat: os.stat_result,
-                target: Target | None = None) -> Archive:
+    def archive(
+        self, here: Directory, name: str, stat: os.stat_result, target: Target | None = None
+    ) -> Archive:
         """Return an archive by its name and stat, or by that to which a link of the name leads."""
         is_alias = target is not None or here.links > 0
         file = target.path if target else f"{here.path}/{name}"
-        return Archive(f"{here.child(name).text}!", self._root, file, stat, self._limits,
-                       fingerprint([(f"{self._limits} {is_alias}", stat)]), is_alias)
+        return Archive(
+            f"{here.child(name).text}!",
+            self._root,
+            file,
+            stat,
+            self._limits,
+            fingerprint([(f"{self._limits} {is_alias}", stat)]),
+            is_alias,
+        )
 
     def _list(self, here: Directory, files: int) -> Listing | Finding | None:
         """List a directory, or say what is wrong with it; None if it has just vanished."""
         if here.depth > self._limits.depth:
             limit = self._limits.depth
-            return finding("folder-too-deep", (
-                f"The directory lies more than {limit} directories below the root; "
-                "nothing in it is read."
-            ))
+            return finding(
+                "folder-too-deep",
+                (
+                    f"The directory lies more than {limit} directories below the root; "
+                    "nothing in it is read."
+                ),
+            )
         try:
             return self._tree.listing(here.path, files)
         except OSError as error:
@@ -296,8 +307,7 @@ def _unlisted(error: OSError) -> Finding:
 
 
 def _leads_back(here: Directory, target: Target | str) -> bool:
-    return (isinstance(target, Target) and S_ISDIR(target.stat.st_mode)
-            and here.lies_in(target.path))
+    return isinstance(target, Target) and S_ISDIR(target.stat.st_mode) and here.lies_in(target.path)
 
 
 def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[Stray]:

@@ -72,9 +72,7 @@ class Directory:
         if not others:
             return map(self.child, sorted(names))
         linked = self.linked(others)
-        return (
-            self.child(name, others.get(name)) for name in sorted([*names, *linked])
-        )
+        return (self.child(name, others.get(name)) for name in sorted([*names, *linked]))
 
     def linked(self, others: Targets) -> frozenset[str]:
         """Return which links lead on to directories; outside a skill only the first link does.
@@ -85,8 +83,10 @@ class Directory:
         if self.links and not (self.in_skill or self.is_skill):
             return frozenset()
         return frozenset(
-            name for name, target in others.items()
-            if not isinstance(target, str) and S_ISDIR(target.stat.st_mode)
+            name
+            for name, target in others.items()
+            if not isinstance(target, str)
+            and S_ISDIR(target.stat.st_mode)
             and (self.is_data or not is_skill_md(name))
         )
 

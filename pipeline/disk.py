@@ -32,9 +32,28 @@ from pipeline.walk import (
 )
 
 __all__ = [
-    "DEFAULT_LIMITS", "UNLISTED", "Archive", "Folder", "Limits", "Stray", "archive_at", "can_list",
-    "folders_in", "is_refused", "is_skill_folder", "is_whole", "leads_out", "look", "os_path",
-    "read", "readable", "refused_at", "taken_apart", "text_path", "unit_of", "walk",
+    "DEFAULT_LIMITS",
+    "UNLISTED",
+    "Archive",
+    "Folder",
+    "Limits",
+    "Stray",
+    "archive_at",
+    "can_list",
+    "folders_in",
+    "is_refused",
+    "is_skill_folder",
+    "is_whole",
+    "leads_out",
+    "look",
+    "os_path",
+    "read",
+    "readable",
+    "refused_at",
+    "taken_apart",
+    "text_path",
+    "unit_of",
+    "walk",
 ]
 
 _CHUNK = 1024 * 1024  # bytes read at once
@@ -57,7 +76,8 @@ def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS)
         folders = _seen_in(archive)
     except OSError as error:
         raise RootUnreadable(
-            f"{path} in the root {archive.root}: {error.strerror or error}.") from error
+            f"{path} in the root {archive.root}: {error.strerror or error}."
+        ) from error
     if is_refused(folders[0]):
         return refused_at(folders[0], [path])[0]
     return next((folder for folder in folders if folder.path == path), None)
@@ -69,8 +89,9 @@ def _seen_in(archive: Archive) -> list[Folder]:
         return found
 
 
-def read(root: Path | RootDirectory, folder: Folder,
-         limits: Limits = DEFAULT_LIMITS) -> Snapshot | None:
+def read(
+    root: Path | RootDirectory, folder: Folder, limits: Limits = DEFAULT_LIMITS
+) -> Snapshot | None:
     """Read and hash the files of a folder; None if it is no longer as the walk saw it.
 
     Of a folder that exceeds a limit SKILL.md alone is read, so that its rejection has a name.
@@ -171,12 +192,12 @@ def _is_as_seen(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
     root.forget()
     if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
         now = look(root, folder.path, limits)
-        return (now is not None and now.fingerprint == folder.fingerprint
-                and root.is_in_place())
+        return now is not None and now.fingerprint == folder.fingerprint and root.is_in_place()
     top = f"/{os_path(folder.path)}"
     return root.is_in_place() and all(
         identity(root.stat_behind_links(f"{top}/{os_path(path)}" if path else top))
-        == identity(stat) for path, stat in (*folder.directories, *folder.entries)
+        == identity(stat)
+        for path, stat in (*folder.directories, *folder.entries)
     )
 
 

@@ -103,8 +103,9 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
                     alive.add(helpers[-1])
                     helpers[-1].listen()
                 if todo and todo[0].deaths >= TRIES:
-                    log.warning("Helper processes died twice over %s; the service reads it itself.",
-                                todo[0])
+                    log.warning(
+                        "Helper processes died twice over %s; the service reads it itself.", todo[0]
+                    )
                     yield from todo.popleft().look(how)
             elif answer != _STARTED:
                 has_heard = True
@@ -314,8 +315,11 @@ def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:
     known = sorted(part.known)
     for start in range(0, len(paths), size):
         some = tuple(paths[start : start + size])
-        yield replace(part, paths=some, known={
-            name: part.known[name] for path in some for name in _at_or_below(known, path)})
+        yield replace(
+            part,
+            paths=some,
+            known={name: part.known[name] for path in some for name in _at_or_below(known, path)},
+        )
 
 
 def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:

@@ -14,7 +14,8 @@ class _InEnvironment(Settings, BaseSettings):
     """The settings as the library wants to see them."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True)
+        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True
+    )
 
 
 def said() -> dict[str, Any]:
@@ -39,5 +40,7 @@ def _refuse_misspelt() -> None:
         if not variable.upper().startswith(PREFIX) or key in known:
             continue
         if near := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
-            raise SettingsInvalid(f"The environment: {variable} is not a setting; "
-                                  f"did you mean {PREFIX}{near[0].upper()}?")
+            raise SettingsInvalid(
+                f"The environment: {variable} is not a setting; "
+                f"did you mean {PREFIX}{near[0].upper()}?"
+            )

@@ -60,12 +60,25 @@ def cut(text: str, first_line: int = 1) -> Fences | None:
     body, body_line = after, fence_line + 1
     if rest.strip("-"):
         body, body_line = end + 4, fence_line
-        found.append(_glued(fence_line, f"---{text[end + 4 : after].rstrip()}",
-                            f"---\n{text[end + 4 : after].strip()}", "closes"))
+        found.append(
+            _glued(
+                fence_line,
+                f"---{text[end + 4 : after].rstrip()}",
+                f"---\n{text[end + 4 : after].strip()}",
+                "closes",
+            )
+        )
     elif rest:
         found.append(_glued(fence_line, text[end + 1 : after].rstrip(), "---", "closes"))
-    return Fences(text[start : end + 1], line, 1 if opening else start + 1, fence_line,
-                  text[body:], body_line, tuple(found))
+    return Fences(
+        text[start : end + 1],
+        line,
+        1 if opening else start + 1,
+        fence_line,
+        text[body:],
+        body_line,
+        tuple(found),
+    )
 
 
 def close(text: str, limit: int) -> Closed | None:
@@ -139,5 +152,6 @@ def _closed(
 ) -> Closed:
     start = sum(map(len, lines[:number])) + number
     before = lines[number]
-    return Closed(f"{text[:start]}{after}{text[start + len(before) :]}", number, before, after,
-                  is_end)
+    return Closed(
+        f"{text[:start]}{after}{text[start + len(before) :]}", number, before, after, is_end
+    )

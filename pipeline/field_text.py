@@ -11,8 +11,11 @@ from pipeline.yaml_types import typed
 
 def dumped(fields: Mapping[str, Json]) -> str:
     """Return fields as lines of YAML; texts that look like something else are quoted."""
-    return str(yaml.dump(_plain(fields), Dumper=_Writer, allow_unicode=True, sort_keys=False,
-                         width=100_000))
+    return str(
+        yaml.dump(
+            _plain(fields), Dumper=_Writer, allow_unicode=True, sort_keys=False, width=100_000
+        )
+    )
 
 
 def as_typed(read: YamlText, fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -54,8 +57,12 @@ def blocks(text: str) -> dict[str, str]:
     starts = _starts(read[0], read[1])
     if starts is None:
         return {}
-    ends = [_comments_start(lines, start, previous) for previous, (start, _) in
-            zip([0, *(start + 1 for start, _ in starts)], starts, strict=False)]
+    ends = [
+        _comments_start(lines, start, previous)
+        for previous, (start, _) in zip(
+            [0, *(start + 1 for start, _ in starts)], starts, strict=False
+        )
+    ]
     found = {}
     for at, (_, key) in enumerate(starts):
         end = ends[at + 1] if at + 1 < len(ends) else len(lines)

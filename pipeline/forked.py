@@ -54,7 +54,9 @@ def in_order(
 
 
 def _forked(
-    work: Callable[[Piece], Result], pieces: Sequence[Piece], numbers: range,
+    work: Callable[[Piece], Result],
+    pieces: Sequence[Piece],
+    numbers: range,
     others: dict[Connection, BaseProcess],
 ) -> tuple[Connection, BaseProcess]:
     """Start a process that does the pieces of these numbers and sends each with its result."""

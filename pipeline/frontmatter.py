@@ -93,8 +93,14 @@ class Declared(SpecificationFields, ClaudeCodeFields, ApexBridgeFields):
 SPECIFICATION, CLAUDE_CODE, APEXBRIDGE = "the specification", "Claude Code", "ApexBridge"
 
 _UNTYPED_APEXBRIDGE = (
-    "config", "dependencies", "inputSchema", "loadingPriority", "outputSchema", "parameters",
-    "priority", "triggerPatterns",
+    "config",
+    "dependencies",
+    "inputSchema",
+    "loadingPriority",
+    "outputSchema",
+    "parameters",
+    "priority",
+    "triggerPatterns",
 )
 
 
@@ -138,7 +144,7 @@ def _path(error: ErrorDetails) -> _Path:
     """Return the path of the field that an error is in: lists of texts are one field."""
     where = error["loc"]
     cut = (at for at, part in enumerate(where) if isinstance(part, int) and where[:at] != _TOOLS)
-    return where[:next(cut, len(where))]
+    return where[: next(cut, len(where))]
 
 
 def _misfit(path: _Path, error: ErrorDetails, values: Any) -> Misfit:
@@ -149,7 +155,8 @@ def _misfit(path: _Path, error: ErrorDetails, values: Any) -> Misfit:
         values = values[part]
     in_a_list = len(error["loc"]) > len(path)
     expected = _EXPECTED_OF.get(path) or (
-        "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else"))
+        "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else")
+    )
     return Misfit(field, f"{printable(field)} is {_shown(values)}; {expected} is expected.")
 
 

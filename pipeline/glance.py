@@ -55,8 +55,11 @@ def _glance(root: RootDirectory, folder: Folder, limits: Limits) -> Glance:
         text = head is None or is_text(head, whole=len(head) == stat.st_size)
         files.append(GlancedFile(path, mode, text))
     return Glance(
-        skill_md_name=None if skill_md is None else name, skill_md=skill_md or b"",
-        files=tuple(files), problems=tuple(problems), is_whole=folder.is_whole(problems),
+        skill_md_name=None if skill_md is None else name,
+        skill_md=skill_md or b"",
+        files=tuple(files),
+        problems=tuple(problems),
+        is_whole=folder.is_whole(problems),
     )
 
 

@@ -39,17 +39,33 @@ def table(report: Mapping[str, Any], told: Mapping[str, Any], width: int | None)
 
 
 def _summary(report: Mapping[str, Any]) -> str:
-    states = ", ".join(f"{report[state]:,} {word}" for state, word in (
-        ("full", "in full"), ("shortened", "shortened"), ("name_only", "by name alone"),
-        ("left_out", "left out")))
-    return (f"index {report['name']} ({report['format']}): {report['chars']:,} of "
-            f"{report['budget_chars']:,} characters, about {report['estimated_tokens']:,} tokens; "
-            f"{states}.")
+    states = ", ".join(
+        f"{report[state]:,} {word}"
+        for state, word in (
+            ("full", "in full"),
+            ("shortened", "shortened"),
+            ("name_only", "by name alone"),
+            ("left_out", "left out"),
+        )
+    )
+    return (
+        f"index {report['name']} ({report['format']}): {report['chars']:,} of "
+        f"{report['budget_chars']:,} characters, about {report['estimated_tokens']:,} tokens; "
+        f"{states}."
+    )
 
 
 def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
-    rows = [(str(e["rank"]), visible(e["name"]), e["state"].replace("_", " "),
-             str(e["chars"]), e["reason"] or "") for e in entries]
+    rows = [
+        (
+            str(e["rank"]),
+            visible(e["name"]),
+            e["state"].replace("_", " "),
+            str(e["chars"]),
+            e["reason"] or "",
+        )
+        for e in entries
+    ]
     widths = [max(map(_columns, column)) for column in zip(_HEADINGS, *rows, strict=True)]
     if width is not None:  # names give way to the columns of known width, and then the reasons
         widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
@@ -58,8 +74,9 @@ def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterato
         yield _line(row, widths, width, _COLOURS[entry["state"]])
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], width: int | None,
-          colour: str | None = None) -> str:
+def _line(
+    cells: Sequence[str], widths: Sequence[int], width: int | None, colour: str | None = None
+) -> str:
     rank, name, state, chars, why = cells
     head = f"{rank.rjust(widths[0])}  {_padded(_cut(name, widths[1]), widths[1])}  "
     tail = f"{' ' * (widths[2] - len(state))}  {chars.rjust(widths[3])}  {why}".rstrip()
@@ -89,5 +106,6 @@ def _cut(text: str, columns: int) -> str:
 
 def _columns(text: str) -> int:
     """Return how many columns a terminal needs, in which Chinese characters take two."""
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c)
-               for c in text)
+    return sum(
+        2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text
+    )

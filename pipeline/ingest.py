@@ -58,7 +58,8 @@ class Examined:
     def spec_valid(self) -> bool:
         """Whether the specification allows the skill as it is."""
         return self.description is not None and not any(
-            f.profile == "spec" and f.severity == "error" for f in self.findings)
+            f.profile == "spec" and f.severity == "error" for f in self.findings
+        )
 
 
 def examine(
@@ -70,15 +71,21 @@ def examine(
     profiles: Sequence[str],
 ) -> Examined:
     """Return what `judge` finds, from no more than the rules ask of a folder."""
-    problems = tuple(problem for problem in look.problems
-                     if problem.profile != "safety" or "safety" in profiles)
+    problems = tuple(
+        problem for problem in look.problems if problem.profile != "safety" or "safety" in profiles
+    )
     if parsed is None or look.skill_md_name is None:
         return Examined(None, _name(None, place), None, _unread(problems, acceptance))
     declared, misfits = declare(with_json_values(parsed.frontmatter or {}, parsed.quoted))
     profiles = tuple(dict.fromkeys(("spec", *profiles)))
     skill = Skill(
-        folder=folder_name(place), plugin=place.plugin, document=look.skill_md_name,
-        parsed=parsed, declared=declared, files=look.files, is_whole=look.is_whole,
+        folder=folder_name(place),
+        plugin=place.plugin,
+        document=look.skill_md_name,
+        parsed=parsed,
+        declared=declared,
+        files=look.files,
+        is_whole=look.is_whole,
         misfits=misfits,
     )
     said = check(skill, profiles)
@@ -86,8 +93,11 @@ def examine(
     findings = (
         *problems,
         *parsed.findings,
-        *(skill.finding("field-type", misfit.message, field=misfit.field) for misfit in misfits
-          if misfit.field not in malformed),
+        *(
+            skill.finding("field-type", misfit.message, field=misfit.field)
+            for misfit in misfits
+            if misfit.field not in malformed
+        ),
         *said,
     )
     name = _name(declared, place)
@@ -133,8 +143,11 @@ def _is_expected(found: Finding, profiles: Iterable[str]) -> bool:
     It makes the skill invalid by the specification, but a strict root of ApexBridge's packages
     that rejected it would accept none.
     """
-    return (found.code == "field-not-in-specification" and "apexbridge" in profiles
-            and OWNERS.get(found.field or "") == APEXBRIDGE)
+    return (
+        found.code == "field-not-in-specification"
+        and "apexbridge" in profiles
+        and OWNERS.get(found.field or "") == APEXBRIDGE
+    )
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:

@@ -34,8 +34,12 @@ class Journal:
         for path in (*report.stored, *report.revised):
             log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
         for path, why in report.rejected.items():
-            log.warning("outcome %s rejected: %s", visible(path), visible(why),
-                        extra={"fields": {"outcome_file": path}})
+            log.warning(
+                "outcome %s rejected: %s",
+                visible(path),
+                visible(why),
+                extra={"fields": {"outcome_file": path}},
+            )
 
     def _tell_troubles(self, troubles: Iterable[str]) -> None:
         now = set(troubles)
@@ -45,11 +49,16 @@ class Journal:
 
     def _tell_held(self, held: Mapping[str, str]) -> None:
         for root, why in held.items():
-            log.warning("%s: %s; the skills are kept until they are back or `skilldrop reconcile"
-                        " --accept-removals` confirms the removal", root, why)
+            log.warning(
+                "%s: %s; the skills are kept until they are back or `skilldrop reconcile"
+                " --accept-removals` confirms the removal",
+                root,
+                why,
+            )
 
     def _tell_changes(self, changes: Iterable[Applied]) -> None:
         for one in changes:
             detail = f" ({one.detail})" if one.detail else ""
-            log.info("%s %s", one.outcome, visible(f"{one.path}{detail}"),
-                     extra={"fields": asdict(one)})
+            log.info(
+                "%s %s", one.outcome, visible(f"{one.path}{detail}"), extra={"fields": asdict(one)}
+            )

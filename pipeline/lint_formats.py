@@ -82,11 +82,16 @@ def github(judged: Iterable[Judgement]) -> Iterator[str]:
     """
     for judgement in judged:
         for found in judgement.findings:
-            place = {"file": judgement.file(found), "line": found.line, "col": found.column,
-                     "title": found.code}
+            place = {
+                "file": judgement.file(found),
+                "line": found.line,
+                "col": found.column,
+                "title": found.code,
+            }
             properties = ",".join(
                 f"{key}={_escaped(visible(str(value)), ':,')}"
-                for key, value in place.items() if value
+                for key, value in place.items()
+                if value
             )
             message = _escaped(f"{visible(found.message)}\n{visible(found.fix)}")
             yield f"::{_GITHUB[found.severity]} {properties}::{message}"
@@ -121,14 +126,17 @@ def _source(found: Finding, line: str) -> Iterator[str]:
     yield f"    {click.style(f'{number} |', dim=True)} {shown}"
     if caret:
         yield f"    {' ' * len(number)} {click.style('|', dim=True)} " + click.style(
-            caret, fg=_COLOURS[found.severity], bold=True)
+            caret, fg=_COLOURS[found.severity], bold=True
+        )
     if found.after is not None:
         repaired = found.after.split("\n")
         for after in repaired[:_LINES_OF_A_REPAIR]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
         if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
-            yield (f"    {' ' * len(number)} … and {told.count(more, 'more line')}; --format json "
-                   "has them all")
+            yield (
+                f"    {' ' * len(number)} … and {told.count(more, 'more line')}; --format json "
+                "has them all"
+            )
 
 
 def _escaped(value: str, also: str = "") -> str:

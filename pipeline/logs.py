@@ -11,8 +11,9 @@ LogFormat: TypeAlias = Literal["text", "json"]
 def write_log(form: LogFormat) -> None:
     """Send all log records to standard error in a form."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_AsJson() if form == "json" else
-                         logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    handler.setFormatter(
+        _AsJson() if form == "json" else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+    )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for library in ("apscheduler", "watchdog"):  # they warn of what is of no consequence
         logging.getLogger(library).setLevel(logging.ERROR)
@@ -24,8 +25,12 @@ class _AsJson(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the object on one line."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told = {"at": at, "level": record.levelname.lower(), "message": record.getMessage(),
-                **getattr(record, "fields", {})}
+        told = {
+            "at": at,
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
         if record.exc_info:
             told["traceback"] = self.formatException(record.exc_info)
         return json.dumps(told, ensure_ascii=False)

@@ -25,7 +25,8 @@ def note_all(store: Store, root: str) -> None:
     """Note what is mounted at a root and below it; where removals are held, it stays as noted."""
     names = {path: _name(root, path, part) for path, part in _below(root).items()}
     store.removals.note_mounts(
-        root, {path: name for path, name in [("", device(root)), *names.items()] if name})
+        root, {path: name for path, name in [("", device(root)), *names.items()] if name}
+    )
 
 
 class LostMounts:
@@ -37,11 +38,14 @@ class LostMounts:
         self._top = os.path.realpath(root)
         noted = store.removals.mounts(root)
         now = {} if is_lost else _below(root)
-        self._why = {path: self._compared(path, noted.get(path), now.get(path))
-                     for path in noted.keys() | now.keys()}
+        self._why = {
+            path: self._compared(path, noted.get(path), now.get(path))
+            for path in noted.keys() | now.keys()
+        }
         if is_lost:
-            self._why = {"": "its root cannot be read" if os.path.lexists(root)
-                         else "its root is missing"}
+            self._why = {
+                "": "its root cannot be read" if os.path.lexists(root) else "its root is missing"
+            }
 
     def why_gone(self, path: str) -> str | None:
         """Say why a skill may be gone without having been removed; None where nothing tells so."""

@@ -68,8 +68,10 @@ class Members(Protocol):
 def check_size(unpacked: int, packed: int, limits: Limits) -> None:
     """Refuse an archive that has become too large for what was read of it; both are bytes."""
     if unpacked > limits.archive_bytes:
-        raise Refused("archive-too-large", f"The archive unpacks to more than the limit of "
-                                           f"{limits.archive_bytes:,} bytes.")
+        raise Refused(
+            "archive-too-large",
+            f"The archive unpacks to more than the limit of {limits.archive_bytes:,} bytes.",
+        )
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
         raise Refused("archive-bomb", f"The archive unpacks to more than {RATIO} times its size.")
 
@@ -130,5 +132,6 @@ def utf8(written: bytes, name: str) -> str:
     try:
         return written.decode()
     except UnicodeDecodeError:
-        raise Refused("archive-name-not-utf8",
-                      of(name, "does not have its name in UTF-8")) from None
+        raise Refused(
+            "archive-name-not-utf8", of(name, "does not have its name in UTF-8")
+        ) from None

@@ -43,9 +43,13 @@ class Migration:
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
         return {
-            "path": self.path, "output": self.output, "migrated": not self.plan.refused,
-            "steps": self.plan.steps, "findings": [f.as_json() for f in self.plan.findings],
-            "diff": self.diff or None, "backup": self.backup,
+            "path": self.path,
+            "output": self.output,
+            "migrated": not self.plan.refused,
+            "steps": self.plan.steps,
+            "findings": [f.as_json() for f in self.plan.findings],
+            "diff": self.diff or None,
+            "backup": self.backup,
             "validated": self.judgement.as_json() if self.judgement else None,
         }
 
@@ -59,8 +63,10 @@ def migrate_paths(paths: Sequence[Path], how: How) -> Iterator[Migration]:
     targets = [_target(path) for path in paths]
     for path, (root, under) in zip(paths, targets, strict=True):
         if how.output and (how.output.resolve()).is_relative_to(root / under):
-            raise MigrationFailed(f"The output {how.output} lies inside {path}, which is migrated; "
-                                  "name another with --output.")
+            raise MigrationFailed(
+                f"The output {how.output} lies inside {path}, which is migrated; "
+                "name another with --output."
+            )
     return (each for root, under in targets for each in _below(root, under, how))
 
 
@@ -82,12 +88,19 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
             yield _migrated(root, each, how)
         else:
             archive = root / disk.os_path(each.path.removesuffix("!"))
-            yield _refused(archive, archive, finding(
-                "folder-unreadable", "An archive is not migrated.",
-                fix="Unpack it, and migrate its folder."))
+            yield _refused(
+                archive,
+                archive,
+                finding(
+                    "folder-unreadable",
+                    "An archive is not migrated.",
+                    fix="Unpack it, and migrate its folder.",
+                ),
+            )
     if not found:
-        yield Migration(str(root), str(root),
-                        Plan(findings=(finding("skill-md-missing"),), refused=True))
+        yield Migration(
+            str(root), str(root), Plan(findings=(finding("skill-md-missing"),), refused=True)
+        )
 
 
 def _migrated(root: Path, folder: Folder, how: How) -> Migration:
@@ -95,9 +108,15 @@ def _migrated(root: Path, folder: Folder, how: How) -> Migration:
     place = how.output / disk.os_path(folder.path) if how.output else source
     snapshot = disk.read(root, folder, DEFAULT_LIMITS)
     if snapshot is None:
-        return _refused(source, place, finding(
-            "folder-unreadable", "The folder kept changing while it was read.",
-            fix="Migrate it again when nothing writes to it."))
+        return _refused(
+            source,
+            place,
+            finding(
+                "folder-unreadable",
+                "The folder kept changing while it was read.",
+                fix="Migrate it again when nothing writes to it.",
+            ),
+        )
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(source, place, *snapshot.problems)
     todo = plan(_old(snapshot, source))
@@ -117,16 +136,22 @@ def _refused(source: Path, place: Path, *findings: Finding) -> Migration:
 
 def _old(snapshot: Snapshot, source: Path) -> Old:
     return Old(
-        folder=disk.text_path(source.name), document=snapshot.skill_md_name or "",
-        skill_md=snapshot.skill_md, files=frozenset(file.path for file in snapshot.files),
+        folder=disk.text_path(source.name),
+        document=snapshot.skill_md_name or "",
+        skill_md=snapshot.skill_md,
+        files=frozenset(file.path for file in snapshot.files),
         folders=frozenset(entry.name for entry in os.scandir(source) if entry.is_dir()),
-        texts={file.path: file.text for file in snapshot.files
-               if file.path in (*METADATA, MANIFEST) and file.text is not None},
+        texts={
+            file.path: file.text
+            for file in snapshot.files
+            if file.path in (*METADATA, MANIFEST) and file.text is not None
+        },
     )
 
 
-def _carried_out(migration: Migration, root: Path, folder: Folder, source: Path, place: Path,
-                 how: How) -> Migration:
+def _carried_out(
+    migration: Migration, root: Path, folder: Folder, source: Path, place: Path, how: How
+) -> Migration:
     if how.dry_run:
         if not how.validate:
             return migration
@@ -173,16 +198,28 @@ def _change(built: Path, todo: Plan) -> None:
 
 
 def _changing(migration: Migration) -> Migration:
-    return replace(migration, plan=Plan(refused=True, findings=(finding(
-        "folder-unreadable", "The folder changed while it was migrated, and is left as it is.",
-        fix="Migrate it again when nothing writes to it."),)))
+    return replace(
+        migration,
+        plan=Plan(
+            refused=True,
+            findings=(
+                finding(
+                    "folder-unreadable",
+                    "The folder changed while it was migrated, and is left as it is.",
+                    fix="Migrate it again when nothing writes to it.",
+                ),
+            ),
+        ),
+    )
 
 
 def _there_already(migration: Migration, built: Path, place: Path, how: How) -> Migration:
     """Leave what an earlier run put there, if it is just that; else say so."""
     if _contents(built) != _contents(place):
-        raise MigrationFailed(f"{place} is there already and holds something else; remove it, or "
-                              "name another --output.")
+        raise MigrationFailed(
+            f"{place} is there already and holds something else; remove it, or "
+            "name another --output."
+        )
     return _judged(replace(migration, plan=Plan(), diff=""), place, how)
 
 
@@ -212,6 +249,10 @@ def _diff(snapshot: Snapshot, todo: Plan) -> str:
         is_document = path == snapshot.skill_md_name
         before = decode(snapshot.skill_md)[0] if is_document else ""
         lines += difflib.unified_diff(
-            before.splitlines(), content.decode().splitlines(),
-            f"a/{path}" if is_document else "/dev/null", f"b/{path}", lineterm="")
+            before.splitlines(),
+            content.decode().splitlines(),
+            f"a/{path}" if is_document else "/dev/null",
+            f"b/{path}",
+            lineterm="",
+        )
     return "\n".join(lines)

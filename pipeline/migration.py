@@ -32,7 +32,10 @@ export async function execute(): Promise<never> {
 """
 _ANYTHING: Json = {"type": "object", "additionalProperties": True}
 _CLOSED: Mapping[str, Json] = {
-    "timeout_ms": 5000, "memory_mb": 128, "network": "none", "filesystem": "none",
+    "timeout_ms": 5000,
+    "memory_mb": 128,
+    "network": "none",
+    "filesystem": "none",
 }
 _MAY_BE_READ = {"frontmatter-missing"}  # errors of a SKILL.md that can be migrated all the same
 
@@ -105,8 +108,12 @@ class _Planning:
         self._move_script()
         self._move_code()
         self._fill()
-        folders = tuple(name for name in FOLDERS if name not in self.old.folders
-                        and not any(path.startswith(f"{name}/") for path in self.writes))
+        folders = tuple(
+            name
+            for name in FOLDERS
+            if name not in self.old.folders
+            and not any(path.startswith(f"{name}/") for path in self.writes)
+        )
         self.steps += [f"make the folder {name}/" for name in folders]
         if self.added or self.taken or before != (self.head, self.body):
             self._write_document()
@@ -115,8 +122,12 @@ class _Planning:
     def _read(self) -> None:
         """Take SKILL.md apart; _RefusedError where it cannot be read without a loss."""
         parsed = parse(self.old.skill_md, self.old.document)
-        wrong = [each for each in parsed.findings if each.code not in _MAY_BE_READ
-                 and ("lenient" in REGISTRY[each.code].rejects or each.code == "invalid-utf-8")]
+        wrong = [
+            each
+            for each in parsed.findings
+            if each.code not in _MAY_BE_READ
+            and ("lenient" in REGISTRY[each.code].rejects or each.code == "invalid-utf-8")
+        ]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = fences.cut(text) if parsed.frontmatter is not None else None
         if wrong or (cut is None and parsed.frontmatter is not None):
@@ -137,18 +148,27 @@ class _Planning:
         text = with_plain_line_ends(self.old.texts.get(name, ""))
         read = read_yaml(text)
         if isinstance(read, Unreadable):
-            raise _RefusedError(finding(read.finding.code, read.finding.message, path=name,
-                                        line=read.finding.line))
+            raise _RefusedError(
+                finding(read.finding.code, read.finding.message, path=name, line=read.finding.line)
+            )
         found = read.value if isinstance(read.value, Mapping) else {}
         if read.value is not None and not isinstance(read.value, Mapping):
-            raise _RefusedError(finding("frontmatter-not-mapping", f"{name} holds no `key: value` "
-                                        "fields.", path=name, line=1))
+            raise _RefusedError(
+                finding(
+                    "frontmatter-not-mapping",
+                    f"{name} holds no `key: value` fields.",
+                    path=name,
+                    line=1,
+                )
+            )
         lines = blocks(text)
         for key, value in found.items():
             if not _is_empty(self.fields.get(key)):
                 if self.fields[key] != value:
-                    self.steps.append(f"keep {printable(key)} as SKILL.md says it; {name} says "
-                                      f"{quoted(str(value))}")
+                    self.steps.append(
+                        f"keep {printable(key)} as SKILL.md says it; {name} says "
+                        f"{quoted(str(value))}"
+                    )
                 continue
             self._add(key, value, lines.get(key) or dumped(as_typed(read, {key: value})))
             self.steps.append(f"take {printable(key)} from {name}")
@@ -165,8 +185,10 @@ class _Planning:
         self.moves[old] = new
         self.scripts = {new if path == old else path for path in self.scripts}
         self.steps.append(f"move {old} to {new}")
-        mention = re.compile(rf"(?<![\w/]){re.escape(old)}(?![\w-])|(?<=\./){re.escape(old)}"
-                             r"(?![\w-])")
+        mention = re.compile(
+            rf"(?<![\w/]){re.escape(old)}(?![\w-])|(?<=\./){re.escape(old)}"
+            r"(?![\w-])"
+        )
         self.head, in_head = mention.subn(new, self.head)
         self.body, in_body = mention.subn(new, self.body)
         if in_head:
@@ -202,8 +224,13 @@ class _Planning:
             self.writes[path] = self._encoded(_NO_SCRIPT)
             self.scripts.add(path)
             self.steps.append(f"write the placeholder {path}")
-            self.findings.append(finding("script-missing", "There was no script; a placeholder "
-                                         f"was written to {path}.", path=path))
+            self.findings.append(
+                finding(
+                    "script-missing",
+                    f"There was no script; a placeholder was written to {path}.",
+                    path=path,
+                )
+            )
         self._take_from_manifest()
         self._replace_permissions()
         for name, value in self._placeholders():
@@ -213,8 +240,11 @@ class _Planning:
         resources = self.fields.get("resources")
         if isinstance(resources, Mapping) and _is_empty(resources.get("entry")):
             entry: Json = f"./{self._entry() or min(self.scripts)}"
-            known = as_typed(self.read, {"resources": resources}) if isinstance(
-                self.read, YamlText) else {"resources": resources}
+            known = (
+                as_typed(self.read, {"resources": resources})
+                if isinstance(self.read, YamlText)
+                else {"resources": resources}
+            )
             inner = known["resources"]
             assert isinstance(inner, Mapping)  # as what it was made from
             whole = {"entry": entry, **{k: v for k, v in inner.items() if k != "entry"}}
@@ -224,8 +254,13 @@ class _Planning:
     def _placeholders(self) -> Iterator[tuple[str, Json]]:
         words = _texts(self.fields.get("keywords")) or _texts(self.fields.get("tags"))
         yield "name", self.old.folder
-        yield "description", (markdown.first_paragraph(self.body)
-                              or "TODO: say what this skill does and when to use it.")
+        yield (
+            "description",
+            (
+                markdown.first_paragraph(self.body)
+                or "TODO: say what this skill does and when to use it."
+            ),
+        )
         yield "version", "0.0.0"
         yield "type", "direct"
         yield "capabilities", ["unspecified"]
@@ -242,10 +277,17 @@ class _Planning:
         self._add(name, value, dumped({name: value}))
         self.steps.append(f"fill in {printable(shown)}")
         code = {"name": "name-missing", "description": "description-missing"}.get(
-            name, "required-field-missing")
-        self.findings.append(finding(
-            code, f"{name} was missing; this was filled in: {printable(shown)}.", field=name,
-            path=self.old.document, fix=REQUIRED.get(name)))
+            name, "required-field-missing"
+        )
+        self.findings.append(
+            finding(
+                code,
+                f"{name} was missing; this was filled in: {printable(shown)}.",
+                field=name,
+                path=self.old.document,
+                fix=REQUIRED.get(name),
+            )
+        )
 
     def _take_from_manifest(self) -> None:
         if MANIFEST not in self.old.files or not any(
@@ -274,8 +316,9 @@ class _Planning:
             if isinstance(value, str) and value.lower() in meanings:
                 security[name] = meanings[value.lower()]
             elif not _is_empty(value):
-                self.steps.append("leave permissions as it is: "
-                                  f"its {name} has no equal in security")
+                self.steps.append(
+                    f"leave permissions as it is: its {name} has no equal in security"
+                )
                 return
         if security["network"] == "allowlist":
             security["network_allowlist"] = []
@@ -286,9 +329,14 @@ class _Planning:
     def _write_document(self) -> None:
         text = with_fields(self.head, frozenset(self.taken), self.added)
         if text is None:
-            raise _RefusedError(finding(
-                "yaml-invalid", "The frontmatter cannot be written with what is missing in it.",
-                path=self.old.document, line=1))
+            raise _RefusedError(
+                finding(
+                    "yaml-invalid",
+                    "The frontmatter cannot be written with what is missing in it.",
+                    path=self.old.document,
+                    line=1,
+                )
+            )
         self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
 
     def _add(self, key: str, value: Json, lines: str) -> None:
@@ -304,8 +352,9 @@ class _Planning:
 
     def _entry(self) -> str | None:
         """Return the script that is already named as packages name it."""
-        return next((path for path in sorted(self.scripts)
-                     if splitext(path)[0] == "scripts/execute"), None)
+        return next(
+            (path for path in sorted(self.scripts) if splitext(path)[0] == "scripts/execute"), None
+        )
 
     def _free(self, path: str) -> str:
         number = 2

@@ -37,8 +37,17 @@ class Report:
 class Missing:
     """The skills that were looked for in vain."""
 
-    def __init__(self, store: Store, report: Report, limits: Limits, *, trigger: Trigger,
-                 scan_id: int | None, going: Collection[Unit], accepts_removals: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        report: Report,
+        limits: Limits,
+        *,
+        trigger: Trigger,
+        scan_id: int | None,
+        going: Collection[Unit],
+        accepts_removals: bool,
+    ) -> None:
         """Take what a Round takes, and the report that it writes."""
         self._store = store
         self._report = report
@@ -65,8 +74,11 @@ class Missing:
 
     def in_archives(self, root: str, tops: Collection[str]) -> dict[str, str]:
         """Return the fingerprints of those that were in archives, by path."""
-        return {place.path: row.fingerprint for place, row in self._rows.items()
-                if place.root == root and top_of_archive(place.path) in tops}
+        return {
+            place.path: row.fingerprint
+            for place, row in self._rows.items()
+            if place.root == root and top_of_archive(place.path) in tops
+        }
 
     def lose(self, root: str, rows: Mapping[str, Known]) -> None:
         """Note skills whose root cannot be listed."""
@@ -94,11 +106,16 @@ class Missing:
         if not digest or all(not unit.path for unit in self.looked_at):
             return []
         if digest not in self._places:  # asked once, for a thousand folders may be alike
-            self._places[digest] = [Unit(root, path) for root, path, is_held
-                                    in self._store.places_of(digest)
-                                    if is_held or self._is_going(Unit(root, path))]
-        return [place for place in self._places[digest]
-                if not any(place.lies_in(unit) for unit in self.looked_at)]
+            self._places[digest] = [
+                Unit(root, path)
+                for root, path, is_held in self._store.places_of(digest)
+                if is_held or self._is_going(Unit(root, path))
+            ]
+        return [
+            place
+            for place in self._places[digest]
+            if not any(place.lies_in(unit) for unit in self.looked_at)
+        ]
 
     def _is_going(self, place: Unit) -> bool:
         return place in self._going or any(unit in self._going for unit in place.wholes())
@@ -142,8 +159,11 @@ class Missing:
         tally = self._store.removals.tally(root, now, since_boot, brake.SPAN)
         still_going = self._count_going(root) if tally.known >= brake.FEWEST else 0
         paths = [place.path for place in gone]
-        if why := brake.why_hold(missing=tally.held + len(gone) + still_going, known=tally.known,
-                                 removed_lately=tally.removed_lately):
+        if why := brake.why_hold(
+            missing=tally.held + len(gone) + still_going,
+            known=tally.known,
+            removed_lately=tally.removed_lately,
+        ):
             self.hold(root, paths, why)
         elif still_going:
             self._report.postponed += gone
@@ -154,8 +174,9 @@ class Missing:
 
     def hold(self, root: str, paths: Sequence[str], why: str) -> None:
         """Hold back the removal of skills of a root."""
-        held = self._store.removals.hold(root, paths, why=why, at=datetime.now(UTC),
-                                         trigger=self._trigger, scan=self._scan_id)
+        held = self._store.removals.hold(
+            root, paths, why=why, at=datetime.now(UTC), trigger=self._trigger, scan=self._scan_id
+        )
         self._report.outcomes["held"] += len(held)
         if held:
             self._report.held[root] = why

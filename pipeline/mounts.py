@@ -24,15 +24,36 @@ def mounted_below(directory: str, mounts: str | None = None) -> dict[str, str]:
     mounts is the text of /proc/self/mountinfo; where there is no such file, nothing is known.
     """
     top = os.path.realpath(directory).rstrip("/")
-    return {mount.point.removeprefix(f"{top}/"): mount.part
-            for mount in _mounts(_read() if mounts is None else mounts)
-            if mount.point.startswith(f"{top}/")}
+    return {
+        mount.point.removeprefix(f"{top}/"): mount.part
+        for mount in _mounts(_read() if mounts is None else mounts)
+        if mount.point.startswith(f"{top}/")
+    }
 
 
-_NETWORK = frozenset({
-    "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "drvfs", "gfs2", "gpfs", "lustre", "ncpfs",
-    "nfs", "nfs4", "ocfs2", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs",
-})
+_NETWORK = frozenset(
+    {
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "davfs",
+        "drvfs",
+        "gfs2",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "prl_fs",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "virtiofs",
+    }
+)
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -76,8 +97,9 @@ def _mounts(text: str) -> Iterator[_Mount]:
         left, _, right = line.partition(" - ")
         fields = left.split(" ")
         if len(fields) >= 5 and right:
-            yield _Mount(_unescaped(fields[4]).rstrip("/"), _unescaped(fields[3]),
-                         right.split(" ")[0])
+            yield _Mount(
+                _unescaped(fields[4]).rstrip("/"), _unescaped(fields[3]), right.split(" ")[0]
+            )
 
 
 def _unescaped(field: str) -> str:

@@ -47,18 +47,31 @@ class Result:
         """Return the published counts."""
         outcomes = self.report.outcomes
         return {
-            "seen": self.report.seen, "added": outcomes["added"],
-            "updated": outcomes["updated"], "unchanged": outcomes["unchanged"],
-            "renamed": outcomes["renamed"], "rejected": outcomes["rejected"],
-            "removed": outcomes["removed"], "held": self.held, "pending": len(self.pending),
-            "active": self.active, "shadowed": self.shadowed, "seconds": round(self.seconds, 3),
+            "seen": self.report.seen,
+            "added": outcomes["added"],
+            "updated": outcomes["updated"],
+            "unchanged": outcomes["unchanged"],
+            "renamed": outcomes["renamed"],
+            "rejected": outcomes["rejected"],
+            "removed": outcomes["removed"],
+            "held": self.held,
+            "pending": len(self.pending),
+            "active": self.active,
+            "shadowed": self.shadowed,
+            "seconds": round(self.seconds, 3),
         }
 
 
-def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
-              engine: Engine = processes, deep: bool = False,
-              accepts_removals: bool = False,
-              progress: Callable[[Report], None] = lambda _: None) -> Result:
+def scan_once(
+    settings: Settings,
+    store: Store,
+    units: Sequence[Unit] = (),
+    *,
+    engine: Engine = processes,
+    deep: bool = False,
+    accepts_removals: bool = False,
+    progress: Callable[[Report], None] = lambda _: None,
+) -> Result:
     """Bring the catalog up to the units, or to all roots, and publish the indexes.
 
     A folder that is still changing is waited for, up to the longest settling time in all.
@@ -68,13 +81,32 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
     began = time.monotonic()
     roots, limits = settings.root_specs, Limits(**settings.limits.model_dump())
 
-    full = None if units else FullScan(
-        store, roots, limits, trigger="command", deep=deep, engine=engine,
-        quiet=settings.settle_quiet, accepts_removals=accepts_removals)
+    full = (
+        None
+        if units
+        else FullScan(
+            store,
+            roots,
+            limits,
+            trigger="command",
+            deep=deep,
+            engine=engine,
+            quiet=settings.settle_quiet,
+            accepts_removals=accepts_removals,
+        )
+    )
 
     def new_round() -> Round:
-        return Round(store, roots, limits, trigger="command", quiet=settings.settle_quiet,
-                     engine=engine, deep=deep, scan_id=full.scan_id if full else None)
+        return Round(
+            store,
+            roots,
+            limits,
+            trigger="command",
+            quiet=settings.settle_quiet,
+            engine=engine,
+            deep=deep,
+            scan_id=full.scan_id if full else None,
+        )
 
     with explained(settings.data):
         work = full.round if full else new_round()
@@ -94,29 +126,46 @@ def scan_once(settings: Settings, store: Store, units: Sequence[Unit] = (), *,
             report.failures = again.report.failures
             waiting = again.report.unsettled
         for unit in waiting:
-            show_pending(store, roots, unit,
-                         datetime.now(UTC) - timedelta(seconds=time.monotonic() - began),
-                         report.failures.get(unit))
+            show_pending(
+                store,
+                roots,
+                unit,
+                datetime.now(UTC) - timedelta(seconds=time.monotonic() - began),
+                report.failures.get(unit),
+            )
         if full:
             if not waiting and can_list_all(roots):
                 for _ in store.remove_lost_packages(datetime.now(UTC)):
                     pass
             full.write_row()
             _take_outcomes(settings, store)
-        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
-                        settings.retention.of_indexes)
+        publish_indexes(
+            store,
+            settings.index_specs,
+            settings.index_folder,
+            datetime.now(UTC),
+            settings.retention.of_indexes,
+        )
         if full:
             store.collect(settings.retention.of_packages, datetime.now(UTC))
             store.thin(settings.retention.of_history, datetime.now(UTC))
         counts, held = search.counts(store.db), store.removals.held()
-    return Result(report, (*waiting, *report.delayed), counts["active"], counts["shadowed"],
-                  counts["rejected"], held, time.monotonic() - began)
+    return Result(
+        report,
+        (*waiting, *report.delayed),
+        counts["active"],
+        counts["shadowed"],
+        counts["rejected"],
+        held,
+        time.monotonic() - began,
+    )
 
 
 def _take_outcomes(settings: Settings, store: Store) -> None:
     """Take in what runtimes dropped; a file that is still written is left to the next pass."""
-    report = take_outcomes(store, settings.outcomes_folder, quiet=settings.settle_quiet,
-                           now_ns=time.time_ns())
+    report = take_outcomes(
+        store, settings.outcomes_folder, quiet=settings.settle_quiet, now_ns=time.time_ns()
+    )
     for path, why in report.rejected.items():
         log.warning("outcome %s rejected: %s", visible(path), visible(why))
 

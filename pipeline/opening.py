@@ -25,8 +25,13 @@ T = TypeVar("T")
 log = logging.getLogger("skilldrop")
 
 
-def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: None, *,
-               needs_root: bool = True, damage: str | None = None) -> Store:
+def open_store(
+    settings: Settings,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    needs_root: bool = True,
+    damage: str | None = None,
+) -> Store:
     """Return the catalog, told which roots and indexes are configured, its packages as it says.
 
     progress is told how many skills had to be published for that. A damaged catalog is replaced
@@ -51,8 +56,9 @@ def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: N
             store.set_roots(roots, rules_in_force(), datetime.now(UTC))
             store.set_indexes(settings.index_specs)
             try:
-                for published in store.publish_into(packaging_of(settings), datetime.now(UTC),
-                                                    settings.retention.quota):
+                for published in store.publish_into(
+                    packaging_of(settings), datetime.now(UTC), settings.retention.quota
+                ):
                     progress(published)
             except OutOfRoom as error:  # the next full scan tries again, and removes what is gone
                 log.warning("%s", error)
@@ -68,9 +74,13 @@ def open_store(settings: Settings, progress: Callable[[int], None] = lambda _: N
     return store
 
 
-def with_store(settings: Settings, work: Callable[[Store], T],
-               progress: Callable[[int], None] = lambda _: None, *,
-               needs_root: bool = True) -> T:
+def with_store(
+    settings: Settings,
+    work: Callable[[Store], T],
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    needs_root: bool = True,
+) -> T:
     """Do something with the catalog open for writing; once more where it proves damaged.
 
     Raises what `open_store` and the work raise.
@@ -90,16 +100,22 @@ def with_store(settings: Settings, work: Callable[[Store], T],
 
 def folders_of(settings: Settings) -> tuple[Folder, ...]:
     """Return the folders that skilldrop writes to, beside the catalog."""
-    return (Folder(settings.packages_folder, "packages"), Folder(settings.index_folder, "index"),
-            Folder(settings.outcomes_folder, "outcomes"))
+    return (
+        Folder(settings.packages_folder, "packages"),
+        Folder(settings.index_folder, "index"),
+        Folder(settings.outcomes_folder, "outcomes"),
+    )
 
 
 def packaging_of(settings: Settings) -> Packaging:
     """Return where packages lie, what they are made of, and which skills have one."""
     limits = Limits(**settings.limits.model_dump())
-    return Packaging(PackageFolder(settings.packages_folder),
-                     partial(originals.opened, limits),
-                     in_place=settings.publish == "in-place", at_work=Crew().at_work)
+    return Packaging(
+        PackageFolder(settings.packages_folder),
+        partial(originals.opened, limits),
+        in_place=settings.publish == "in-place",
+        at_work=Crew().at_work,
+    )
 
 
 def rules_in_force() -> str:
@@ -112,6 +128,8 @@ def _trouble(root: str) -> str | None:
     try:
         os.scandir(root).close()
     except OSError as error:
-        return (f"The root {root} cannot be read: {error.strerror}."
-                " Create it, or name another with --watched.")
+        return (
+            f"The root {root} cannot be read: {error.strerror}."
+            " Create it, or name another with --watched."
+        )
     return None

@@ -58,8 +58,9 @@ class Originals:
         if archive != self._archive:
             self._archive = None
             self._stack.close()
-            self._folders = {folder.path: folder for folder in
-                             self._stack.enter_context(folders_in(archive))}
+            self._folders = {
+                folder.path: folder for folder in self._stack.enter_context(folders_in(archive))
+            }
             self._archive = archive
         return self._folders.get(path)
 

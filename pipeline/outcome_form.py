@@ -41,7 +41,9 @@ def _in_utc(at: datetime) -> datetime:
 
 
 Moment = Annotated[
-    datetime, BeforeValidator(_moment), AfterValidator(_in_utc),
+    datetime,
+    BeforeValidator(_moment),
+    AfterValidator(_in_utc),
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
 ]
 
@@ -49,8 +51,13 @@ Moment = Annotated[
 class _Form(BaseModel):
     """Fields are written in camelCase; those not named here are kept, for a finding to name."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", alias_generator=to_camel,
-                              populate_by_name=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
+    )
 
 
 class StepTraceForm(_Form):

@@ -35,12 +35,20 @@ def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
         return BadOutcome(file, tuple(_problems(error)))
     unknown = tuple(_unknown(said))
     if isinstance(said, AbpEnvelopeForm):
-        return _outcome(file, "abp", said.result, unknown, version=said.version or
-                        said.result.version, tool=said.tool, call_id=said.id)
+        return _outcome(
+            file,
+            "abp",
+            said.result,
+            unknown,
+            version=said.version or said.result.version,
+            tool=said.tool,
+            call_id=said.id,
+        )
     return _outcome(file, "outcome", said, unknown, version=said.version)
 
 
 # What JSON is, and what of it is no longer the same for everyone who reads it
+
 
 class _NotJson(Exception):
     """Carries the one finding of a file that is no JSON object."""
@@ -57,16 +65,24 @@ def _parsed(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise _NotJson(finding("outcome-not-json", f"Byte {error.start} is not UTF-8.")) from None
     except UnicodeEncodeError:
-        raise _NotJson(finding(
-            "outcome-not-json", "A \\u escape names half of a character.")) from None
+        raise _NotJson(
+            finding("outcome-not-json", "A \\u escape names half of a character.")
+        ) from None
     except json.JSONDecodeError as error:
-        raise _NotJson(finding("outcome-not-json", f"It is not JSON: {error.msg}.",
-                               line=error.lineno, column=error.colno)) from None
+        raise _NotJson(
+            finding(
+                "outcome-not-json",
+                f"It is not JSON: {error.msg}.",
+                line=error.lineno,
+                column=error.colno,
+            )
+        ) from None
     except RecursionError:
         raise _NotJson(finding("outcome-not-json", "It is nested too deeply.")) from None
     except ValueError:
-        raise _NotJson(finding(
-            "outcome-not-json", "A number in it is too large, or none at all.")) from None
+        raise _NotJson(
+            finding("outcome-not-json", "A number in it is too large, or none at all.")
+        ) from None
     if not isinstance(value, dict):
         raise _NotJson(finding("outcome-not-json"))
     return value
@@ -91,6 +107,7 @@ def _is_envelope(written: dict[str, Any]) -> bool:
 
 # What the models say
 
+
 def _problems(error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(map(str, problem["loc"]))
@@ -98,8 +115,11 @@ def _problems(error: ValidationError) -> Iterator[Finding]:
             yield finding("outcome-field-missing", f"{field} is missing.", field=field)
         else:
             said = problem["msg"][0].lower() + problem["msg"][1:]
-            yield finding("outcome-field-wrong",
-                          f"{field} is {_shown(problem['input'])}: {said}.", field=field)
+            yield finding(
+                "outcome-field-wrong",
+                f"{field} is {_shown(problem['input'])}: {said}.",
+                field=field,
+            )
 
 
 def _shown(value: object) -> str:
@@ -111,8 +131,11 @@ def _unknown(said: BaseModel) -> Iterator[Finding]:
     names = list(_extras(said, ""))
     if names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield finding("outcome-field-unknown", "No form has the field"
-                      f" {', '.join(name[:80] for name in names[:_NAMED])}{more}.", field=names[0])
+        yield finding(
+            "outcome-field-unknown",
+            f"No form has the field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
+            field=names[0],
+        )
 
 
 def _extras(said: BaseModel, place: str) -> Iterator[str]:
@@ -130,16 +153,34 @@ def _extras(said: BaseModel, place: str) -> Iterator[str]:
 
 # In the catalog's words
 
-def _outcome(file: RunFile, form: Form, said: OutcomeForm | AbpResultForm,
-             findings: tuple[Finding, ...], *, version: str | None, tool: str | None = None,
-             call_id: str | None = None) -> RunOutcome:
+
+def _outcome(
+    file: RunFile,
+    form: Form,
+    said: OutcomeForm | AbpResultForm,
+    findings: tuple[Finding, ...],
+    *,
+    version: str | None,
+    tool: str | None = None,
+    call_id: str | None = None,
+) -> RunOutcome:
     steps = tuple(map(_step, said.intermediate_steps))
     return RunOutcome(
-        file=file, form=form, output=said.output, format=said.format, status=said.status,
-        failed=_has_failed(said.status, steps), message=said.message,
-        token_usage=said.token_usage, warnings=said.warnings,
-        memory_writes=tuple(map(_memory, said.memory_writes)), steps=steps, version=version,
-        tool=tool, call_id=call_id, findings=findings,
+        file=file,
+        form=form,
+        output=said.output,
+        format=said.format,
+        status=said.status,
+        failed=_has_failed(said.status, steps),
+        message=said.message,
+        token_usage=said.token_usage,
+        warnings=said.warnings,
+        memory_writes=tuple(map(_memory, said.memory_writes)),
+        steps=steps,
+        version=version,
+        tool=tool,
+        call_id=call_id,
+        findings=findings,
     )
 
 
@@ -152,9 +193,14 @@ def _has_failed(status: str | None, steps: Sequence[StepTrace]) -> bool:
 
 def _step(said: StepTraceForm) -> StepTrace:
     return StepTrace(
-        step_id=said.step_id, step_name=said.step_name, duration=said.duration,
-        timestamp=said.timestamp.isoformat(timespec="milliseconds"), input=said.input,
-        output=said.output, error=said.error)
+        step_id=said.step_id,
+        step_name=said.step_name,
+        duration=said.duration,
+        timestamp=said.timestamp.isoformat(timespec="milliseconds"),
+        input=said.input,
+        output=said.output,
+        error=said.error,
+    )
 
 
 def _memory(said: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
@@ -162,6 +208,11 @@ def _memory(said: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
     written = said.importance
     whole = written if isinstance(said, MemoryWriteForm) else 1 + round(4 * written)
     return MemoryWrite(
-        type=said.type, content=said.content, importance=int(whole),
-        importance_written=float(written), owner_type=said.owner_type, owner_id=said.owner_id,
-        metadata=said.metadata)
+        type=said.type,
+        content=said.content,
+        importance=int(whole),
+        importance_written=float(written),
+        owner_type=said.owner_type,
+        owner_id=said.owner_id,
+        metadata=said.metadata,
+    )

@@ -36,8 +36,9 @@ class OutcomeReport:
     unsettled: list[str] = field(default_factory=list)  # to come back to
 
 
-def take_outcomes(store: Store, folder: Path, *, quiet: float, now_ns: int,
-                  paths: Iterable[str] | None = None) -> OutcomeReport:
+def take_outcomes(
+    store: Store, folder: Path, *, quiet: float, now_ns: int, paths: Iterable[str] | None = None
+) -> OutcomeReport:
     """Bring the catalog up to the outcome files at some paths, or to all of them.
 
     One that changed less than `quiet` seconds ago is left for later; one that is known is not
@@ -57,8 +58,13 @@ def take_outcomes(store: Store, folder: Path, *, quiet: float, now_ns: int,
     return report
 
 
-def _take_one(store: Store, at: int, path: str,
-              seen: JudgedOutcome | Literal["unsettled"] | None, report: OutcomeReport) -> None:
+def _take_one(
+    store: Store,
+    at: int,
+    path: str,
+    seen: JudgedOutcome | Literal["unsettled"] | None,
+    report: OutcomeReport,
+) -> None:
     if seen == "unsettled":
         report.unsettled.append(path)
     elif isinstance(seen, BadOutcome):
@@ -121,11 +127,14 @@ class OutcomeInbox:
         """Look at every file there is, whatever was heard of it."""
         return self._take(store, None, now, now_ns)
 
-    def _take(self, store: Store, due: list[Unit] | None, now: float,
-              now_ns: int) -> OutcomeReport:
-        report = take_outcomes(store, self._folder, quiet=self._quiet,
-                               now_ns=now_ns,
-                               paths=None if due is None else [unit.path for unit in due])
+    def _take(self, store: Store, due: list[Unit] | None, now: float, now_ns: int) -> OutcomeReport:
+        report = take_outcomes(
+            store,
+            self._folder,
+            quiet=self._quiet,
+            now_ns=now_ns,
+            paths=None if due is None else [unit.path for unit in due],
+        )
         self._settle.done(due or ())
         for path in report.unsettled:
             self._settle.hint(Unit(str(self._folder), path), now)
@@ -133,6 +142,7 @@ class OutcomeInbox:
 
 
 # Looking
+
 
 def _files(folder: Path) -> Iterator[str]:
     """Yield the files below a folder that may be outcomes, by path, opening none."""
@@ -151,12 +161,17 @@ def _is_wanted(inside: str, name: str) -> bool:
 
 def _may_be_outcome(path: str) -> bool:
     names = path.split("/")
-    return (names[-1].endswith(".json") and names[0] != QUARANTINE
-            and not any(map(is_junk, names)) and not names[-1].startswith("."))
+    return (
+        names[-1].endswith(".json")
+        and names[0] != QUARANTINE
+        and not any(map(is_junk, names))
+        and not names[-1].startswith(".")
+    )
 
 
-def _look(at: int, path: str, known: Mapping[str, str], quiet: float,
-          now_ns: int) -> JudgedOutcome | Literal["unsettled"] | None:
+def _look(
+    at: int, path: str, known: Mapping[str, str], quiet: float, now_ns: int
+) -> JudgedOutcome | Literal["unsettled"] | None:
     """Return what a file says; None where it is known, gone, or lies behind a link."""
     *above, name = os_path(path).split("/")
     try:
@@ -166,8 +181,9 @@ def _look(at: int, path: str, known: Mapping[str, str], quiet: float,
         return None
 
 
-def _look_inside(inside: int, name: str, path: str, known: str | None, quiet: float,
-                 now_ns: int) -> JudgedOutcome | Literal["unsettled"] | None:
+def _look_inside(
+    inside: int, name: str, path: str, known: str | None, quiet: float, now_ns: int
+) -> JudgedOutcome | Literal["unsettled"] | None:
     stat = os.stat(name, dir_fd=inside, follow_symlinks=False)
     fingerprint = _fingerprint(stat)
     if known == fingerprint:
@@ -189,15 +205,17 @@ def _look_inside(inside: int, name: str, path: str, known: str | None, quiet: fl
 
 
 def _unreadable(file: RunFile, error: OSError) -> BadOutcome:
-    return BadOutcome(file, (finding("outcome-unreadable",
-                                     f"It cannot be read: {error.strerror}."),))
+    return BadOutcome(
+        file, (finding("outcome-unreadable", f"It cannot be read: {error.strerror}."),)
+    )
 
 
 def _judged(file: RunFile, data: bytes, stat: os.stat_result) -> JudgedOutcome:
     if stat.st_size > MOST_BYTES:
         return BadOutcome(file, (finding("outcome-too-large"),))
     return judge_outcome(
-        RunFile(file.path, file.fingerprint, hashlib.sha256(data).hexdigest()), data)
+        RunFile(file.path, file.fingerprint, hashlib.sha256(data).hexdigest()), data
+    )
 
 
 def _read(path: str, at: int | None = None) -> tuple[bytes, os.stat_result]:
@@ -215,6 +233,7 @@ def _fingerprint(stat: os.stat_result) -> str:
 
 
 # Quarantine
+
 
 def _reject(store: Store, at: int, bad: BadOutcome, report: OutcomeReport) -> None:
     """Note a bad file and move it out of the way; one that cannot be moved is known where it is.
@@ -262,8 +281,10 @@ def _made(at: int, names: Sequence[str]) -> Iterator[int]:
 
 
 def _explain(name: str, at: int, findings: Sequence[Finding]) -> None:
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-                     0o644, dir_fd=at)
+    handle = os.open(
+        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=at
+    )
     with open(handle, "w", encoding="utf-8") as file:
-        file.writelines(f"{found.severity} {found.code}: {found.message} {found.fix}\n"
-                        for found in findings)
+        file.writelines(
+            f"{found.severity} {found.code}: {found.message} {found.fix}\n" for found in findings
+        )

@@ -66,9 +66,13 @@ def parse(
     findings += reading.findings
     findings += tuple(oddities(data, lines, reading.closing_line))
     return Parsed(
-        frontmatter=reading.value, positions=reading.positions, text=text, body=reading.body,
+        frontmatter=reading.value,
+        positions=reading.positions,
+        text=text,
+        body=reading.body,
         body_line=reading.body_line,
-        findings=tuple(each._replace(path=name) for each in findings), quoted=reading.quoted,
+        findings=tuple(each._replace(path=name) for each in findings),
+        quoted=reading.quoted,
     )
 
 
@@ -131,10 +135,17 @@ class _EventHandler(YAMLHandler):
         """Return the fields, or none where there is anything else to say."""
         size = len(fm.encode())
         if size > self._max_bytes:
-            self.read = Repaired(Unreadable(finding(
-                "frontmatter-too-large", f"The frontmatter has {size:,} bytes; the limit is "
-                f"{self._max_bytes:,}.", line=self._cut.line,
-            )), (), fm)
+            self.read = Repaired(
+                Unreadable(
+                    finding(
+                        "frontmatter-too-large",
+                        f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}.",
+                        line=self._cut.line,
+                    )
+                ),
+                (),
+                fm,
+            )
             return {}
         self.read = read_repaired(
             without_forbidden_characters(fm), self._cut.line, self._cut.column
@@ -153,16 +164,27 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
     frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
     read, outcome, body = handler.read, handler.read.outcome, cut.body.strip()
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
-    reading = _Reading(body, cut.body_line + gap, cut.findings, closing_line=cut.closing_line,
-                       frontmatter=read.text)
+    reading = _Reading(
+        body,
+        cut.body_line + gap,
+        cut.findings,
+        closing_line=cut.closing_line,
+        frontmatter=read.text,
+    )
     if isinstance(outcome, Unreadable):
-        return replace(reading, findings=(*cut.findings, outcome.finding),
-                       maybe_unclosed=outcome.mendable)
+        return replace(
+            reading, findings=(*cut.findings, outcome.finding), maybe_unclosed=outcome.mendable
+        )
     findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
     if not isinstance(outcome.value, Mapping):
         return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
-    return replace(reading, value=outcome.value, positions=outcome.positions,
-                   quoted=outcome.quoted, findings=findings)
+    return replace(
+        reading,
+        value=outcome.value,
+        positions=outcome.positions,
+        quoted=outcome.quoted,
+        findings=findings,
+    )
 
 
 def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
@@ -176,8 +198,9 @@ def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
     what = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
-    return finding("frontmatter-not-mapping", f"The frontmatter is {what}, not `key: value` "
-                   "fields.", line=line)
+    return finding(
+        "frontmatter-not-mapping", f"The frontmatter is {what}, not `key: value` fields.", line=line
+    )
 
 
 def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
@@ -196,8 +219,14 @@ def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
             after = f"---\n{after.strip()}"
             findings = tuple(each._replace(before=None, after=None) for each in findings)
     missing = finding(
-        "closing-fence-missing", f"No --- line closes the frontmatter; it was read as ending at "
-        f"line {line}.", line=line, before=closed.before, after=after,
+        "closing-fence-missing",
+        f"No --- line closes the frontmatter; it was read as ending at line {line}.",
+        line=line,
+        before=closed.before,
+        after=after,
     )
-    return replace(reading, body_line=reading.body_line - closed.after.count("\n"),
-                   findings=(*findings, missing))
+    return replace(
+        reading,
+        body_line=reading.body_line - closed.after.count("\n"),
+        findings=(*findings, missing),
+    )

@@ -58,8 +58,9 @@ class Passes:
         """What the scan that runs is to mend, or the one that ran last has mended."""
         return [wish.mending for wish in self.granted if wish.mending]
 
-    def wish(self, trigger: Trigger, mending: Mending | None = None, *,
-             is_poll: bool = False) -> None:
+    def wish(
+        self, trigger: Trigger, mending: Mending | None = None, *, is_poll: bool = False
+    ) -> None:
         """Ask for a scan that begins after this moment; one grants all the wishes there are."""
         self._wished.append(Wish(trigger, mending, is_poll))
 

@@ -9,11 +9,15 @@ from pipeline.findings.registry import finding
 _BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its little-endian mark starts with UTF-16's.
 _OTHER_MARKS = (
-    (b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
 )
-_UNMARKED = ((re.compile(rb"[^\0]\0[^\0]\0", re.S), "utf-16-le"),
-             (re.compile(rb"\0[^\0]\0[^\0]", re.S), "utf-16-be"))
+_UNMARKED = (
+    (re.compile(rb"[^\0]\0[^\0]\0", re.S), "utf-16-le"),
+    (re.compile(rb"\0[^\0]\0[^\0]", re.S), "utf-16-be"),
+)
 
 _C0_AND_DEL = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
@@ -45,10 +49,14 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
     except UnicodeDecodeError as error:
         offset = error.start + len(data) - len(content)
         line = _line_at(data, offset)
-        said = (f"The byte 0x{data[offset]:02x} at offset {offset} (line {line}) is not valid "
-                "UTF-8; it and any others were read as U+FFFD.")
-        return content.decode("utf-8", "replace"), (*marked, finding("invalid-utf-8", said,
-                                                                     line=line))
+        said = (
+            f"The byte 0x{data[offset]:02x} at offset {offset} (line {line}) is not valid "
+            "UTF-8; it and any others were read as U+FFFD."
+        )
+        return content.decode("utf-8", "replace"), (
+            *marked,
+            finding("invalid-utf-8", said, line=line),
+        )
 
 
 def with_plain_line_ends(text: str) -> str:
@@ -73,8 +81,9 @@ def oddities(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]
         yield finding("lone-carriage-return", line=_line_at(data, lone.start()))
     if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
         line = text.count("\n", 0, conflict) + 1
-        yield finding("conflict-markers", f"An unresolved merge conflict starts at line {line}.",
-                      line=line)
+        yield finding(
+            "conflict-markers", f"An unresolved merge conflict starts at line {line}.", line=line
+        )
 
 
 def _other_encoding(data: bytes) -> str | None:
@@ -100,8 +109,12 @@ def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]
     body = _offset_of_line(data, frontmatter_ends)
     forbidden = _FORBIDDEN_BYTES.search(data, 0, body)
     if forbidden:
-        yield _characters("forbidden-characters", data, forbidden, " in the frontmatter, which "
-                          "YAML forbids; it and any others were read as U+FFFD")
+        yield _characters(
+            "forbidden-characters",
+            data,
+            forbidden,
+            " in the frontmatter, which YAML forbids; it and any others were read as U+FFFD",
+        )
     if control := _CONTROL.search(data, body if forbidden else 0):
         yield _characters("control-characters", data, control, ", which no reader can see")
 

@@ -38,8 +38,12 @@ class Comparison:
     seen: int  # skill folders
 
 
-def compare(settings: Settings, *, engine: Engine = processes,
-            progress: Callable[[int], None] = lambda _: None) -> Comparison:
+def compare(
+    settings: Settings,
+    *,
+    engine: Engine = processes,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Comparison:
     """Look at every folder, read and judge it anew, and tell where the catalog differs.
 
     What differs is looked at once more after a while, as a service may be at work. Nothing is
@@ -72,9 +76,13 @@ class Mended:
         return tuple(each for each in self.before.differences if each not in left)
 
 
-def mend(settings: Settings, *, accepts_removals: bool = False,
-         progress: Callable[[int], None] = lambda _: None,
-         waiting: Callable[[int], None] = lambda _: None) -> Mended:
+def mend(
+    settings: Settings,
+    *,
+    accepts_removals: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    waiting: Callable[[int], None] = lambda _: None,
+) -> Mended:
     """Make a full pass that believes nothing, and tell what it did and what still differs.
 
     Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
@@ -87,27 +95,43 @@ def mend(settings: Settings, *, accepts_removals: bool = False,
 
     def alone(store: Store) -> None:
         store.forget(doubted)
-        scan_once(settings, store, deep=True, accepts_removals=accepts_removals,
-                  progress=lambda so_far: progress(so_far.seen))
+        scan_once(
+            settings,
+            store,
+            deep=True,
+            accepts_removals=accepts_removals,
+            progress=lambda so_far: progress(so_far.seen),
+        )
 
-    alone_or_asked(settings, MEND, {"accept_removals": accepts_removals,
-                                    "places": [list(place) for place in doubted]},
-                   alone, needs_root=not accepts_removals, waiting=waiting)
+    alone_or_asked(
+        settings,
+        MEND,
+        {"accept_removals": accepts_removals, "places": [list(place) for place in doubted]},
+        alone,
+        needs_root=not accepts_removals,
+        waiting=waiting,
+    )
     after = compare(settings, progress=progress)
     changes = _changes(settings, moment)
     removed = [change for change in changes if change.outcome == "removed"]
     return Mended(
         replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
-        after.differences, tuple(change for change in changes if change.outcome != "removed"),
+        after.differences,
+        tuple(change for change in changes if change.outcome != "removed"),
         tuple(removed),
-        tuple(change for change in removed if (change.root, change.path) in moment.held))
+        tuple(change for change in removed if (change.root, change.path) in moment.held),
+    )
 
 
 def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
     """Return the folders that differences of the catalog speak of."""
-    return [Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
-            for difference in differences if difference.kind == "catalog"
-            for root in settings.root_specs if difference.where.startswith(f"{root.path}/")]
+    return [
+        Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
+        for difference in differences
+        if difference.kind == "catalog"
+        for root in settings.root_specs
+        if difference.where.startswith(f"{root.path}/")
+    ]
 
 
 def _moment(settings: Settings) -> audit.Moment:
@@ -125,8 +149,7 @@ def _changes(settings: Settings, since: audit.Moment) -> list[Applied]:
 class _Look:
     """One comparison of everything with everything."""
 
-    def __init__(self, settings: Settings, engine: Engine,
-                 progress: Callable[[int], None]) -> None:
+    def __init__(self, settings: Settings, engine: Engine, progress: Callable[[int], None]) -> None:
         self._settings = settings
         self._db = search.open_catalog(settings.catalog_path)
         self._engine = engine
@@ -137,9 +160,12 @@ class _Look:
         """Return all that differs. Asked once."""
         with explained(self._settings.catalog_path), closing(self._db.conn):
             packaging = packaging_of(self._settings)
-            return [*self._folders(), *audit.of_catalog(self._db),
-                    *package_audit.of_packages(self._db, packaging.folder, packaging.packages),
-                    *audit.of_indexes(self._db, self._settings.index_folder)]
+            return [
+                *self._folders(),
+                *audit.of_catalog(self._db),
+                *package_audit.of_packages(self._db, packaging.folder, packaging.packages),
+                *audit.of_indexes(self._db, self._settings.index_folder),
+            ]
 
     def _folders(self) -> Iterator[Difference]:
         for root in self._settings.root_specs:
@@ -175,14 +201,16 @@ class _Look:
             if not any(Unit(root.path, path).lies_in(directory) for directory in hidden):
                 yield from self._gone(root, path, row)
 
-    def _folder(self, root: RootSpec, seen: object,
-                missing: dict[str, audit.Present]) -> Iterator[Difference]:
+    def _folder(
+        self, root: RootSpec, seen: object, missing: dict[str, audit.Present]
+    ) -> Iterator[Difference]:
         self.seen += 1
         self._progress(self.seen)
         if isinstance(seen, Unsettled):
             missing.pop(seen.path, None)
-            yield Difference("catalog", f"{root.path}/{seen.path}",
-                             seen.why or "it is still changing")
+            yield Difference(
+                "catalog", f"{root.path}/{seen.path}", seen.why or "it is still changing"
+            )
             return
         assert isinstance(seen, Judged)
         verdict = seen.verdict
@@ -198,8 +226,9 @@ class _Look:
             yield Difference("catalog", where, "it was touched, and not looked at since")
         self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
 
-    def _lost(self, root: RootSpec, missing: dict[str, audit.Present],
-              trouble: str) -> Iterator[Difference]:
+    def _lost(
+        self, root: RootSpec, missing: dict[str, audit.Present], trouble: str
+    ) -> Iterator[Difference]:
         """Compare with a root that cannot be read: what it held is gone, or cannot be known."""
         if disk.can_list(Path(root.path)):
             yield Difference("folder", root.path, trouble)
@@ -210,6 +239,6 @@ class _Look:
         if row.is_held:
             self.held += 1
         else:
-            yield Difference("catalog", f"{root.path}/{path}",
-                             f"it is gone, and its status is {row.status}")
-
+            yield Difference(
+                "catalog", f"{root.path}/{path}", f"it is gone, and its status is {row.status}"
+            )

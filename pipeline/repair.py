@@ -65,8 +65,11 @@ def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
         lines[repair.first : repair.first + len(repair.after)] = repair.after
         stopped_at = _line_of(current)
         current = read_yaml("\n".join(lines), first_line, first_column)
-        if (isinstance(current, Unreadable) and repair.code != "tab-indentation"
-                and _line_of(current) <= stopped_at):
+        if (
+            isinstance(current, Unreadable)
+            and repair.code != "tab-indentation"
+            and _line_of(current) <= stopped_at
+        ):
             return Repaired(outcome, (), text)
         repairs.append(repair)
     fence = "-" * (first_column - 1)
@@ -83,8 +86,11 @@ def _line_of(outcome: Unreadable) -> int:
 def _finding(repair: _Repair, first_line: int, written: list[str], read: list[str]) -> Finding:
     changed = slice(repair.first, repair.first + len(repair.after))
     return finding(
-        repair.code, repair.message, line=first_line + repair.first,
-        before="\n".join(written[changed]), after="\n".join(read[changed]),
+        repair.code,
+        repair.message,
+        line=first_line + repair.first,
+        before="\n".join(written[changed]),
+        after="\n".join(read[changed]),
     )
 
 
@@ -105,8 +111,11 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
         code, why = "unquoted-colon", "holds a colon and a space"
-    elif (_RESERVED.match(value) or _PART_AND_MORE.match(value)
-          or (field in sentences.PROSE and _OTHER_MARKS.match(value))):
+    elif (
+        _RESERVED.match(value)
+        or _PART_AND_MORE.match(value)
+        or (field in sentences.PROSE and _OTHER_MARKS.match(value))
+    ):
         code, why = "unquoted-value", f"starts with {value[0]}"
     else:
         return None
@@ -135,8 +144,10 @@ def _tabs(lines: list[str]) -> _Repair | None:
     first, last = tabbed[0], tabbed[-1]
     after = [_with_spaces(line) for line in lines[first : last + 1]]
     return _Repair(
-        "tab-indentation", "Fields are indented with tabs, which YAML forbids; each tab was read "
-        "as two spaces.", first, after,
+        "tab-indentation",
+        "Fields are indented with tabs, which YAML forbids; each tab was read as two spaces.",
+        first,
+        after,
     )
 
 

@@ -19,17 +19,20 @@ def hits(found: Sequence[Hit]) -> str:
     """Return two lines a hit."""
     if not found:
         return "No active skill matches all of these words."
-    return "\n".join(f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}"
-                     for hit in found)
+    return "\n".join(
+        f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}" for hit in found
+    )
 
 
 def versions(found: dict[str, Any], *, diff: bool) -> str:
     """Say what each version of a skill changed; with diff, how SKILL.md did, too."""
     lines = [click.style(visible(found["skill"]), bold=True) + f" ({found['status']})"]
     for each in found["versions"]:
-        notes = [*(["published"] if each["current"] and found["status"] == "active" else []),
-                 *(["held"] if each["version"] == found["held_at"] else []),
-                 *([] if each["has_files"] else ["files not kept"])]
+        notes = [
+            *(["published"] if each["current"] and found["status"] == "active" else []),
+            *(["held"] if each["version"] == found["held_at"] else []),
+            *([] if each["has_files"] else ["files not kept"]),
+        ]
         lines.append(f"{each['version']}{_noted(notes)}")
         for word in ("added", "removed", "changed"):
             lines += [visible(f"    {word} {path}") for path in each[word]]
@@ -51,18 +54,27 @@ def published(found: dict[str, Any]) -> str:
     """Say in one line which version of a skill agents are given from now on."""
     now = next((each["version"] for each in found["versions"] if each["current"]), "none")
     if found["held_at"]:
-        return (f"{visible(found['skill'])} is held at version {now}; `skilldrop unpin` lets it "
-                "follow its folder again.")
+        return (
+            f"{visible(found['skill'])} is held at version {now}; `skilldrop unpin` lets it "
+            "follow its folder again."
+        )
     return f"{visible(found['skill'])} follows its folder; version {now} is published."
 
 
 def health(found: dict[str, Any]) -> str:
     """Say how the service is, and what somebody has to see to."""
     how = health_of(found)
-    start = "" if how.tone == "good" or found["health"]["service_pid"] else (
-        " `skilldrop up` starts it.")
-    return "\n".join([f"{how.sentence}{start}",
-                      *(click.style(f"    {visible(detail)}", fg="red") for detail in how.details)])
+    start = (
+        ""
+        if how.tone == "good" or found["health"]["service_pid"]
+        else (" `skilldrop up` starts it.")
+    )
+    return "\n".join(
+        [
+            f"{how.sentence}{start}",
+            *(click.style(f"    {visible(detail)}", fg="red") for detail in how.details),
+        ]
+    )
 
 
 def health_of(found: dict[str, Any]) -> told.Health:
@@ -74,15 +86,23 @@ def health_of(found: dict[str, Any]) -> told.Health:
 def status(found: dict[str, Any]) -> str:
     """Say on one screen how the catalog is and what is wrong."""
     lines = [health(found)]
-    lines += [f"root {root['path']} ({root['level']}, {root['acceptance']})"
-              for root in found["roots"]]
-    lines.append(", ".join(f"{count} {word}" for word, count in found["counts"].items()
-                           if count or word == "active"))
+    lines += [
+        f"root {root['path']} ({root['level']}, {root['acceptance']})" for root in found["roots"]
+    ]
+    lines.append(
+        ", ".join(
+            f"{count} {word}"
+            for word, count in found["counts"].items()
+            if count or word == "active"
+        )
+    )
     for index in found["indexes"]:
         over = f", {index['left_out']} left out for want of room" if index["left_out"] else ""
         lines.append(f"index {index['name']}: {counted(index['inside'], 'skill')}{over}")
-    lines.append(", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
-                 + " in all findings")
+    lines.append(
+        ", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
+        + " in all findings"
+    )
     if mended := found["health"]["packages_mended"]:
         lines.append(f"{counted(mended, 'damaged package')} mended so far")
     lines += map(_recovery, found["recoveries"][-1:])
@@ -95,11 +115,19 @@ def status(found: dict[str, Any]) -> str:
 
 
 def _recovery(row: dict[str, Any]) -> str:
-    counts = ", ".join(counted(row[key], word) for key, word in (
-        ("skills", "skill"), ("versions", "version"), ("index_builds", "index publication"),
-        ("outcomes", "outcome")))
-    return visible(f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
-                   f"{row['damaged_file']}: {counts} ({row['why']})")
+    counts = ", ".join(
+        counted(row[key], word)
+        for key, word in (
+            ("skills", "skill"),
+            ("versions", "version"),
+            ("index_builds", "index publication"),
+            ("outcomes", "outcome"),
+        )
+    )
+    return visible(
+        f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
+        f"{row['damaged_file']}: {counts} ({row['why']})"
+    )
 
 
 _AMISS = ("pending", "rejected", "newest_rejected", "version_held", "name_confusable", "shadowed")
@@ -110,9 +138,11 @@ _SHOWN_OF_MUCH = 4
 
 
 def _amiss(word: str, rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
-    said = {"newest_rejected": "newest content rejected, last good version stays",
-            "version_held": "held at an earlier version",
-            "name_confusable": "name looks like another"}.get(word, word)
+    said = {
+        "newest_rejected": "newest content rejected, last good version stays",
+        "version_held": "held at an earlier version",
+        "name_confusable": "name looks like another",
+    }.get(word, word)
     for row in rows[:most]:
         why = row.get("why") or row.get("pending_reason") or ""
         since = row.get("since") or row.get("pending_since")

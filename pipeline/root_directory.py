@@ -20,8 +20,9 @@ from pipeline.names import COMMON_SPELLINGS, is_skill_md, text_path
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DIRECTORY = _ROOT | os.O_NOFOLLOW
 _ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # all that a directory without `r` allows
-_FILE = (os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-         | os.O_NONBLOCK | os.O_NOCTTY)  # a pipe must not hang us, no terminal become ours
+_FILE = (
+    os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+)  # a pipe must not hang us, no terminal become ours
 
 _NO_NAMES = frozenset({"", ".", ".."})
 _LINK_MET = (errno.ELOOP, errno.ENOTDIR)
@@ -35,10 +36,20 @@ _LONGEST = 4095
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """The errors that say nothing about a path: this process has run out of something."""
-IO_ERRORS = frozenset({
-    errno.EIO, errno.EREMOTEIO, errno.EUCLEAN, errno.EBADMSG, errno.ETIMEDOUT, errno.ENOTCONN,
-    errno.ECONNRESET, errno.EHOSTDOWN, errno.ENODEV, errno.ENOMEDIUM,
-})
+IO_ERRORS = frozenset(
+    {
+        errno.EIO,
+        errno.EREMOTEIO,
+        errno.EUCLEAN,
+        errno.EBADMSG,
+        errno.ETIMEDOUT,
+        errno.ENOTCONN,
+        errno.ECONNRESET,
+        errno.EHOSTDOWN,
+        errno.ENODEV,
+        errno.ENOMEDIUM,
+    }
+)
 """The errors of a device, a file system or a server that does not answer as it should."""
 
 
@@ -60,8 +71,12 @@ class RootDirectory:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         """Close all descriptors."""
         while self._way:
             os.close(self._way.pop()[1])
@@ -88,7 +103,7 @@ class RootDirectory:
                 return descriptor
         if len(path) * 4 > _LONGEST and len(os.fsencode(path)) > _LONGEST:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
-        for name in path[len(at) + 1:].split("/"):
+        for name in path[len(at) + 1 :].split("/"):
             descriptor = _opened(name, descriptor)
             at = f"{at}/{name}"
             way.append((at, descriptor))
@@ -215,7 +230,7 @@ class RootDirectory:
         for top in self._own_paths():
             for path in (target, os.path.realpath(target)):
                 if f"{path}/".startswith(f"{top.rstrip('/')}/"):
-                    return path[len(top.rstrip("/")):]
+                    return path[len(top.rstrip("/")) :]
         return None
 
     def _own_paths(self) -> tuple[str, str]:
@@ -287,7 +302,8 @@ def listing_error(error: OSError) -> OSError:
 def unlisted(root: str, error: OSError) -> RootUnreadable:
     """Return the error of a root that cannot be listed."""
     return RootUnreadable(
-        f"The root {text_path(root)} cannot be listed: {error.strerror or error}.")
+        f"The root {text_path(root)} cannot be listed: {error.strerror or error}."
+    )
 
 
 def _opened_root(path: str) -> int:

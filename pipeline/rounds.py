@@ -30,11 +30,21 @@ PAUSE = 0.5
 class Round:
     """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
 
-    def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *,
-                 quiet: float, trigger: Trigger, engine: Engine = serial,
-                 scan_id: int | None = None, deep: bool = False,
-                 heard_of: Callable[[Applied], bool] = lambda _: True,
-                 going: Collection[Unit] = (), accepts_removals: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        roots: Sequence[RootSpec],
+        limits: Limits,
+        *,
+        quiet: float,
+        trigger: Trigger,
+        engine: Engine = serial,
+        scan_id: int | None = None,
+        deep: bool = False,
+        heard_of: Callable[[Applied], bool] = lambda _: True,
+        going: Collection[Unit] = (),
+        accepts_removals: bool = False,
+    ) -> None:
         """Take the catalog, the configured roots, and how to look; quiet is in seconds.
 
         heard_of tells whether a change was announced by events before it was found. going are
@@ -49,8 +59,15 @@ class Round:
         self._scan_id = scan_id
         self._heard_of = heard_of
         self._accepts_removals = accepts_removals
-        self._missing = Missing(store, self.report, limits, trigger=trigger, scan_id=scan_id,
-                                going=going, accepts_removals=accepts_removals)
+        self._missing = Missing(
+            store,
+            self.report,
+            limits,
+            trigger=trigger,
+            scan_id=scan_id,
+            going=going,
+            accepts_removals=accepts_removals,
+        )
         self._batch: list[Change] = []
         self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
         self._paused_at = time.monotonic()
@@ -100,8 +117,11 @@ class Round:
         strays: list[tuple[str, Finding]] = []
         hidden: list[Unit] = []
         settled: list[str] = []
-        part = Part(self._roots[unit.root], (unit.path,),
-                    {path: row.fingerprint for path, row in known.items()})
+        part = Part(
+            self._roots[unit.root],
+            (unit.path,),
+            {path: row.fingerprint for path, row in known.items()},
+        )
         try:
             for seen in self._engine(part, how):
                 if isinstance(seen, Stray):
@@ -133,22 +153,27 @@ class Round:
         for root, paths in self._newcomers.items():
             new = set(paths)
             # Of an archive that is not as it was, all that was known in it is still missing.
-            part = Part(self._roots[root], tuple(
-                unit.path for unit in outermost([Unit(root, path) for path in paths])),
-                self._missing.in_archives(root, new))
+            part = Part(
+                self._roots[root],
+                tuple(unit.path for unit in outermost([Unit(root, path) for path in paths])),
+                self._missing.in_archives(root, new),
+            )
             try:
                 for seen in self._engine(part, self._how):
                     # A skill inside a newcomer may be an old one, which has been seen.
-                    if seen and not isinstance(seen, (Stray, Hidden)) and (
-                        not new.isdisjoint((path := _path_of(seen), top_of_archive(path)))
+                    if (
+                        seen
+                        and not isinstance(seen, (Stray, Hidden))
+                        and (not new.isdisjoint((path := _path_of(seen), top_of_archive(path))))
                     ):
                         self._take(root, seen, is_new=not self._missing.find(Unit(root, path)))
                     yield from self._pause()
             except RootUnreadable as error:
                 self.report.troubles[root] = str(error)
 
-    def _take(self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged, *,
-              is_new: bool) -> str:
+    def _take(
+        self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged, *, is_new: bool
+    ) -> str:
         """Note what a folder was seen to be, and return its path."""
         path = _path_of(seen)
         if isinstance(seen, Newcomer):
@@ -190,12 +215,12 @@ class Round:
                 self.report.changes.append(one)
                 self.report.missed_by_events += not self._heard_of(one)
 
-
     def _applied(self, batch: Sequence[Change]) -> list[Applied]:
         """Take in a batch; where there is not room for all of it, as much as there is room for."""
         try:
-            return self._store.apply(batch, trigger=self._trigger, at=datetime.now(UTC),
-                                     scan=self._scan_id)
+            return self._store.apply(
+                batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
+            )
         except OutOfRoom as error:
             if len(batch) > 1:
                 return [one for change in batch for one in self._applied([change])]
@@ -213,11 +238,21 @@ def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
 class FullScan:
     """One pass over all roots, with its row in `scans`."""
 
-    def __init__(self, store: Store, roots: Sequence[RootSpec], limits: Limits, *, quiet: float,
-                 trigger: Trigger, engine: Engine = serial, deep: bool = False,
-                 heard_of: Callable[[Applied], bool] = lambda _: True,
-                 going: Collection[Unit] = (), accepts_removals: bool = False,
-                 is_poll: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        roots: Sequence[RootSpec],
+        limits: Limits,
+        *,
+        quiet: float,
+        trigger: Trigger,
+        engine: Engine = serial,
+        deep: bool = False,
+        heard_of: Callable[[Applied], bool] = lambda _: True,
+        going: Collection[Unit] = (),
+        accepts_removals: bool = False,
+        is_poll: bool = False,
+    ) -> None:
         """Take what a Round takes; a poll leaves no row behind unless something had changed."""
         self._is_poll = is_poll
         self._accepts_removals = accepts_removals
@@ -227,9 +262,19 @@ class FullScan:
         # What is done to packages while we run nobody hears of; the next start sees it.
         self._checks_packages = deep or trigger == "start"
         self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
-        self.round = Round(store, roots, limits, quiet=quiet, trigger=trigger,
-                           engine=engine, scan_id=self.scan_id, deep=deep, heard_of=heard_of,
-                           going=going, accepts_removals=accepts_removals)
+        self.round = Round(
+            store,
+            roots,
+            limits,
+            quiet=quiet,
+            trigger=trigger,
+            engine=engine,
+            scan_id=self.scan_id,
+            deep=deep,
+            heard_of=heard_of,
+            going=going,
+            accepts_removals=accepts_removals,
+        )
         self.report = self.round.report
         self._took_ms = 0.0
 
@@ -261,8 +306,14 @@ class FullScan:
         """Write what the pass came to; again, where more was added to its report."""
         for root in self._roots:
             self._note_root(root.path)
-        self._store.finish_scan(self.scan_id, datetime.now(UTC), self._took_ms, self.report.seen,
-                                self.report.outcomes, self.report.missed_by_events)
+        self._store.finish_scan(
+            self.scan_id,
+            datetime.now(UTC),
+            self._took_ms,
+            self.report.seen,
+            self.report.outcomes,
+            self.report.missed_by_events,
+        )
         if self._is_poll and not (+self.report.outcomes).keys() - {"unchanged"}:
             self._store.drop_scan(self.scan_id)
 
@@ -279,11 +330,17 @@ def can_list_all(roots: Sequence[RootSpec]) -> bool:
     return all(disk.can_list(Path(root.path)) for root in roots)
 
 
-def show_pending(store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime,
-                 why: str | None = None) -> None:
+def show_pending(
+    store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime, why: str | None = None
+) -> None:
     """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
     name = folder_name(place)
-    store.set_pending(place, qualified_name(name, place.plugin),
-                      skill_id(name, place.plugin, unit.path), since, why or "still changing")
+    store.set_pending(
+        place,
+        qualified_name(name, place.plugin),
+        skill_id(name, place.plugin, unit.path),
+        since,
+        why or "still changing",
+    )

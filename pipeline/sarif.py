@@ -28,10 +28,13 @@ def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
     author's were; columns count characters.
     """
     run: dict[str, Json] = {
-        "tool": {"driver": {
-            "name": "skilldrop", "version": version("skilldrop"),
-            "rules": [_rule(kind) for kind in REGISTRY.values()],
-        }},
+        "tool": {
+            "driver": {
+                "name": "skilldrop",
+                "version": version("skilldrop"),
+                "rules": [_rule(kind) for kind in REGISTRY.values()],
+            }
+        },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {
             _BASE: {"description": {"text": "The directory in which skilldrop was run."}},
@@ -70,8 +73,10 @@ def _results(judged: Iterable[Judgement]) -> Iterator[Json]:
 def _result(judgement: Judgement, found: Finding, fingerprint: str) -> Json:
     place: dict[str, Json] = {"artifactLocation": _artifact(judgement.file(found))}
     if found.line:
-        place["region"] = {"startLine": found.line,
-                           **({"startColumn": found.column} if found.column else {})}
+        place["region"] = {
+            "startLine": found.line,
+            **({"startColumn": found.column} if found.column else {}),
+        }
     return {
         "ruleId": found.code,
         "ruleIndex": _RULE_INDEX[found.code],

@@ -101,8 +101,11 @@ def look(part: Part, how: How) -> Iterator[Seen]:
                     archived = _by_archive(part.known) if archived is None else archived
                     yield from _look_into(part.root, root, found, archived.get(found.path, {}), how)
                 else:
-                    yield from (Hidden(f"{found.path}/{problem.path}")
-                                for problem in found.problems if problem.code in disk.UNLISTED)
+                    yield from (
+                        Hidden(f"{found.path}/{problem.path}")
+                        for problem in found.problems
+                        if problem.code in disk.UNLISTED
+                    )
                     yield _look_at(part, root, found, how)
 
 
@@ -126,8 +129,9 @@ def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def _look_into(spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str],
-               how: How) -> Iterator[Seen]:
+def _look_into(
+    spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str], how: How
+) -> Iterator[Seen]:
     """Yield what is seen of the skills in an archive, which settle, change and go together."""
     if disk.is_whole(archive, list(known.values())) and not how.deep:
         yield from map(Unchanged, known)
@@ -156,8 +160,9 @@ def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
     return abs(now_ns - folder.changed_ns) < quiet * 1e9
 
 
-def judge_folder(spec: RootSpec, root: RootDirectory, folder: Folder,
-                 limits: Limits) -> Judged | Unsettled:
+def judge_folder(
+    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
+) -> Judged | Unsettled:
     """Read, parse and judge one folder, unless it changed meanwhile or cannot be read.
 
     It depends on nothing but the folder, so it can run in any process that sees the root.
@@ -170,29 +175,48 @@ def judge_folder(spec: RootSpec, root: RootDirectory, folder: Folder,
         name = folder.path.rpartition("/")[2]
         return Judged(
             Rejection(
-                place=place, skill_id=skill_id(name, place.plugin, folder.path),
-                name=qualified_name(name, place.plugin), fingerprint=folder.fingerprint,
-                digest=None, inventory=Inventory.of(()),
+                place=place,
+                skill_id=skill_id(name, place.plugin, folder.path),
+                name=qualified_name(name, place.plugin),
+                fingerprint=folder.fingerprint,
+                digest=None,
+                inventory=Inventory.of(()),
                 findings=(finding("internal-error", f"{type(error).__name__}: {error}"),),
-            ), "[]", _now(), 0.0)
+            ),
+            "[]",
+            _now(),
+            0.0,
+        )
 
 
-def _judge(spec: RootSpec, root: RootDirectory, folder: Folder,
-           limits: Limits) -> Judged | Unsettled:
+def _judge(
+    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
+) -> Judged | Unsettled:
     steps = _Steps()
     snapshot = disk.read(root, folder, limits)
     if snapshot is None or (why := failure(snapshot.problems)):
         return Unsettled(folder.path, why if snapshot else None)
-    steps.add("read", folder.path,
-              {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)})
+    steps.add(
+        "read",
+        folder.path,
+        {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)},
+    )
     parsed = None
     if snapshot.skill_md_name:
         parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
         steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
-    verdict = judge(snapshot, parsed, place_of(spec, folder.path, is_alias=folder.is_alias),
-                    acceptance=spec.acceptance, profiles=spec.profiles)
-    steps.add("validate", spec.profiles, {"accepted": isinstance(verdict, SkillRecord),
-                                          "findings": len(verdict.findings)})
+    verdict = judge(
+        snapshot,
+        parsed,
+        place_of(spec, folder.path, is_alias=folder.is_alias),
+        acceptance=spec.acceptance,
+        profiles=spec.profiles,
+    )
+    steps.add(
+        "validate",
+        spec.profiles,
+        {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
+    )
     return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
 
 
@@ -215,10 +239,16 @@ class _Steps:
 
     def add(self, name: str, given: Json, got: Json) -> None:
         now = time.perf_counter()
-        self._traces.append(StepTrace(
-            step_id=str(len(self._traces) + 1), step_name=name, timestamp=_now(),
-            duration=round((now - self._last) * 1000, 3), input=given, output=got,
-        ))
+        self._traces.append(
+            StepTrace(
+                step_id=str(len(self._traces) + 1),
+                step_name=name,
+                timestamp=_now(),
+                duration=round((now - self._last) * 1000, 3),
+                input=given,
+                output=got,
+            )
+        )
         self._last = now
 
     def as_json(self) -> str:

@@ -58,7 +58,8 @@ def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: in
 
 
 identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
-    "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+    "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns"
+)
 """Returns what tells a file from another and from itself before a change."""
 
 

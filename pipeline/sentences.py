@@ -44,8 +44,9 @@ def whole_text(lines: list[str], number: int) -> Mended | None:
     where they look like no field, or stand before the end of an example that began in it. None
     where anything could have been meant as something else.
     """
-    first = next((n for n in range(min(number, len(lines) - 1), -1, -1)
-                  if _PROSE.match(lines[n])), None)
+    first = next(
+        (n for n in range(min(number, len(lines) - 1), -1, -1) if _PROSE.match(lines[n])), None
+    )
     if first is None:
         return None
     field = _PROSE.fullmatch(lines[first].rstrip())

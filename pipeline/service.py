@@ -98,12 +98,16 @@ class Service:
         self._limits = Limits(**settings.limits.model_dump())
         self._inbox: SimpleQueue[Hint | ScanWish | CollectWish] = SimpleQueue()
         self._settle = Settle(settings.settle_quiet, settings.settle_longest)
-        self._outcomes = OutcomeInbox(settings.outcomes_folder, settings.settle_quiet,
-                                      settings.settle_longest)
+        self._outcomes = OutcomeInbox(
+            settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
+        )
         self._supervision = Supervision(
-            [*(root.path for root in self._roots), str(settings.outcomes_folder)], self._heard,
-            depth=self._limits.depth, poll_every=settings.poll_every,
-            only_polls=settings.follow == "polling")
+            [*(root.path for root in self._roots), str(settings.outcomes_folder)],
+            self._heard,
+            depth=self._limits.depth,
+            poll_every=settings.poll_every,
+            only_polls=settings.follow == "polling",
+        )
         self._passes = Passes(self._new_scan)
         self._wishes = Wishes(settings, self._passes)
         self._journal = Journal()
@@ -140,8 +144,9 @@ class Service:
 
         Raises SkilldropError before that.
         """
-        self._timer.every(self._settings.rescan_every, "re-scan",
-                          lambda: self._inbox.put(ScanWish("re-scan")))
+        self._timer.every(
+            self._settings.rescan_every, "re-scan", lambda: self._inbox.put(ScanWish("re-scan"))
+        )
         self._timer.every(COLLECT_EVERY, "collect", lambda: self._inbox.put(CollectWish()))
         self._timer.start()
         try:
@@ -162,15 +167,24 @@ class Service:
             if self._site:
                 self._site.stop()
             with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
-                self._store.set_health(watcher_mode="stopped", service_pid=None,
-                                       service_stopped=_now(), quiet_since=None)
+                self._store.set_health(
+                    watcher_mode="stopped",
+                    service_pid=None,
+                    service_stopped=_now(),
+                    quiet_since=None,
+                )
                 self._store.set_troubles([])
             self._store.close()
 
     def _begin(self) -> None:
         seen = _now()
-        self._store.set_health(service_pid=os.getpid(), service_started=_now(),
-                               service_seen=seen, service_stopped=None, quiet_since=None)
+        self._store.set_health(
+            service_pid=os.getpid(),
+            service_started=_now(),
+            service_seen=seen,
+            service_stopped=None,
+            quiet_since=None,
+        )
         self._seen = seen
         self._store.set_troubles(self._troubles.all())
         self._is_quiet = False
@@ -208,11 +222,17 @@ class Service:
             return max(0.0, self._next_tick - now)
         polling = 0.0 if self._passes.is_wanted else self._supervision.seconds_to_poll(now)
         waits = [self._next_tick - now]
-        waits += [max(wait, self._troubles.seconds_to_try(part, now)) for part, wait in (
-            ("scan", polling), ("indexes", _until(self._publish_after, now)),
-            ("changes", self._settle.seconds_to_next(now)),
-            ("outcomes", self._outcomes.seconds_to_next(now)),
-            ("packages", _until(self._verify_after, now))) if wait is not None]
+        waits += [
+            max(wait, self._troubles.seconds_to_try(part, now))
+            for part, wait in (
+                ("scan", polling),
+                ("indexes", _until(self._publish_after, now)),
+                ("changes", self._settle.seconds_to_next(now)),
+                ("outcomes", self._outcomes.seconds_to_next(now)),
+                ("packages", _until(self._verify_after, now)),
+            )
+            if wait is not None
+        ]
         return max(0.0, min(waits))
 
     def _hint(self, path: str) -> None:
@@ -228,8 +248,11 @@ class Service:
         """Tell the catalog how changes are noticed from now on, and look for what was missed."""
         self._passes.wish("re-scan")
         self._overflows += turn.has_overflowed
-        self._news |= {"watcher_mode": turn.mode, "watcher_since": _now(),
-                       "watcher_reason": turn.reason}
+        self._news |= {
+            "watcher_mode": turn.mode,
+            "watcher_since": _now(),
+            "watcher_reason": turn.reason,
+        }
 
     # Working
 
@@ -258,15 +281,18 @@ class Service:
         self._try("quiet", self._note_quiet, HEARTBEAT)
         self._try("packages", self._verify)
         if self._publish_after is None:
-            self._try("answers", lambda: self._wishes.answer(
-                self._store, self._settle.waiting(), time.monotonic()))
+            self._try(
+                "answers",
+                lambda: self._wishes.answer(self._store, self._settle.waiting(), time.monotonic()),
+            )
         now = time.monotonic()
         if now >= self._next_beat or self._news or self._troubles.has_changed:
             self._next_beat = now + HEARTBEAT
             self._try("heartbeat", self._give_sign, HEARTBEAT)
 
-    def _try(self, part: str, work: Callable[[], Problem | None],
-             longest: float = LONGEST_PAUSE) -> None:
+    def _try(
+        self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
+    ) -> None:
         """Do a part of the work, unless it failed a moment ago, and keep account of its failures.
 
         A part that tries again by itself returns what is wrong with it. Raises OutOfMemory where
@@ -295,15 +321,18 @@ class Service:
     def _run_short_of_memory(self, part: str, error: MemoryError) -> None:
         what = "There is not enough memory for this work."
         if self._troubles.times(part) + 1 >= MEMORY_TRIES:
-            raise OutOfMemory(f"{what} It failed {MEMORY_TRIES} times in a row, so the service "
-                              "ends; give it more memory, or smaller limits.") from error
+            raise OutOfMemory(
+                f"{what} It failed {MEMORY_TRIES} times in a row, so the service "
+                "ends; give it more memory, or smaller limits."
+            ) from error
         self._troubles.failed(part, what, time.monotonic(), _now())
 
     def _keep_timer(self) -> None:
         """Let the jobs come when they are due, whatever happens to the clock or their thread."""
         if step := self._timer.keep_pace(time.monotonic(), _now()):
-            log.warning("the clock was set %s by %.0f s", "forward" if step > 0 else "back",
-                        abs(step))
+            log.warning(
+                "the clock was set %s by %.0f s", "forward" if step > 0 else "back", abs(step)
+            )
         if self._timer.revive():
             log.warning("the timer of the full scans died; started another")
             self._passes.wish("re-scan")
@@ -339,11 +368,15 @@ class Service:
             self._store.count_overflow()
             self._overflows -= 1
         seen = _now()
-        self._store.set_health(**{
-            "service_seen": seen, "last_event": self._last_event,
-            "pending_count": len(self._settle) + len(self._delayed),
-            "held_removals": self._store.removals.held(),
-            **self._news})
+        self._store.set_health(
+            **{
+                "service_seen": seen,
+                "last_event": self._last_event,
+                "pending_count": len(self._settle) + len(self._delayed),
+                "held_removals": self._store.removals.held(),
+                **self._news,
+            }
+        )
         self._seen = seen
         self._news.clear()
         if self._troubles.has_changed:
@@ -353,18 +386,29 @@ class Service:
     def _write_beside(self) -> None:
         """Say so in the file beside the catalog, which a full disk allows; else in nothing."""
         with suppress(OSError):
-            health.write_file(self._settings.catalog_path, os.getpid(), _iso(_now()),
-                              _iso(self._seen) if self._seen else None, self._troubles.all())
+            health.write_file(
+                self._settings.catalog_path,
+                os.getpid(),
+                _iso(_now()),
+                _iso(self._seen) if self._seen else None,
+                self._troubles.all(),
+            )
 
     def _count_quarantined(self) -> Problem | None:
         """Name the outcome files that were quarantined lately and still lie there."""
         folder = self._settings.outcomes_folder
-        there = [path for path, _ in self._store.quarantined_since(
-            _now() - QUARANTINE_TOLD, QUARANTINE_MOST) if (folder / os_path(path)).exists()]
+        there = [
+            path
+            for path, _ in self._store.quarantined_since(_now() - QUARANTINE_TOLD, QUARANTINE_MOST)
+            if (folder / os_path(path)).exists()
+        ]
         if not there:
             return None
-        return Problem(f"{len(there)} quarantined in the last day: {', '.join(there[:3])}"
-                       f"{' and others' if len(there) > 3 else ''}, in {folder}.", len(there))
+        return Problem(
+            f"{len(there)} quarantined in the last day: {', '.join(there[:3])}"
+            f"{' and others' if len(there) > 3 else ''}, in {folder}.",
+            len(there),
+        )
 
     def _collect(self) -> None:
         if not self._collects:
@@ -380,9 +424,14 @@ class Service:
 
     def _note_quiet(self) -> None:
         """Tell others when all that was heard of has been looked at and published."""
-        is_quiet = not (len(self._settle) or len(self._outcomes) or self._looks_at_outcomes
-                        or self._passes.is_wanted or self._publish_after is not None
-                        or self._supervision.needs_count)
+        is_quiet = not (
+            len(self._settle)
+            or len(self._outcomes)
+            or self._looks_at_outcomes
+            or self._passes.is_wanted
+            or self._publish_after is not None
+            or self._supervision.needs_count
+        )
         if is_quiet and self._store.was_lost and can_list_all(self._roots):
             self._passes.wish("re-scan")  # the last one met folders that were still changing
             return
@@ -400,8 +449,10 @@ class Service:
             if not self._damage and self._store.is_in_place():
                 return
             if not self._damage:
-                log.error("%s was deleted or exchanged; making the catalog anew from the roots",
-                          self._settings.catalog_path)
+                log.error(
+                    "%s was deleted or exchanged; making the catalog anew from the roots",
+                    self._settings.catalog_path,
+                )
             self._has_catalog = False
             self._passes.stop()
             self._store.close()
@@ -424,8 +475,14 @@ class Service:
             return self._no_room
         for unit in due:
             self._crowded.pop(unit, None)
-        work = Round(self._store, self._roots, self._limits, trigger="event",
-                     quiet=self._settings.settle_quiet, going=self._going(due, now))
+        work = Round(
+            self._store,
+            self._roots,
+            self._limits,
+            trigger="event",
+            quiet=self._settings.settle_quiet,
+            going=self._going(due, now),
+        )
         try:
             with suppress(OutOfRoom):  # the others are not kept waiting for it
                 for _ in work.run(due):
@@ -451,14 +508,20 @@ class Service:
         """What cannot be published for lack of room, and when that is tried again."""
         if not self._crowded:
             return None
-        return Problem(next(iter(self._crowded.values())), self._crowded_times,
-                       min((self._delayed[unit] for unit in self._crowded
-                            if unit in self._delayed), default=None))
+        return Problem(
+            next(iter(self._crowded.values())),
+            self._crowded_times,
+            min(
+                (self._delayed[unit] for unit in self._crowded if unit in self._delayed),
+                default=None,
+            ),
+        )
 
     def _note_crowded(self, report: Report) -> None:
         now = time.monotonic()
-        self._crowded |= {Unit(root, _unit(root, path)): why
-                          for (root, path), why in report.no_room.items()}
+        self._crowded |= {
+            Unit(root, _unit(root, path)): why for (root, path), why in report.no_room.items()
+        }
         self._crowded_times = self._crowded_times + bool(report.no_room) if self._crowded else 0
         if report.no_room and self._crowded_times == 1:
             log.error("%s Trying again in %g s.", next(iter(report.no_room.values())), ROOM_PAUSE)
@@ -503,8 +566,9 @@ class Service:
             again |= self._passes.overtaken
             for unit in again:
                 self._settle.again(unit, time.monotonic())
-            self._wishes.scanned(self._passes.mendings, again,
-                                 time.monotonic() + self._settings.settle_longest)
+            self._wishes.scanned(
+                self._passes.mendings, again, time.monotonic() + self._settings.settle_longest
+            )
             self._passes.overtaken.clear()
             self._publish_after = time.monotonic()  # the files may have been lost or damaged
             if not all(wish.is_poll for wish in self._passes.granted):
@@ -526,8 +590,12 @@ class Service:
         """Verify a few packages, if it is time to and nothing else is to be done now."""
         began = time.monotonic()
         due = self._settle.seconds_to_next(began)
-        if (self._verify_after is None or began < self._verify_after or self._passes.is_wanted
-                or (due is not None and due <= 0)):
+        if (
+            self._verify_after is None
+            or began < self._verify_after
+            or self._passes.is_wanted
+            or (due is not None and due <= 0)
+        ):
             return
         self._verify_after = None
         mended = self._store.packages_mended
@@ -552,11 +620,19 @@ class Service:
     def _new_scan(self, wishes: Sequence[Wish]) -> FullScan:
         mendings = [wish.mending for wish in wishes if wish.mending]
         self._store.forget([place for mending in mendings for place in mending.doubted])
-        return FullScan(self._store, self._roots, self._limits, trigger=wishes[0].trigger,
-                        quiet=self._settings.settle_quiet, engine=processes, deep=bool(mendings),
-                        is_poll=all(wish.is_poll for wish in wishes),
-                        accepts_removals=any(each.accepts_removals for each in mendings),
-                        heard_of=self._heard_of, going=self._settle.waiting())
+        return FullScan(
+            self._store,
+            self._roots,
+            self._limits,
+            trigger=wishes[0].trigger,
+            quiet=self._settings.settle_quiet,
+            engine=processes,
+            deep=bool(mendings),
+            is_poll=all(wish.is_poll for wish in wishes),
+            accepts_removals=any(each.accepts_removals for each in mendings),
+            heard_of=self._heard_of,
+            going=self._settle.waiting(),
+        )
 
     def _note_scanned(self) -> None:
         now = time.monotonic()
@@ -571,9 +647,12 @@ class Service:
         What changed before the watch was on could not be heard of, and is not missed.
         """
         was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
-        return (was_announced or self._passes.granted[0].trigger == "start"
-                or bool(self._passes.mendings)  # it finds what it was told to doubt
-                or self._supervision.mode == "polling")
+        return (
+            was_announced
+            or self._passes.granted[0].trigger == "start"
+            or bool(self._passes.mendings)  # it finds what it was told to doubt
+            or self._supervision.mode == "polling"
+        )
 
     def _unsettled(self, report: Report) -> set[Unit]:
         """Return what to come back to: folders that are still changing."""
@@ -586,8 +665,13 @@ class Service:
             since = self._settle.overdue(Unit(root, _unit(root, path)), now)
             why = report.failures.get(Unit(root, path))
             if since is not None or why:
-                show_pending(self._store, self._roots, Unit(root, path),
-                             _now() - timedelta(seconds=now - (since or now)), why)
+                show_pending(
+                    self._store,
+                    self._roots,
+                    Unit(root, path),
+                    _now() - timedelta(seconds=now - (since or now)),
+                    why,
+                )
 
     def _tell(self, report: Report, delay: float) -> None:
         """Log what was found, and see to it that the indexes follow."""
@@ -598,9 +682,13 @@ class Service:
     def _publish(self) -> None:
         if self._publish_after is None or time.monotonic() < self._publish_after:
             return
-        for name in publish_indexes(self._store, self._settings.index_specs,
-                                    self._settings.index_folder, _now(),
-                                    self._settings.retention.of_indexes):
+        for name in publish_indexes(
+            self._store,
+            self._settings.index_specs,
+            self._settings.index_folder,
+            _now(),
+            self._settings.retention.of_indexes,
+        ):
             log.info("published index %s", name)
         self._publish_after, self._published = None, time.monotonic()
 

@@ -32,12 +32,16 @@ INDEX_SHARE = 2
 """Percent of a context window that an index may take."""
 CHARS_PER_TOKEN = 4
 
-PROFILES = tuple(dict.fromkeys(
-    kind.profile for kind in REGISTRY.values() if kind.profile not in ("reading", "outcome")))
+PROFILES = tuple(
+    dict.fromkeys(
+        kind.profile for kind in REGISTRY.values() if kind.profile not in ("reading", "outcome")
+    )
+)
 """What a root may ask for; `reading` happens to every folder, and `outcome` to no folder."""
 
 
 # The description of a field completes the sentence "it must be …", whatever is wrong with it.
+
 
 def _absolute(path: object) -> object:
     """Return the real path, so that a later change of directory moves nothing."""
@@ -60,9 +64,11 @@ def _followed(path: object) -> object:
 
 
 Directory: TypeAlias = Annotated[
-    Path, BeforeValidator(_absolute), Field(description="the path of a directory")]
+    Path, BeforeValidator(_absolute), Field(description="the path of a directory")
+]
 Root: TypeAlias = Annotated[
-    Path, BeforeValidator(_followed), Field(description="the path of a directory")]
+    Path, BeforeValidator(_followed), Field(description="the path of a directory")
+]
 Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts")]
 
 
@@ -75,25 +81,28 @@ class RootSettings(_Table):
 
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
-    acceptance: Acceptance = Field(
-        "lenient", description="one of strict, lenient, permissive")
+    acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
     profiles: tuple[Literal[PROFILES], ...] = Field(  # type: ignore[valid-type]  # computed
-        ("spec",), description=f"a list of profiles, which are {', '.join(PROFILES)}")
+        ("spec",), description=f"a list of profiles, which are {', '.join(PROFILES)}"
+    )
 
 
 class IndexSettings(_Table):
     """One `[[indexes]]`: a prompt index to publish."""
 
     name: Annotated[str, StringConstraints(pattern=r"\A[A-Za-z0-9_-]+\z")] = Field(
-        "default", description="of letters A-Z, digits, hyphens and underscores only")
+        "default", description="of letters A-Z, digits, hyphens and underscores only"
+    )
     format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
-        "xml", description=f"one of {', '.join(FORMATS)}")
-    budget_chars: int | None = Field(
-        None, gt=0, description="a whole number of characters above 0")
+        "xml", description=f"one of {', '.join(FORMATS)}"
+    )
+    budget_chars: int | None = Field(None, gt=0, description="a whole number of characters above 0")
     context_window_tokens: int | None = Field(
-        None, gt=0, description="a whole number of tokens above 0")
+        None, gt=0, description="a whole number of tokens above 0"
+    )
     levels: tuple[Level, ...] = Field(
-        (), description=f"a list of levels, which are {', '.join(LEVELS)}")
+        (), description=f"a list of levels, which are {', '.join(LEVELS)}"
+    )
     tags: Words = ()
     names: Words = ()
     featured: Words = ()
@@ -121,11 +130,19 @@ class IndexSettings(_Table):
     def spec(self) -> IndexSpec:
         """The index in the catalog's own words."""
         return IndexSpec(
-            name=self.name, format=self.format, budget_chars=self.budget, levels=self.levels,
-            tags=self.tags, names=self.names, featured=self.featured, overflow=self.overflow,
-            language=self.language, location_base=self.location_base or None,
+            name=self.name,
+            format=self.format,
+            budget_chars=self.budget,
+            levels=self.levels,
+            tags=self.tags,
+            names=self.names,
+            featured=self.featured,
+            overflow=self.overflow,
+            language=self.language,
+            location_base=self.location_base or None,
             locations=self.locations,
-            instruction=self.instruction, how_to_search=self.how_to_search,
+            instruction=self.instruction,
+            how_to_search=self.how_to_search,
         )
 
 
@@ -140,36 +157,44 @@ class LimitSettings(_Table):
     depth: int = Field(32, gt=0, description="a whole number of nested folders above 0")
     skill_md_bytes: ByteSize = Field(ByteSize(2**20), gt=0, description=_A_SIZE)
     text_bytes: ByteSize = Field(
-        ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"')
+        ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"'
+    )
     archive_members: int = Field(20_000, gt=0, description="a whole number of files above 0")
     archive_bytes: ByteSize = Field(ByteSize(512 * 2**20), gt=0, description=_A_SIZE)
-    hard_links: Literal["report", "reject"] = Field(
-        "report", description="one of report, reject")
+    hard_links: Literal["report", "reject"] = Field("report", description="one of report, reject")
 
 
 class RetentionSettings(_Table):
     """`[retention]`: how much of the past is kept."""
 
     index_builds: int = Field(
-        USUAL.builds, gt=0, description="a whole number of publications of each index above 0")
+        USUAL.builds, gt=0, description="a whole number of publications of each index above 0"
+    )
     index_days: int = Field(
-        USUAL.days, gt=0, le=36_500, description="a whole number of days from 1 to 36500")
+        USUAL.days, gt=0, le=36_500, description="a whole number of days from 1 to 36500"
+    )
 
     versions: int = Field(
-        10, gt=0, description="a whole number of published versions of each skill above 0")
+        10, gt=0, description="a whole number of published versions of each skill above 0"
+    )
     version_days: FiniteFloat = Field(90.0, ge=0, description="a number of days, 0 or more")
     grace: FiniteFloat = Field(600.0, ge=0, description="a number of seconds, 0 or more")
 
     history_rows: int = Field(
-        HistoryRetention().rows, gt=0,
-        description="a whole number of versions and ingestions of each skill above 0")
+        HistoryRetention().rows,
+        gt=0,
+        description="a whole number of versions and ingestions of each skill above 0",
+    )
     history_days: FiniteFloat = Field(
-        HistoryRetention().days, ge=0, description="a number of days, 0 or more")
+        HistoryRetention().days, ge=0, description="a number of days, 0 or more"
+    )
     versions_per_hour: int = Field(
-        120, gt=0, description="a whole number of versions of each skill in an hour above 0")
+        120, gt=0, description="a whole number of versions of each skill in an hour above 0"
+    )
     packages_bytes: ByteSize | None = Field(None, gt=0, description=_A_SIZE)
     free_bytes: ByteSize = Field(
-        ByteSize(512 * 2**20), ge=0, description='a number of bytes or a size such as "512 MiB"')
+        ByteSize(512 * 2**20), ge=0, description='a number of bytes or a size such as "512 MiB"'
+    )
 
     @property
     def quota(self) -> Quota:
@@ -199,7 +224,8 @@ class SiteSettings(_Table):
     host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
     port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
     names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
-        (), description="a list of host names, without ports, to which the site also answers")
+        (), description="a list of host names, without ports, to which the site also answers"
+    )
     sql: bool = Field(False, description="true or false")
 
 
@@ -210,11 +236,11 @@ class Settings(_Table):
     data: Directory = Field(Path("var"), validate_default=True)
     roots: tuple[RootSettings, ...] = Field((), description="a list of tables [[roots]]")
     indexes: tuple[IndexSettings, ...] = Field(
-        (IndexSettings(),), description="a list of tables [[indexes]]")
+        (IndexSettings(),), description="a list of tables [[indexes]]"
+    )
     limits: LimitSettings = Field(LimitSettings(), description="a table [limits]")
     outcomes: Directory | None = Field(None, description="the path of a directory")
-    retention: RetentionSettings = Field(
-        RetentionSettings(), description="a table [retention]")
+    retention: RetentionSettings = Field(RetentionSettings(), description="a table [retention]")
     publish: Literal["copy", "in-place"] = Field("copy", description="one of copy, in-place")
     settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
@@ -232,15 +258,20 @@ class Settings(_Table):
             if one == other:
                 raise ValueError(f"the root {one} is named twice; keep one of them")
             if inner := _inner(one, other):
-                raise ValueError(f"the root {inner} lies inside another root; keep only one of "
-                                 f"{one} and {other}")
+                raise ValueError(
+                    f"the root {inner} lies inside another root; keep only one of {one} and {other}"
+                )
         for root in roots:
             if _inner(root, self.data):
-                raise ValueError(f"the data directory {self.data} and the root {root} lie one "
-                                 "inside the other; move data elsewhere")
+                raise ValueError(
+                    f"the data directory {self.data} and the root {root} lie one "
+                    "inside the other; move data elsewhere"
+                )
             if _inner(root, self.outcomes_folder):
-                raise ValueError(f"the directory of outcomes {self.outcomes_folder} and the root "
-                                 f"{root} lie one inside the other; move outcomes elsewhere")
+                raise ValueError(
+                    f"the directory of outcomes {self.outcomes_folder} and the root "
+                    f"{root} lie one inside the other; move outcomes elsewhere"
+                )
         return self
 
     @model_validator(mode="after")
@@ -253,8 +284,10 @@ class Settings(_Table):
     @model_validator(mode="after")
     def _longest_is_longer(self) -> Self:
         if self.settle_longest < self.settle_quiet:
-            raise ValueError(f"settle_longest ({self.settle_longest:g} s) is shorter than "
-                             f"settle_quiet ({self.settle_quiet:g} s)")
+            raise ValueError(
+                f"settle_longest ({self.settle_longest:g} s) is shorter than "
+                f"settle_quiet ({self.settle_quiet:g} s)"
+            )
         return self
 
     @model_validator(mode="after")
@@ -263,7 +296,8 @@ class Settings(_Table):
         if kept.versions_per_hour > kept.history_rows:
             raise ValueError(
                 f"[retention] versions_per_hour ({kept.versions_per_hour}) is above history_rows "
-                f"({kept.history_rows}), so it would never apply; lower it, or raise history_rows")
+                f"({kept.history_rows}), so it would never apply; lower it, or raise history_rows"
+            )
         return self
 
     @property

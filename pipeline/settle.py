@@ -108,8 +108,10 @@ class Settle:
 
     def latest(self, root: str) -> float | None:
         """Return when the last hint in a root came; None where nothing in it waits."""
-        return max((waiting.last_hint for unit, waiting in self._waiting.items()
-                    if unit.root == root), default=None)
+        return max(
+            (waiting.last_hint for unit, waiting in self._waiting.items() if unit.root == root),
+            default=None,
+        )
 
     def __len__(self) -> int:
         return len(self._waiting)

@@ -27,14 +27,25 @@ class Target(NamedTuple):
 Targets: TypeAlias = Mapping[str, Target | str]
 """Where names that are neither files nor directories lead, or the code of a finding."""
 
-LIMIT_CODES = frozenset({
-    "too-many-files", "folder-too-large", "folder-too-deep", "skill-md-too-large",
-})
+LIMIT_CODES = frozenset(
+    {
+        "too-many-files",
+        "folder-too-large",
+        "folder-too-deep",
+        "skill-md-too-large",
+    }
+)
 
 _REFUSED = "hard-link-refused"
-_INCOMPLETE = frozenset({
-    "file-unreadable", "directory-unreadable", "read-failed", "skill-md-not-a-file", _REFUSED,
-})
+_INCOMPLETE = frozenset(
+    {
+        "file-unreadable",
+        "directory-unreadable",
+        "read-failed",
+        "skill-md-not-a-file",
+        _REFUSED,
+    }
+)
 
 _NOT_A_FILE = {
     "special-file": "a pipe, a socket or a device",
@@ -112,8 +123,11 @@ class Folder:
 
     def is_whole(self, problems: Iterable[Finding]) -> bool:
         """Say whether all its files could be read, given all problems met while doing so."""
-        return bool(self.entries) and not self.exceeds_limits and (
-            _INCOMPLETE.isdisjoint(p.code for p in problems))
+        return (
+            bool(self.entries)
+            and not self.exceeds_limits
+            and (_INCOMPLETE.isdisjoint(p.code for p in problems))
+        )
 
 
 class Signature:
@@ -143,7 +157,7 @@ class Signature:
 
     def add_directory(self, path: str, stat: os.stat_result, files: int) -> None:
         """Note a directory and how many files, links and special files it directly holds."""
-        self._listed.append((path[len(self._path) + 1:], stat))
+        self._listed.append((path[len(self._path) + 1 :], stat))
         self._directories += 1
         self._files += files
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
@@ -159,14 +173,14 @@ class Signature:
 
     def add(self, path: str, stat: os.stat_result) -> None:
         """Note a regular file that belongs to the skill."""
-        self._entries.append((path[len(self._path) + 1:], stat))
+        self._entries.append((path[len(self._path) + 1 :], stat))
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
         self._check_name(path)
 
     def add_hard_link(self, path: str, stat: os.stat_result, real_path: str) -> None:
         """Note a file that has more than one name, and where in the tree this one lies."""
         self._hard_links.setdefault((stat.st_dev, stat.st_ino), set()).add(real_path)
-        self._hard_linked.append((path[len(self._path) + 1:], stat))
+        self._hard_linked.append((path[len(self._path) + 1 :], stat))
 
     def report(self, code: str, path: str | None = None, message: str | None = None) -> None:
         """Note a problem of something in the folder, or of the folder where path is None."""
@@ -196,12 +210,18 @@ class Signature:
             self.report("skill-md-twice", message=f"The folder holds {' and '.join(names)}.")
         elif SKILL_MD not in names:
             for name in names:
-                self.report("skill-md-other-case", f"{self._path}/{name}",
-                            f"{name} is not spelled {SKILL_MD}.")
+                self.report(
+                    "skill-md-other-case",
+                    f"{self._path}/{name}",
+                    f"{name} is not spelled {SKILL_MD}.",
+                )
         for name in names:
             if what := _no_file(name in directories, targets.get(name)):
-                self.report("skill-md-not-a-file", f"{self._path}/{name}",
-                            f"{name} is {what} instead of a regular file.")
+                self.report(
+                    "skill-md-not-a-file",
+                    f"{self._path}/{name}",
+                    f"{name} is {what} instead of a regular file.",
+                )
 
     def folder(self) -> Folder:
         """Sum up."""
@@ -210,8 +230,12 @@ class Signature:
         self._check_hard_links()
         problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
         return Folder(
-            self._path, entries, tuple(self._listed), problems,
-            fingerprint(entries, problems), self._changed_ns,
+            self._path,
+            entries,
+            tuple(self._listed),
+            problems,
+            fingerprint(entries, problems),
+            self._changed_ns,
         )
 
     def _report(self, problem: Finding) -> None:
@@ -220,7 +244,7 @@ class Signature:
             self._problems.append(problem)
 
     def _inner(self, path: str) -> str | None:
-        return path[len(self._path) + 1:] or None
+        return path[len(self._path) + 1 :] or None
 
     def _check_name(self, path: str) -> None:
         if "\\" in path and not is_utf8(os_path(path.rpartition("/")[2])):
@@ -228,38 +252,55 @@ class Signature:
 
     def _check_hard_links(self) -> None:
         """Report files that have a name outside the folder; one finding speaks of all."""
-        elsewhere = sorted((path, stat.st_nlink) for path, stat in self._hard_linked
-                           if len(self._hard_links[stat.st_dev, stat.st_ino]) < stat.st_nlink)
+        elsewhere = sorted(
+            (path, stat.st_nlink)
+            for path, stat in self._hard_linked
+            if len(self._hard_links[stat.st_dev, stat.st_ino]) < stat.st_nlink
+        )
         if elsewhere:
             path, names = elsewhere[0]
-            more = (f" So have {told.count(len(elsewhere) - 1, 'other file')}." if elsewhere[1:]
-                    else "")
-            self._report(hard_link(self._limits, path, (
-                f"{path} is one file with {names:,} names, some of them outside the skill's "
-                f"folder.{more}")))
+            more = (
+                f" So have {told.count(len(elsewhere) - 1, 'other file')}." if elsewhere[1:] else ""
+            )
+            self._report(
+                hard_link(
+                    self._limits,
+                    path,
+                    (
+                        f"{path} is one file with {names:,} names, some of them outside the skill's "
+                        f"folder.{more}"
+                    ),
+                )
+            )
 
     def _check_limits(self, entries: tuple[Entry, ...]) -> None:
         limits = self._limits
         if self.is_full:
-            self._problems.append(finding(
-                "too-many-files",
-                f"The folder holds {told.count(self._files, 'file')} in "
-                f"{told.count(self._directories, 'directory', 'directories')}; the limit is "
-                f"{limits.files:,} of each.",
-            ))
+            self._problems.append(
+                finding(
+                    "too-many-files",
+                    f"The folder holds {told.count(self._files, 'file')} in "
+                    f"{told.count(self._directories, 'directory', 'directories')}; the limit is "
+                    f"{limits.files:,} of each.",
+                )
+            )
         size = sum([stat.st_size for _, stat in entries])
         if size > limits.bytes:
-            self._problems.append(finding(
-                "folder-too-large",
-                f"The files add up to {size:,} bytes; the limit is {limits.bytes:,}.",
-            ))
+            self._problems.append(
+                finding(
+                    "folder-too-large",
+                    f"The files add up to {size:,} bytes; the limit is {limits.bytes:,}.",
+                )
+            )
         for path, stat in entries:
             if is_skill_md(path) and stat.st_size > limits.skill_md_bytes:
-                self._problems.append(finding(
-                    "skill-md-too-large",
-                    f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
-                    path=path,
-                ))
+                self._problems.append(
+                    finding(
+                        "skill-md-too-large",
+                        f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
+                        path=path,
+                    )
+                )
 
 
 def failure(problems: Iterable[Finding]) -> str | None:

@@ -39,8 +39,15 @@ class Supervision:
     All times are seconds on one monotonic clock. After each Turn everything is to be looked at.
     """
 
-    def __init__(self, roots: Sequence[str], heard: Callable[[str], None], *, poll_every: float,
-                 depth: int, only_polls: bool = False) -> None:
+    def __init__(
+        self,
+        roots: Sequence[str],
+        heard: Callable[[str], None],
+        *,
+        poll_every: float,
+        depth: int,
+        only_polls: bool = False,
+    ) -> None:
         """Take absolute root paths and what to call, on another thread, with each hinted path."""
         self._remote = {} if only_polls else _remote(roots)
         self._listened = [] if only_polls else [root for root in roots if root not in self._remote]
@@ -88,8 +95,11 @@ class Supervision:
         """Why events cannot be relied on though they should be, and when they are tried again."""
         if self._next_try is None or self._why == LIMIT_REACHED:
             return None
-        return Problem(f"{self._why}; changes are looked for every {self._poll_every:g} s instead.",
-                      self._failures, self._next_try)
+        return Problem(
+            f"{self._why}; changes are looked for every {self._poll_every:g} s instead.",
+            self._failures,
+            self._next_try,
+        )
 
     @property
     def needs_count(self) -> bool:
@@ -148,8 +158,11 @@ class Supervision:
             self._watch.start()
         except OSError as error:
             why = error.strerror or str(error)
-            return self._give_up(now, why if why == LIMIT_REACHED else
-                                 f"the system will not watch: {why}", overflowed)
+            return self._give_up(
+                now,
+                why if why == LIMIT_REACHED else f"the system will not watch: {why}",
+                overflowed,
+            )
         if (doubt := self._watch.doubt()) == LIMIT_REACHED:
             return self._give_up(now, doubt, overflowed)
         if self._remote or not self._listened:
@@ -161,8 +174,12 @@ class Supervision:
         self._watch.stop()
         self._why, self._failures = why, self._failures + 1
         self._next_try = now + self._retry_after
-        log.warning("%s; looking at everything every %g s instead, and trying again in %g s",
-                    why, self._poll_every, self._retry_after)
+        log.warning(
+            "%s; looking at everything every %g s instead, and trying again in %g s",
+            why,
+            self._poll_every,
+            self._retry_after,
+        )
         self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
         return self._turn("polling", why, overflowed)
 
@@ -173,8 +190,9 @@ class Supervision:
     def _why_polling(self) -> str:
         if not self._remote:
             return "so it is set"
-        return "; ".join(f"{root} lies on a network file system ({kind})"
-                         for root, kind in self._remote.items())
+        return "; ".join(
+            f"{root} lies on a network file system ({kind})" for root, kind in self._remote.items()
+        )
 
     def _new_watch(self) -> Watch:
         return Watch(self._listened, self._heard, self._depth)

@@ -116,8 +116,15 @@ class _Tar:
         utf8(name.encode(errors="surrogateescape"), name)
         if info.islnk():
             raise Refused("archive-hard-link", of(name, "is a hard link"))
-        kind = (S_IFDIR if info.isdir() else S_IFLNK if info.issym() else
-                S_IFREG if info.isreg() and not info.issparse() else 0)
+        kind = (
+            S_IFDIR
+            if info.isdir()
+            else S_IFLNK
+            if info.issym()
+            else S_IFREG
+            if info.isreg() and not info.issparse()
+            else 0
+        )
         if not kind:
             what = "has holes" if info.issparse() else "is a pipe, a socket or a device"
             raise Refused("archive-special-member", of(name, what))

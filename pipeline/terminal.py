@@ -24,8 +24,10 @@ def echo(lines: str) -> None:
 
 def text(untrusted: str) -> str:
     """Return a text in which a terminal obeys nothing but line ends and tabs."""
-    return "\n".join("\t".join(map(visible, line.removesuffix("\r").split("\t")))
-                     for line in untrusted.removesuffix("\n").split("\n"))
+    return "\n".join(
+        "\t".join(map(visible, line.removesuffix("\r").split("\t")))
+        for line in untrusted.removesuffix("\n").split("\n")
+    )
 
 
 def counted(number: int, word: str) -> str:

@@ -27,6 +27,7 @@ class Timer:
 
     def every(self, seconds: float, name: str, work: Callable[[], None]) -> None:
         """Run something at intervals, first when one has passed."""
+
         def run() -> None:
             self._ran[name] = time.monotonic()
             try:
@@ -82,5 +83,11 @@ class Timer:
     def _run_in(self, name: str, seconds: float) -> None:
         """Let a job run once, after some seconds, instead of when it was to run before."""
         self._scheduler.add_job(
-            self._jobs[name][1], "date", run_date=datetime.now(UTC) + timedelta(seconds=seconds),
-            id=name, replace_existing=True, max_instances=2, misfire_grace_time=None)
+            self._jobs[name][1],
+            "date",
+            run_date=datetime.now(UTC) + timedelta(seconds=seconds),
+            id=name,
+            replace_existing=True,
+            max_instances=2,
+            misfire_grace_time=None,
+        )

@@ -60,8 +60,9 @@ class Troubles:
         """Return how often a part has failed in a row."""
         return self._failed[part].times if part in self._failed else 0
 
-    def failed(self, part: str, what: str, now: float, at: datetime,
-               longest: float = LONGEST_PAUSE) -> None:
+    def failed(
+        self, part: str, what: str, now: float, at: datetime, longest: float = LONGEST_PAUSE
+    ) -> None:
         """Note that a part failed; it is tried again after a pause, of so many seconds at most."""
         times = self.times(part) + 1
         pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest)
@@ -88,18 +89,36 @@ class Troubles:
 
     def all(self) -> list[Trouble]:
         """Return all troubles, the oldest first."""
-        return sorted((Trouble(part, one.what, _iso(one.since), one.times, _iso(one.last_at),
-                               _iso(one.next_try_at) if one.next_try_at else None)
-                       for part, one in self._failed.items()),
-                      key=lambda trouble: (trouble.since, trouble.part))
+        return sorted(
+            (
+                Trouble(
+                    part,
+                    one.what,
+                    _iso(one.since),
+                    one.times,
+                    _iso(one.last_at),
+                    _iso(one.next_try_at) if one.next_try_at else None,
+                )
+                for part, one in self._failed.items()
+            ),
+            key=lambda trouble: (trouble.since, trouble.part),
+        )
 
     def _note(self, part: str, problem: Problem, now: float, at: datetime) -> None:
-        next_try_at = (None if problem.next_try is None
-                       else at + timedelta(seconds=problem.next_try - now))
+        next_try_at = (
+            None if problem.next_try is None else at + timedelta(seconds=problem.next_try - now)
+        )
         known = self._failed.get(part) or _Failed(
-            problem.what, at, problem.times, at, problem.next_try, next_try_at)
-        self._failed[part] = replace(known, what=problem.what, times=problem.times, last_at=at,
-                                     next_try=problem.next_try, next_try_at=next_try_at)
+            problem.what, at, problem.times, at, problem.next_try, next_try_at
+        )
+        self._failed[part] = replace(
+            known,
+            what=problem.what,
+            times=problem.times,
+            last_at=at,
+            next_try=problem.next_try,
+            next_try_at=next_try_at,
+        )
         self.has_changed = True
 
     def _is_told(self, what: str) -> bool:
@@ -107,8 +126,9 @@ class Troubles:
 
         One in which only numbers differ says nothing new: bytes that are free, a version's name.
         """
-        return any(_NUMBERS.sub("", one.what) == _NUMBERS.sub("", what)
-                   for one in self._failed.values())
+        return any(
+            _NUMBERS.sub("", one.what) == _NUMBERS.sub("", what) for one in self._failed.values()
+        )
 
 
 def _iso(at: datetime) -> str:

@@ -48,8 +48,13 @@ class Judgement:
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
-        return {"path": self.path, "name": self.name, "spec_valid": self.spec_valid,
-                "loadable": self.loadable, "findings": [f.as_json() for f in self.findings]}
+        return {
+            "path": self.path,
+            "name": self.name,
+            "spec_valid": self.spec_valid,
+            "loadable": self.loadable,
+            "findings": [f.as_json() for f in self.findings],
+        }
 
     def _inside(self, path: str | None) -> str:
         if not path:
@@ -57,9 +62,14 @@ class Judgement:
         return path if self.path == "." else f"{self.path}/{path}"
 
 
-def judge_paths(paths: Iterable[Path], *, acceptance: Acceptance = "lenient",
-                profiles: Sequence[str] = ("spec",), limits: Limits = DEFAULT_LIMITS,
-                cores: int | None = None) -> Iterator[Judgement]:
+def judge_paths(
+    paths: Iterable[Path],
+    *,
+    acceptance: Acceptance = "lenient",
+    profiles: Sequence[str] = ("spec",),
+    limits: Limits = DEFAULT_LIMITS,
+    cores: int | None = None,
+) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
@@ -100,8 +110,8 @@ class _Target:
     def as_named(self, path: str) -> str:
         """Return a path below the root in the words of the author."""
         if self.under.endswith("!"):
-            return f"{self.named}{path[len(self.under) - 1:]}"
-        below = path[len(self.under):].lstrip("/")
+            return f"{self.named}{path[len(self.under) - 1 :]}"
+        below = path[len(self.under) :].lstrip("/")
         if self.named in (".", "/"):
             return f"{self.named}{below}".removeprefix("." if below else "")
         return f"{self.named}/{below}" if below else self.named
@@ -112,8 +122,12 @@ def _in_archive(archive: Archive) -> Iterator[Folder | Stray]:
         with disk.folders_in(archive) as folders:
             yield from folders
     except OSError as error:
-        yield Stray(archive.path, finding(
-            "archive-unreadable", f"The archive cannot be read: {error.strerror or error}."))
+        yield Stray(
+            archive.path,
+            finding(
+                "archive-unreadable", f"The archive cannot be read: {error.strerror or error}."
+            ),
+        )
 
 
 def _target(path: Path) -> _Target:
@@ -149,8 +163,10 @@ class _Judge:
     def each(self, steps: Sequence[_Step]) -> list[list[_Told]]:
         """Return what there is to say of what lies at each of these paths."""
         return [
-            [(f"{target.root}/{found.path}", self._told(target, found))
-             for found in target.found(path, self.limits)]
+            [
+                (f"{target.root}/{found.path}", self._told(target, found))
+                for found in target.found(path, self.limits)
+            ]
             for target, path in steps
         ]
 
@@ -166,8 +182,11 @@ class _Judge:
             if judged := self._judged(target, current, named):
                 return judged
             current = disk.look(target.root, found.path, self.limits)
-        restless = finding("folder-unreadable", "The folder kept changing while it was read.",
-                           fix="Validate it again when nothing writes to it.")
+        restless = finding(
+            "folder-unreadable",
+            "The folder kept changing while it was read.",
+            fix="Validate it again when nothing writes to it.",
+        )
         return self._rejected(found, named, restless)
 
     def _judged(self, target: _Target, folder: Folder, named: str) -> Judgement | None:
@@ -183,12 +202,22 @@ class _Judge:
     def _summed_up(self, target: _Target, folder: Folder, look: Glance, named: str) -> Judgement:
         name = look.skill_md_name
         parsed = parse(look.skill_md, name) if name else None
-        examined = examine(look, parsed, Place(str(target.root), folder.path, "project"),
-                           acceptance=self.acceptance, profiles=self.profiles)
+        examined = examine(
+            look,
+            parsed,
+            Place(str(target.root), folder.path, "project"),
+            acceptance=self.acceptance,
+            profiles=self.profiles,
+        )
         is_shown = parsed and any(found.line for found in examined.findings)
         return Judgement(
-            named, examined.name, examined.spec_valid, examined.description is not None,
-            examined.findings, folder.skill_md_name, parsed.text if parsed and is_shown else "",
+            named,
+            examined.name,
+            examined.spec_valid,
+            examined.description is not None,
+            examined.findings,
+            folder.skill_md_name,
+            parsed.text if parsed and is_shown else "",
         )
 
     def _rejected(self, folder: Folder, named: str, why: Finding) -> Judgement:
@@ -200,8 +229,10 @@ def _judgements(
 ) -> Iterator[Judgement]:
     planned = [(target, target.paths()) for target in targets]
     steps = [(target, path) for target, paths in planned for path in paths]
-    pieces = [steps[start : start + _PATHS_IN_A_PIECE]
-              for start in range(0, len(steps), _PATHS_IN_A_PIECE)]
+    pieces = [
+        steps[start : start + _PATHS_IN_A_PIECE]
+        for start in range(0, len(steps), _PATHS_IN_A_PIECE)
+    ]
     told = chain.from_iterable(forked.in_order(judge.each, pieces, cores))
     seen: set[str] = set()
     for target, paths in planned:
@@ -213,5 +244,6 @@ def _judgements(
                     seen.add(place)
                     yield judgement
         if nothing_found:
-            yield Judgement(target.as_named(target.under), None, False, False,
-                            (finding("skill-md-missing"),))
+            yield Judgement(
+                target.as_named(target.under), None, False, False, (finding("skill-md-missing"),)
+            )

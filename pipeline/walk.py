@@ -35,8 +35,11 @@ def walk(
             return
         descent = Descent(opened, under, limits)
         start = descent.reach()
-        found = descent.walk.below(start) if isinstance(start, Directory) else iter(
-            [start] if start else [])
+        found = (
+            descent.walk.below(start)
+            if isinstance(start, Directory)
+            else iter([start] if start else [])
+        )
         for one in found:
             if isinstance(one, Folder) or not descent.is_inside_skill:
                 yield one
@@ -52,8 +55,9 @@ def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder 
             yield found
 
 
-def archive_at(root: Path | RootDirectory, path: str,
-               limits: Limits = DEFAULT_LIMITS) -> Archive | None:
+def archive_at(
+    root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS
+) -> Archive | None:
     """Return the archive that a path leads into; None if there is none any more.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the archive.
@@ -74,19 +78,24 @@ def entries(root: RootDirectory, path: str) -> list[str] | None:
     if archive_of(path):
         return None
     try:
-        names = sorted(name for name in root.names(f"/{os_path(path)}" if path else "")
-                       if not is_junk(name))
+        names = sorted(
+            name for name in root.names(f"/{os_path(path)}" if path else "") if not is_junk(name)
+        )
     except OSError:
         return None
     if path and any(map(is_skill_md, names)):
         return None
     below = f"{path}/" if path else ""
-    return [f"{below}{text_path(name)}{end}"
-            for name in names for end in (("", "!") if is_archive(name) else ("",))]
+    return [
+        f"{below}{text_path(name)}{end}"
+        for name in names
+        for end in (("", "!") if is_archive(name) else ("",))
+    ]
 
 
-def taken_apart(root: Path, paths: Iterable[str], enough: int,
-                depth: int = DEFAULT_LIMITS.depth) -> list[str]:
+def taken_apart(
+    root: Path, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
+) -> list[str]:
     """Return paths that together are these, going down until there are enough of them.
 
     A directory below the depth that is walked is not taken apart: a walk has a word on it alone.
@@ -98,14 +107,16 @@ def taken_apart(root: Path, paths: Iterable[str], enough: int,
             for path, is_whole in some:
                 is_whole = is_whole or path.count("/") >= depth
                 children = None if is_whole else entries(opened, path)
-                below += [(path, True)] if children is None else [
-                    (name, False) for name in children]
+                below += (
+                    [(path, True)] if children is None else [(name, False) for name in children]
+                )
             some = below
     return [path for path, _ in some]
 
 
-def look_at(root: Path | RootDirectory, path: str,
-            limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+def look_at(
+    root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS
+) -> Folder | None:
     """Return one skill folder as it is now, None if there is none at this path.
 
     Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
@@ -151,7 +162,7 @@ def _outermost(root: RootDirectory, names: list[str], limits: Limits) -> str | N
     """Return the path of the first skill folder on a way, or of the archive at its end."""
     at = ""
     with suppress(OSError):
-        for depth, name in enumerate(names[:limits.depth], 1):
+        for depth, name in enumerate(names[: limits.depth], 1):
             behind = root.real_path(name, at)
             if behind is None:
                 return None

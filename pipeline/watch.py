@@ -41,8 +41,16 @@ from pipeline.signature import Limits
 # Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
 # walk that adds the watches overflows the queue of a large tree, again and again.
 _HEARD: list[type[FileSystemEvent]] = [
-    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent,
-    FileAttribEvent, FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent,
+    DirAttribEvent,
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirModifiedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
     FileMovedEvent,
 ]
 OVERFLOWED = "the event queue overflowed"
@@ -58,8 +66,9 @@ LONGEST_END = 1.0
 class Watch:
     """One watchdog observer over all roots. After any doubt, make a new one and scan."""
 
-    def __init__(self, roots: Sequence[str], heard: Callable[[str], None],
-                 depth: int = Limits().depth) -> None:
+    def __init__(
+        self, roots: Sequence[str], heard: Callable[[str], None], depth: int = Limits().depth
+    ) -> None:
         """Take absolute root paths and what to call, on another thread, with each hinted path.
 
         depth is how many directories below a root are listened to.
@@ -85,8 +94,12 @@ class Watch:
         try:
             for root in self._roots:
                 if Path(root).is_dir():
-                    observer.schedule(_Hints(self._heard, root, real[root]), real[root],
-                                      recursive=True, event_filter=_HEARD)
+                    observer.schedule(
+                        _Hints(self._heard, root, real[root]),
+                        real[root],
+                        recursive=True,
+                        event_filter=_HEARD,
+                    )
                     self._inodes[root] = _inode(root)
             observer.start()
         except RecursionError as error:  # before Python 3.12 os.walk, as watchdog uses it
@@ -143,9 +156,13 @@ class Watch:
             path, depth = way.pop()
             with suppress(OSError), os.scandir(path) as entries:
                 yield path
-                way += [(entry.path, depth + 1) for entry in entries
-                        if depth < self._depth and not is_junk(entry.name)
-                        and entry.is_dir(follow_symlinks=False)]
+                way += [
+                    (entry.path, depth + 1)
+                    for entry in entries
+                    if depth < self._depth
+                    and not is_junk(entry.name)
+                    and entry.is_dir(follow_symlinks=False)
+                ]
 
 
 class _Hints(FileSystemEventHandler):
@@ -163,6 +180,7 @@ class _Hints(FileSystemEventHandler):
 
 # watchdog's threads end without a word, and drop directories that the system will not watch: each
 # is asked here what happened to it, so that `doubt` can tell.
+
 
 class _Watcher(Protocol):
     """A thread of the observer's."""
@@ -290,8 +308,9 @@ class _Inotify(InotifyFD):
             self.has_missed |= self._was_denied and event.is_directory and event.is_attrib
             super().handle_event(event)
 
-    def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback,
-                     id_: CallbackId) -> WatchDescriptor:
+    def add_callback(
+        self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+    ) -> WatchDescriptor:
         """Watch a directory, unless nothing in it can be a skill; watchdog passes over errors."""
         if not self._is_worth(path):
             raise OSError(errno.EPERM, "not worth watching")
@@ -306,7 +325,7 @@ class _Inotify(InotifyFD):
     def _is_worth(self, path: bytes) -> bool:
         for base in self._bases:
             if path.startswith(base + b"/"):
-                names = os.fsdecode(path[len(base) + 1:]).split("/")
+                names = os.fsdecode(path[len(base) + 1 :]).split("/")
                 return len(names) <= self._depth and not any(map(is_junk, names))
         return True
 

@@ -31,18 +31,30 @@ def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> J
     Raises SkilldropError: what could not be done, CatalogBusy where something else than a
     service writes the catalog, and what `open_store` raises.
     """
+
     def alone(store: Store) -> Json:
         done = DOINGS[what](settings, store, arguments)
-        publish_indexes(store, settings.index_specs, settings.index_folder, datetime.now(UTC),
-                        settings.retention.of_indexes)
+        publish_indexes(
+            store,
+            settings.index_specs,
+            settings.index_folder,
+            datetime.now(UTC),
+            settings.retention.of_indexes,
+        )
         return done
 
     return alone_or_asked(settings, what, arguments, alone)
 
 
-def alone_or_asked(settings: Settings, what: str, arguments: Mapping[str, Json],
-                   alone: Callable[[Store], Json], *, needs_root: bool = True,
-                   waiting: Callable[[int], None] = lambda _: None) -> Json:
+def alone_or_asked(
+    settings: Settings,
+    what: str,
+    arguments: Mapping[str, Json],
+    alone: Callable[[Store], Json],
+    *,
+    needs_root: bool = True,
+    waiting: Callable[[int], None] = lambda _: None,
+) -> Json:
     """Do something with the catalog open for writing, or ask a service that has it open.
 
     waiting is told how many seconds the service has taken so far. Raises what `carry_out` does.
@@ -86,11 +98,13 @@ class Wishes:
                 done += 1
         return done
 
-    def scanned(self, mendings: Sequence[Mending], unsettled: Collection[Unit],
-                until: float) -> None:
+    def scanned(
+        self, mendings: Sequence[Mending], unsettled: Collection[Unit], until: float
+    ) -> None:
         """Note that a scan has mended; what it found unsettled is waited for `until` a moment."""
-        self._mended += [_Mended(each.request, None, frozenset(unsettled), until)
-                         for each in mendings]
+        self._mended += [
+            _Mended(each.request, None, frozenset(unsettled), until) for each in mendings
+        ]
 
     def failed(self, mendings: Sequence[Mending], error: Exception) -> None:
         """Note that a scan could not mend."""
@@ -134,8 +148,11 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 def _mending(request: requests.Request) -> Mending:
     places = cast(Sequence[tuple[str, str]], request.arguments["places"])
-    return Mending(request, bool(request.arguments["accept_removals"]),
-                   tuple(Unit(root, path) for root, path in places))
+    return Mending(
+        request,
+        bool(request.arguments["accept_removals"]),
+        tuple(Unit(root, path) for root, path in places),
+    )
 
 
 class _Mended(NamedTuple):

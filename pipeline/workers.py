@@ -25,16 +25,21 @@ _PRELOADED = ["pipeline.scan", "pipeline.originals", "catalog.making"]
 class Worker:
     """A process at the other end of a pipe."""
 
-    def __init__(self, serve: Callable[Concatenate[Connection, Given], None],
-                 *given: Given.args, **named: Given.kwargs) -> None:
+    def __init__(
+        self,
+        serve: Callable[Concatenate[Connection, Given], None],
+        *given: Given.args,
+        **named: Given.kwargs,
+    ) -> None:
         """Start a process that calls a function of some module with its end of the pipe.
 
         Raises OSError.
         """
         context = _context()
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_served, args=(serve, theirs, given, named),
-                                        daemon=True)
+        self._process = context.Process(
+            target=_served, args=(serve, theirs, given, named), daemon=True
+        )
         try:
             with _interrupts_held_back():
                 self._process.start()
@@ -80,8 +85,12 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _served(serve: Callable[..., None], pipe: Connection, given: tuple[object, ...],
-            named: dict[str, object]) -> None:
+def _served(
+    serve: Callable[..., None],
+    pipe: Connection,
+    given: tuple[object, ...],
+    named: dict[str, object],
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # not what a fork has of the one it works for

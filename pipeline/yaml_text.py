@@ -89,8 +89,9 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
     if "\t" in text:
         building.check_tabs(text)
     value = building.top[0] if building.top else None
-    return YamlText(value, building.positions, tuple(building.findings),
-                    frozenset(building.quoted_paths))
+    return YamlText(
+        value, building.positions, tuple(building.findings), frozenset(building.quoted_paths)
+    )
 
 
 class _RefusedError(Exception):
@@ -165,8 +166,9 @@ class _Building:
     def broken(self, error: yaml.YAMLError) -> Finding:
         """Return the finding that says why libyaml could not read on."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-            return finding("yaml-invalid", f"The frontmatter is not valid YAML: {error}.",
-                           line=self.first_line)
+            return finding(
+                "yaml-invalid", f"The frontmatter is not valid YAML: {error}.", line=self.first_line
+            )
         said, mark = error.problem or "", error.problem_mark
         if said.endswith("end of stream") and error.context_mark is not None:
             mark = error.context_mark  # a quote that is never closed: name where it opens
@@ -177,8 +179,13 @@ class _Building:
             since = self._position(error.context_mark.line, 0).line
             begun = f" that begins on line {since}" if since != at.line else ""
             said = f"{error.context}{begun}, {said}"
-        return finding("yaml-invalid", f"The frontmatter is not valid YAML at line {at.line}: "
-                       f"{said}.", fix=fix_for(said), line=at.line, column=at.column)
+        return finding(
+            "yaml-invalid",
+            f"The frontmatter is not valid YAML at line {at.line}: {said}.",
+            fix=fix_for(said),
+            line=at.line,
+            column=at.column,
+        )
 
     def _scalar(self, event: ScalarEvent) -> None:
         self._node(event)
@@ -200,8 +207,12 @@ class _Building:
         path = inside.path + key
         earlier = self.positions.setdefault(path, here)
         if inside.repeated:
-            self._note("duplicate-key", f"`{path}` is written on line {earlier.line} and again "
-                       f"on line {here.line}.", here, path)
+            self._note(
+                "duplicate-key",
+                f"`{path}` is written on line {earlier.line} and again on line {here.line}.",
+                here,
+                path,
+            )
 
     def _start(self, event: CollectionStartEvent) -> None:
         self._node(event)
@@ -218,17 +229,25 @@ class _Building:
                 if is_mapping and not event.flow_style:
                     self._check_indentation(inside, path[:-1], self._at(event))
         if len(self.open) == MAX_DEPTH:
-            raise self._refused("frontmatter-too-complex", event,
-                                f"The frontmatter is nested deeper than {MAX_DEPTH} levels.")
+            raise self._refused(
+                "frontmatter-too-complex",
+                event,
+                f"The frontmatter is nested deeper than {MAX_DEPTH} levels.",
+            )
         self.open.append(_Open({} if is_mapping else [], path))
 
     def _check_indentation(self, inside: _Open, path: str, here: Position) -> None:
         if inside.column is None:
             inside.column = here.column
         elif inside.column != here.column:
-            self._note("uneven-indentation", f"What `{path}` holds starts in column "
-                       f"{here.column}, what the field before it holds in column "
-                       f"{inside.column}.", here, path)
+            self._note(
+                "uneven-indentation",
+                f"What `{path}` holds starts in column "
+                f"{here.column}, what the field before it holds in column "
+                f"{inside.column}.",
+                here,
+                path,
+            )
 
     def _put(self, value: Json) -> None:
         if not self.open:
@@ -246,13 +265,17 @@ class _Building:
     def _node(self, event: ScalarEvent | CollectionStartEvent) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise self._refused("frontmatter-too-complex", event,
-                                f"The frontmatter has more than {MAX_NODES:,} parts.")
+            raise self._refused(
+                "frontmatter-too-complex",
+                event,
+                f"The frontmatter has more than {MAX_NODES:,} parts.",
+            )
         if event.anchor is not None:
             raise self._refused("yaml-alias", event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
-            self._note("yaml-tag", f"The tag {event.tag} before a value was ignored.",
-                       self._at(event))
+            self._note(
+                "yaml-tag", f"The tag {event.tag} before a value was ignored.", self._at(event)
+            )
 
     def _note(self, code: str, message: str | None, at: Position, field: str | None = None) -> None:
         if len(self.findings) < _MAX_FINDINGS:

@@ -41,8 +41,7 @@ def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[Members]:
 
 def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
     """Read the central directory, which is as large as it likes to be."""
-    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES,
-               "archive-too-many-members")
+    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, "archive-too-many-members")
     try:
         return zipfile.ZipFile(cast(IO[bytes], file))
     except zipfile.BadZipFile as error:
@@ -94,11 +93,10 @@ class _Zip:
         kind = S_IFDIR if name.endswith("/") else S_IFMT(mode) or S_IFREG
         if kind not in (S_IFDIR, S_IFREG, S_IFLNK):
             raise Refused("archive-special-member", of(name, "is a pipe, a socket or a device"))
-        if kind != S_IFDIR and info.compress_type not in (
-            zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
-        ):
-            raise Refused("archive-compression", of(
-                name, f"is compressed by method {info.compress_type}"))
+        if kind != S_IFDIR and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Refused(
+                "archive-compression", of(name, f"is compressed by method {info.compress_type}")
+            )
         target = self._target(info, name) if kind == S_IFLNK else None
         return Member(name, kind | S_IMODE(mode), info.file_size, target, info)
 

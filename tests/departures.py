@@ -25,8 +25,9 @@ CROWD = 22
 def own_mounts() -> list[str]:
     """Return the words that run a program with mounts of its own; none where that may not be."""
     words = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
-    tried = subprocess.run([*words, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False,
-                           capture_output=True)
+    tried = subprocess.run(
+        [*words, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False, capture_output=True
+    )
     return [] if tried.returncode else [*words, "env", f"{MAY_MOUNT}=1"]
 
 
@@ -68,8 +69,9 @@ class Departures(RuleBasedStateMachine):
         scan_once(settings, store, engine=serial)
         store.close()
         assert self._removed() == removed
-        assert self.it.rows("SELECT path FROM skills WHERE status != 'removed' AND NOT is_held"
-                            ) == []
+        assert (
+            self.it.rows("SELECT path FROM skills WHERE status != 'removed' AND NOT is_held") == []
+        )
         self.it.start()
 
     @precondition(lambda self: MAY_MOUNT in os.environ)
@@ -94,15 +96,17 @@ class Departures(RuleBasedStateMachine):
         if not self.is_mounted:
             for directory in (self.top / "disk", self.it.root / "disk"):
                 directory.mkdir(exist_ok=True)
-            subprocess.run(["mount", "--bind", self.top / "disk", self.it.root / "disk"],
-                           check=True)
+            subprocess.run(
+                ["mount", "--bind", self.top / "disk", self.it.root / "disk"], check=True
+            )
             self.is_mounted = self.has_mounted = True
 
     def assert_held_are_published(self) -> None:
         """Assert that agents read what is held as before."""
         assert self.it.rows("SELECT path FROM skills WHERE is_held AND status = 'removed'") == []
         for skill_id, package_path in self.it.rows(
-            "SELECT skill_id, package_path FROM skills WHERE is_held AND status = 'active'"):
+            "SELECT skill_id, package_path FROM skills WHERE is_held AND status = 'active'"
+        ):
             current = self.it.settings.packages_folder / skill_id / "current"
             assert current.resolve() == self.it.settings.packages_folder / package_path
 

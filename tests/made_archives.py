@@ -16,8 +16,12 @@ GOOD = (
 SKILL = {"sample/SKILL.md": GOOD}
 
 
-def make_zip(path: Path, members: Mapping[str, str | bytes], modes: Mapping[str, int] | None = None,
-             compression: int = zipfile.ZIP_DEFLATED) -> Path:
+def make_zip(
+    path: Path,
+    members: Mapping[str, str | bytes],
+    modes: Mapping[str, int] | None = None,
+    compression: int = zipfile.ZIP_DEFLATED,
+) -> Path:
     """Write a zip; modes are those of a stat, with their type, of members that need one."""
     with zipfile.ZipFile(path, "w", compression) as file:
         for name, content in members.items():
@@ -81,6 +85,7 @@ def rewritten(path: Path, before: bytes, after: bytes) -> Path:
 
 # One archive for each reason to refuse one
 
+
 def _truncated(root: Path) -> None:
     path = make_tar(root / "sample.tar.gz", SKILL)
     path.write_bytes(path.read_bytes()[:-20])
@@ -115,37 +120,49 @@ BAD: Mapping[str, Callable[[Path], object]] = {
     "archive-corrupt": _corrupt,
     "archive-encrypted": _encrypted,
     "archive-compression": lambda root: make_zip(
-        root / "sample.zip", SKILL, compression=zipfile.ZIP_BZIP2),
+        root / "sample.zip", SKILL, compression=zipfile.ZIP_BZIP2
+    ),
     "archive-too-many-members": lambda root: make_zip(
-        root / "sample.zip", SKILL | {f"sample/{n}.md": "x" for n in range(50)}),
+        root / "sample.zip", SKILL | {f"sample/{n}.md": "x" for n in range(50)}
+    ),
     "archive-too-large": lambda root: make_zip(
-        root / "sample.zip", SKILL | {"sample/x": bytes(200_000)}, compression=zipfile.ZIP_STORED),
+        root / "sample.zip", SKILL | {"sample/x": bytes(200_000)}, compression=zipfile.ZIP_STORED
+    ),
     "archive-bomb": lambda root: make_tar(
-        root / "sample.tgz", SKILL | {"sample/x": bytes(20 << 20)}),
+        root / "sample.tgz", SKILL | {"sample/x": bytes(20 << 20)}
+    ),
     "archive-path-unsafe": lambda root: make_zip(
-        root / "sample.zip", SKILL | {"sample/../../x": "x"}),
+        root / "sample.zip", SKILL | {"sample/../../x": "x"}
+    ),
     "archive-name-not-utf8": _names_that_are_latin_1,
     "archive-link-leaves": lambda root: make_tar(
-        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.SYMTYPE, "../../etc/passwd")}),
+        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.SYMTYPE, "../../etc/passwd")}
+    ),
     "archive-hard-link": lambda root: make_tar(
-        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.LNKTYPE, "sample/SKILL.md")}),
+        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.LNKTYPE, "sample/SKILL.md")}
+    ),
     "archive-special-member": lambda root: make_tar(
-        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.CHRTYPE)}),
+        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.CHRTYPE)}
+    ),
     "archive-duplicate-member": _twice,
     "archive-names-collide": lambda root: make_zip(
-        root / "sample.zip", SKILL | {"sample/Notes.md": "x", "sample/notes.md": "x"}),
+        root / "sample.zip", SKILL | {"sample/Notes.md": "x", "sample/notes.md": "x"}
+    ),
 }
 
 
 # What an archive could do to whoever reads it
 
+
 def many_members(path: Path, count: int) -> Path:
     """Write a zip whose directory has so many entries, of empty files."""
-    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0,
-                        0, 0, 0, 0)
+    entry = struct.pack(
+        "<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0
+    )
     directory = b"".join(entry + b"%08x" % number for number in range(count))
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, min(count, 65535), min(count, 65535),
-                      len(directory), 0, 0)
+    end = struct.pack(
+        "<4s4H2LH", b"PK\5\6", 0, 0, min(count, 65535), min(count, 65535), len(directory), 0, 0
+    )
     path.write_bytes(directory + end)
     return path
 

@@ -55,8 +55,11 @@ class Mishaps(RuleBasedStateMachine):
 
     # Damage
 
-    @rule(number=st.integers(0, 10**6), how=st.sampled_from(["flip", "flip", "mode", "remove"]),
-          is_changed=st.booleans())
+    @rule(
+        number=st.integers(0, 10**6),
+        how=st.sampled_from(["flip", "flip", "mode", "remove"]),
+        is_changed=st.booleans(),
+    )
     def damage_a_package(self, number: int, how: str, is_changed: bool) -> None:
         """Damage a published file at its size, its mode, or take it; perhaps a version follows."""
         self.it.settle()
@@ -64,7 +67,8 @@ class Mishaps(RuleBasedStateMachine):
             "SELECT v.package_path || '/' || f.path, s.root || '/' || s.path FROM files AS f"
             " JOIN versions AS v ON v.id = f.version JOIN skills AS s ON s.id = v.skill"
             " WHERE v.package_path NOT NULL AND f.size > 0 AND s.path != 'sentinel'"
-            " ORDER BY v.id DESC, f.path LIMIT 40")
+            " ORDER BY v.id DESC, f.path LIMIT 40"
+        )
         if not files:
             return
         path, folder = files[number % len(files)]
@@ -86,14 +90,17 @@ class Mishaps(RuleBasedStateMachine):
         self.is_damaged = False
 
     def _packages(self) -> dict[str, int]:
-        return dict(self.it.rows(
-            "SELECT package_path, id FROM versions WHERE package_path NOT NULL"))
+        return dict(
+            self.it.rows("SELECT package_path, id FROM versions WHERE package_path NOT NULL")
+        )
 
     def _damages(self, package_path: str) -> list[str]:
         with closing(sqlite3.connect(self.it.settings.catalog_path)) as db:
             files = package_files(Database(db), self._packages()[package_path])
-        return [f"{package_path}: {each}" for each in damages(
-            self.it.settings.packages_folder, package_path, files, deep=True)]
+        return [
+            f"{package_path}: {each}"
+            for each in damages(self.it.settings.packages_folder, package_path, files, deep=True)
+        ]
 
     # The clock
 
@@ -118,24 +125,34 @@ class Mishaps(RuleBasedStateMachine):
             self.it.set_clock(0)
 
     def _patch_clock(self) -> None:
-        clocked = [apscheduler.schedulers.base, apscheduler.triggers.interval, *(
-            module for name, module in sys.modules.items()
-            if name.partition(".")[0] in ("catalog", "pipeline"))]
+        clocked = [
+            apscheduler.schedulers.base,
+            apscheduler.triggers.interval,
+            *(
+                module
+                for name, module in sys.modules.items()
+                if name.partition(".")[0] in ("catalog", "pipeline")
+            ),
+        ]
         for module in clocked:
             if getattr(module, "datetime", None) is datetime:
                 self._patches.setattr(module, "datetime", SetClock)
 
     def _gone(self) -> list[tuple[str, bool]]:
-        return self.it.rows("SELECT path, is_held FROM skills WHERE is_held OR status = 'removed'"
-                            " ORDER BY path")
+        return self.it.rows(
+            "SELECT path, is_held FROM skills WHERE is_held OR status = 'removed' ORDER BY path"
+        )
 
     def assert_times_go_on(self) -> None:
         """Assert that what happened to a skill later says so."""
         for table, column in (("versions", "ingested_at"), ("ingestions", "started_at")):
-            assert self.it.rows(
-                f"SELECT * FROM (SELECT {column} AS at, lag({column}) OVER"
-                f" (PARTITION BY skill ORDER BY id) AS before FROM {table}) WHERE at < before"
-            ) == [], table
+            assert (
+                self.it.rows(
+                    f"SELECT * FROM (SELECT {column} AS at, lag({column}) OVER"
+                    f" (PARTITION BY skill ORDER BY id) AS before FROM {table}) WHERE at < before"
+                )
+                == []
+            ), table
 
     # Quotas
 
@@ -144,20 +161,32 @@ class Mishaps(RuleBasedStateMachine):
         """Run under a quota that lets nothing through, until there is another one."""
         self.it.stop()
         usual = self.it.settings
-        self.it.settings = usual.model_copy(update={"retention": RetentionSettings(
-            **{"versions_per_hour": 100_000, "history_rows": 100_000, **quota})})
+        self.it.settings = usual.model_copy(
+            update={
+                "retention": RetentionSettings(
+                    **{"versions_per_hour": 100_000, "history_rows": 100_000, **quota}
+                )
+            }
+        )
         self.it.start()
         for said in (f"One {number}.", f"Two {number}."):
             write_skill(self.it.root / "quota", description=said)
-            self.it.wait_for(lambda said=said: self.it.rows(
-                "SELECT 1 FROM skills WHERE path = 'quota' AND (description = ? OR coalesced)"
-                " UNION SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published%'", said))
+            self.it.wait_for(
+                lambda said=said: self.it.rows(
+                    "SELECT 1 FROM skills WHERE path = 'quota' AND (description = ? OR coalesced)"
+                    " UNION SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published%'",
+                    said,
+                )
+            )
         self.it.stop()
         self.it.settings = usual
         self.it.start()
         self.it.settle()
-        assert self.it.rows("SELECT 1 FROM skills WHERE path = 'quota' AND description = ?"
-                            " AND NOT coalesced AND package_path NOT NULL", said)
+        assert self.it.rows(
+            "SELECT 1 FROM skills WHERE path = 'quota' AND description = ?"
+            " AND NOT coalesced AND package_path NOT NULL",
+            said,
+        )
 
     # Helpers
 
@@ -169,8 +198,9 @@ class Mishaps(RuleBasedStateMachine):
         chance, said = random.Random(number), f"Number {number}."
         for at in range(SWARM):
             write_skill(self.it.root / f"swarm/s{at}", description=said)
-        while self.it.rows("SELECT count(*) FROM skills WHERE path LIKE 'swarm/%'"
-                           " AND description = ?", said) != [(SWARM,)]:
+        while self.it.rows(
+            "SELECT count(*) FROM skills WHERE path LIKE 'swarm/%' AND description = ?", said
+        ) != [(SWARM,)]:
             self.it.kill_helper(chance)
             self.it.wait_for(lambda: True)  # the program itself lives
             time.sleep(chance.uniform(0.0, 0.05))

@@ -40,9 +40,17 @@ class World:
         """Open the catalog as a start of the program does."""
         store = Store.open(self.folder / "catalog.db")
         store.set_roots(self.roots, "rules", NOON)
-        list(store.publish_into(
-            Packaging(PackageFolder(self.packages), originals.opened, in_place=in_place,
-                      at_work=Crew().at_work), NOON))
+        list(
+            store.publish_into(
+                Packaging(
+                    PackageFolder(self.packages),
+                    originals.opened,
+                    in_place=in_place,
+                    at_work=Crew().at_work,
+                ),
+                NOON,
+            )
+        )
         return store
 
     def restart(self, *, in_place: bool = False) -> None:
@@ -88,7 +96,8 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
     public = db.execute(
         "SELECT s.skill_id, s.package_path, v.id, v.package_path, has_package(s.path)"
         " FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id"
-        " WHERE s.status = 'active'").fetchall()
+        " WHERE s.status = 'active'"
+    ).fetchall()
     for skill_id, path, version, same_path, expected in public:
         if not expected:
             if path:
@@ -101,8 +110,12 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
         if not where.is_symlink() or where.resolve() != packages / path:
             yield f"{skill_id}: current is not {path}"
         yield from (f"{path}/{name}" for name in wrong_files(db, version, packages / path))
-    named = {path for path, in db.execute(
-        "SELECT package_path FROM versions WHERE package_path IS NOT NULL")}
+    named = {
+        path
+        for (path,) in db.execute(
+            "SELECT package_path FROM versions WHERE package_path IS NOT NULL"
+        )
+    }
     for shelf in packages.glob("[!.]*"):
         for version in shelf.iterdir():
             if version.name != "current" and f"{shelf.name}/{version.name}" not in named:
@@ -111,24 +124,33 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
 
 def wrong_files(db: Database | sqlite3.Connection, version: int, package: Path) -> list[str]:
     """Return the files in which a package differs from what the catalog has of a version."""
-    expected = {path: (sha256, mode) for path, sha256, mode in db.execute(
-        "SELECT path, sha256, mode FROM files WHERE version = ?", [version]).fetchall()}
+    expected = {
+        path: (sha256, mode)
+        for path, sha256, mode in db.execute(
+            "SELECT path, sha256, mode FROM files WHERE version = ?", [version]
+        ).fetchall()
+    }
     found = {
         str(file.relative_to(package)): (
             hashlib.sha256(file.read_bytes()).hexdigest(),
-            {0o444: "644", 0o555: "755"}.get(file.stat().st_mode & 0o777))
-        for file in package.rglob("*") if not file.is_dir()
+            {0o444: "644", 0o555: "755"}.get(file.stat().st_mode & 0o777),
+        )
+        for file in package.rglob("*")
+        if not file.is_dir()
     }
-    return sorted(name for name in expected.keys() | found.keys()
-                  if expected.get(name) != found.get(name))
+    return sorted(
+        name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)
+    )
 
 
 def audits(world: World) -> list[Difference]:
     """Return where the catalog contradicts itself or what is published."""
     packaging = world.store.packager.packaging
     assert packaging
-    return [*audit.of_catalog(world.store.db),
-            *of_packages(world.store.db, packaging.folder, packaging.packages)]
+    return [
+        *audit.of_catalog(world.store.db),
+        *of_packages(world.store.db, packaging.folder, packaging.packages),
+    ]
 
 
 def later(minutes: int) -> datetime:

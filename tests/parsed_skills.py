@@ -18,26 +18,28 @@ _WITH_UNDERSCORES = {"when_to_use", "input_schema", "output_schema"}
 
 def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
     """Return a file of a skill as reading gives it."""
-    return FileEntry(path, 1, "0" * 64, 0o755 if executable else 0o644,
-                     kind_of(path, "SKILL.md"), is_text)
+    return FileEntry(
+        path, 1, "0" * 64, 0o755 if executable else 0o644, kind_of(path, "SKILL.md"), is_text
+    )
 
 
-def skill(
-    body: str = BODY, *files: str | FileEntry, whole: bool = True, **fields: Any
-) -> Skill:
+def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **fields: Any) -> Skill:
     """Return a skill with this body, these files beside SKILL.md and these fields.
 
     In most names of fields `_` stands for `-`. Those not given are good ones.
     """
-    named = {name if name in _WITH_UNDERSCORES else name.replace("_", "-"): value
-             for name, value in fields.items()}
+    named = {
+        name if name in _WITH_UNDERSCORES else name.replace("_", "-"): value
+        for name, value in fields.items()
+    }
     frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
     parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
     entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
     declared, misfits = declare(frontmatter)
-    return Skill("sample", None, "SKILL.md", parsed, declared,
-                 (file("SKILL.md"), *entries), whole, misfits)
+    return Skill(
+        "sample", None, "SKILL.md", parsed, declared, (file("SKILL.md"), *entries), whole, misfits
+    )
 
 
 def found(profile: str, of: Skill) -> tuple[Finding, ...]:

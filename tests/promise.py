@@ -39,8 +39,11 @@ PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
 DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
 FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md"]
 
-folders = st.builds(lambda parent, name: f"{parent}/{name}" if parent else name,
-                    st.sampled_from(PARENTS), st.sampled_from(NAMES))
+folders = st.builds(
+    lambda parent, name: f"{parent}/{name}" if parent else name,
+    st.sampled_from(PARENTS),
+    st.sampled_from(NAMES),
+)
 descriptions = st.sampled_from(DESCRIPTIONS)
 contents = st.binary(max_size=64)
 archives = st.sampled_from(["pack.zip", "team/pack.tgz", "b/inner/pack.skill", "other.tar.gz"])
@@ -59,8 +62,12 @@ class Life(Departures, Mishaps):
         self.top = Path(tempfile.mkdtemp(prefix="promise-"))
         self.outside = self.top / "outside"
         self.outside.mkdir()
-        write_skill(self.outside / SECRET, name="same", description=MARK,
-                    files={"notes.md": MARK, "scripts/run.py": MARK})
+        write_skill(
+            self.outside / SECRET,
+            name="same",
+            description=MARK,
+            files={"notes.md": MARK, "scripts/run.py": MARK},
+        )
         write_skill(self.outside / SECRET / "inner", name="same", description=MARK)
         self.locked: list[tuple[Path, int]] = []
         self._bound = ExitStack()
@@ -83,8 +90,9 @@ class Life(Departures, Mishaps):
     def write(self, folder: str, description: str, file: str, content: bytes) -> None:
         """Write a skill file by file, as `cp -r` does."""
         with suppress(OSError):
-            write_skill(self.it.root / folder, name="same", description=description,
-                        files={file: content})
+            write_skill(
+                self.it.root / folder, name="same", description=description, files={file: content}
+            )
 
     @rule(folder=folders, description=descriptions)
     def write_slowly(self, folder: str, description: str) -> None:
@@ -119,10 +127,16 @@ class Life(Departures, Mishaps):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._packed(archive, description, inner).rename(path)
 
-    @rule(archive=archives, description=descriptions, share=st.floats(0.1, 0.9),
-          rests=st.sampled_from([0.0, 0.05, 0.3]), is_completed=st.booleans())
-    def copy_archive(self, archive: str, description: str, share: float, rests: float,
-                     is_completed: bool) -> None:
+    @rule(
+        archive=archives,
+        description=descriptions,
+        share=st.floats(0.1, 0.9),
+        rests=st.sampled_from([0.0, 0.05, 0.3]),
+        is_completed=st.booleans(),
+    )
+    def copy_archive(
+        self, archive: str, description: str, share: float, rests: float, is_completed: bool
+    ) -> None:
         """Copy an archive in two parts with a rest between them; or the first part alone."""
         data = self._packed(archive, description, "inner").read_bytes()
         cut = int(len(data) * share)
@@ -203,8 +217,13 @@ class Life(Departures, Mishaps):
     @rule(folder=folders, other=folders)
     def exchange(self, folder: str, other: str) -> None:
         """Let two folders change places in one step."""
-        _libc.renameat2(-100, os.fsencode(self.it.root / folder), -100,
-                        os.fsencode(self.it.root / other), _RENAME_EXCHANGE)
+        _libc.renameat2(
+            -100,
+            os.fsencode(self.it.root / folder),
+            -100,
+            os.fsencode(self.it.root / other),
+            _RENAME_EXCHANGE,
+        )
 
     @rule(folder=folders)
     def move_out(self, folder: str) -> None:
@@ -253,8 +272,11 @@ class Life(Departures, Mishaps):
     # Permissions
 
     @precondition(lambda self: self.serving is Serving)
-    @rule(folder=folders, name=st.sampled_from(["", "SKILL.md", "scripts"]),
-          mode=st.sampled_from([0o000, 0o100, 0o400]))
+    @rule(
+        folder=folders,
+        name=st.sampled_from(["", "SKILL.md", "scripts"]),
+        mode=st.sampled_from([0o000, 0o100, 0o400]),
+    )
     def lock(self, folder: str, name: str, mode: int) -> None:
         """Take away the right to read, to enter, or both."""
         path = self.it.root / folder / name
@@ -296,8 +318,11 @@ class Life(Departures, Mishaps):
         assert isinstance(self.it, ServingProcess)
         self.it.suspend()
         for number in range(times):
-            write_skill(self.it.root / "burst", description=f"Burst {number}.",
-                        files={f"f{number % 7}": str(number)})
+            write_skill(
+                self.it.root / "burst",
+                description=f"Burst {number}.",
+                files={f"f{number % 7}": str(number)},
+            )
         self.delete(folder)
         self.it.resume()
 
@@ -332,16 +357,24 @@ class Life(Departures, Mishaps):
         self.assert_times_go_on()
         found = self._differences()
         assert found == [], found
-        stands_in = {path for path, in self.it.rows(
-            "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL")}
+        stands_in = {
+            path
+            for (path,) in self.it.rows(
+                "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL"
+            )
+        }
         live, anew = _content(self.it.settings), _content(self._anew())
-        for top in [path for path, row in anew.items()
-                    if path == top_of_archive(path) and dict(row)["status"] == "rejected"]:
+        for top in [
+            path
+            for path, row in anew.items()
+            if path == top_of_archive(path) and dict(row)["status"] == "rejected"
+        ]:
             # Of a refused archive each skill that was known in it says so, or the archive itself.
             inside = [path for path in live if top_of_archive(path) == top]
             assert inside
-            assert all(path in stands_in or dict(live[path])["status"] == "rejected"
-                       for path in inside), inside
+            assert all(
+                path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
+            ), inside
             anew.pop(top)
             for path in inside:
                 live.pop(path)
@@ -354,7 +387,8 @@ class Life(Departures, Mishaps):
         if not stands_in:
             text = (self.top / "anew/index/default.xml").read_text("utf-8")
             assert _without_versions(self.it.index()) == _without_versions(
-                text.replace(str(self.top / "anew"), str(self.it.settings.data)))
+                text.replace(str(self.top / "anew"), str(self.it.settings.data))
+            )
 
     def _differences(self) -> list[Difference]:
         return reconcile._Look(self.it.settings, serial, lambda _: None).differences()
@@ -374,11 +408,20 @@ class Life(Departures, Mishaps):
 
     def _marked(self) -> list[str]:
         """Return the tables and packages that hold text from outside of the root."""
-        found = [path for path in (self.it.settings.packages_folder).rglob("*.*")
-                 if path.is_file() and MARK.encode() in path.read_bytes()]
+        found = [
+            path
+            for path in (self.it.settings.packages_folder).rglob("*.*")
+            if path.is_file() and MARK.encode() in path.read_bytes()
+        ]
         tables = self.it.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-        return [*map(str, found), *(table for table, in tables if any(
-            MARK in repr(row) for row in self.it.rows(f'SELECT * FROM "{table}"')))]
+        return [
+            *map(str, found),
+            *(
+                table
+                for (table,) in tables
+                if any(MARK in repr(row) for row in self.it.rows(f'SELECT * FROM "{table}"'))
+            ),
+        ]
 
     def _packed(self, archive: str, description: str, inner: str) -> Path:
         """Make an archive elsewhere, of a skill and perhaps another one beside it."""
@@ -453,7 +496,10 @@ def _accepted(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(row.items())
 
 
-def _without_status(rows: dict[str, tuple[tuple[str, Any], ...]],
-                    ) -> dict[str, tuple[tuple[str, Any], ...]]:
-    return {path: tuple((key, value) for key, value in row
-                        if key not in ("status", "shadowed_by")) for path, row in rows.items()}
+def _without_status(
+    rows: dict[str, tuple[tuple[str, Any], ...]],
+) -> dict[str, tuple[tuple[str, Any], ...]]:
+    return {
+        path: tuple((key, value) for key, value in row if key not in ("status", "shadowed_by"))
+        for path, row in rows.items()
+    }

@@ -29,11 +29,18 @@ class Serving:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.root = folder / "root"
         self.root.mkdir(parents=True, exist_ok=True)
-        self.settings = Settings(**{
-            "watched": self.root, "data": folder / "data", "settle_quiet": 0.1,
-            "rescan_every": 3600.0, "poll_every": 0.2, "site": {"enabled": False},
-            "retention": RetentionSettings(versions_per_hour=100_000, history_rows=100_000),
-            **settings})
+        self.settings = Settings(
+            **{
+                "watched": self.root,
+                "data": folder / "data",
+                "settle_quiet": 0.1,
+                "rescan_every": 3600.0,
+                "poll_every": 0.2,
+                "site": {"enabled": False},
+                "retention": RetentionSettings(versions_per_hour=100_000, history_rows=100_000),
+                **settings,
+            }
+        )
         self.failure: BaseException | None = None
         self.service: Service | None = None
         self._thread: threading.Thread | None = None
@@ -68,8 +75,9 @@ class Serving:
         self._await_scan_after(before)
 
     def _await_scan_after(self, scan: int) -> None:
-        self.wait_for(lambda: self.rows(
-            "SELECT 1 FROM scans WHERE id > ? AND took_ms IS NOT NULL", scan))
+        self.wait_for(
+            lambda: self.rows("SELECT 1 FROM scans WHERE id > ? AND took_ms IS NOT NULL", scan)
+        )
         self.wait_for(self.is_quiet)
 
     def _run(self, begun: threading.Event) -> None:
@@ -98,8 +106,11 @@ class Serving:
         self._ticks += 1
         said = f"Tick {self._ticks}."
         write_skill(self.root / "sentinel", description=said)
-        self.wait_for(lambda: self.rows(
-            "SELECT 1 FROM skills WHERE path = 'sentinel' AND description = ?", said))
+        self.wait_for(
+            lambda: self.rows(
+                "SELECT 1 FROM skills WHERE path = 'sentinel' AND description = ?", said
+            )
+        )
         self.wait_for(self.is_quiet)
         if self.health()["watcher_mode"] == "polling":  # the look that saw it may have begun before
             for _ in range(2):
@@ -126,7 +137,7 @@ class Serving:
 
     def health(self) -> dict[str, Any]:
         """Return the health row."""
-        names = [name for name, in self.rows("SELECT name FROM pragma_table_info('health')")]
+        names = [name for (name,) in self.rows("SELECT name FROM pragma_table_info('health')")]
         rows = self.rows("SELECT * FROM health")
         return dict(zip(names, rows[0], strict=False)) if rows else {}
 
@@ -157,22 +168,43 @@ class ServingProcess(Serving):
 
     def start(self) -> "ServingProcess":
         """Start the program, and return once everything is listened to."""
-        env = {f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name)) for name in
-               ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")}
+        env = {
+            f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name))
+            for name in ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")
+        }
         env["SKILLDROP_RETENTION"] = self.settings.retention.model_dump_json(exclude_none=True)
         if self.clock.exists():
-            env |= {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.clock),
-                    "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                    "NO_FAKE_STAT": "1"}
+            env |= {
+                "LD_PRELOAD": str(FAKETIME),
+                "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+                "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                "NO_FAKE_STAT": "1",
+            }
         site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*self.prefix, Path(sys.executable).with_name("skilldrop"), "--watched", self.root,
-                 "--data", self.settings.data, "up", *site],
-                env=os.environ | env, stdout=log, stderr=log)
+                [
+                    *self.prefix,
+                    Path(sys.executable).with_name("skilldrop"),
+                    "--watched",
+                    self.root,
+                    "--data",
+                    self.settings.data,
+                    "up",
+                    *site,
+                ],
+                env=os.environ | env,
+                stdout=log,
+                stderr=log,
+            )
         pid = self.process.pid
-        self.wait_for(lambda: self.health().get("service_pid") == pid
-                      and self.health()["watcher_mode"] != "stopped")
+        self.wait_for(
+            lambda: (
+                self.health().get("service_pid") == pid
+                and self.health()["watcher_mode"] != "stopped"
+            )
+        )
         return self
 
     def stop(self) -> None:
@@ -220,6 +252,7 @@ class ServingProcess(Serving):
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """Wait until something is true, and return it; a program that ends fails at once."""
+
         def checked() -> Any:
             if self.process and self.process.poll() is not None:
                 raise AssertionError(f"it ended: {self.log.read_text()}")

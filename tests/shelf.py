@@ -19,7 +19,8 @@ class Shelf:
         self.root = top / "watched"
         self.root.mkdir(parents=True, exist_ok=True)
         self.settings = config.load(None, self.root, top / "var").model_copy(
-            update={"settle_quiet": 0, "publish": publish})
+            update={"settle_quiet": 0, "publish": publish}
+        )
         self.packages = self.settings.packages_folder
         self._db: Database | None = None
 

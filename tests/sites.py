@@ -26,22 +26,32 @@ COMPANY = IndexSpec("company", levels=("enterprise",))
 def fill(store: Store) -> Store:
     """Put one skill of each kind of fate into a catalog."""
     rooted(store, RootSpec(ROOT), RootSpec("/company", "enterprise"))
-    store.apply([
-        judged("word-count", "Counts words. Use when asked how long a text is.",
-               allowed_tools="Read Bash(wc:*)", tags=("text", "writing"), license="MIT",
-               findings=[ODD]),
-        judged("会议纪要", "把会议录音整理成纪要。"),
-        judged("secret", "For people only.", model_invocable=False, allowed_tools="Bash"),
-        judged("zz-large", "x" * 900, allowed_tools="Bashful"),
-        judged("mine/dup", name="dup"),
-        judged("dup", name="dup", root="/company", level="enterprise"),
-        refused("broken"),
-        judged("gone"),
-        judged("worse"),
-    ], trigger="start", at=NOON)
+    store.apply(
+        [
+            judged(
+                "word-count",
+                "Counts words. Use when asked how long a text is.",
+                allowed_tools="Read Bash(wc:*)",
+                tags=("text", "writing"),
+                license="MIT",
+                findings=[ODD],
+            ),
+            judged("会议纪要", "把会议录音整理成纪要。"),
+            judged("secret", "For people only.", model_invocable=False, allowed_tools="Bash"),
+            judged("zz-large", "x" * 900, allowed_tools="Bashful"),
+            judged("mine/dup", name="dup"),
+            judged("dup", name="dup", root="/company", level="enterprise"),
+            refused("broken"),
+            judged("gone"),
+            judged("worse"),
+        ],
+        trigger="start",
+        at=NOON,
+    )
     store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
-    store.set_pending(Place(ROOT, "copying", "project"), "copying", "copying", NOON,
-                      "still changing")
+    store.set_pending(
+        Place(ROOT, "copying", "project"), "copying", "copying", NOON, "still changing"
+    )
     store.set_strays(ROOT, "", [("loose", WRONG._replace(message="No skill.", fix="Move it."))])
     store.set_indexes([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):
@@ -65,7 +75,8 @@ class Site:
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         """Ask in any way that httpx knows."""
         response: httpx.Response = self.runner.run(
-            getattr(self.datasette.client, method)(path, **more))
+            getattr(self.datasette.client, method)(path, **more)
+        )
         return response
 
     def rows(self, path: str, **params: Any) -> list[dict[str, Any]]:
@@ -108,6 +119,7 @@ def serving() -> Iterator[Callable[..., Site]]:
     """Give the function that serves a catalog file in this process, until the end."""
     sites = []
     with asyncio.Runner() as runner:
+
         def serve(catalog: Path, **options: Any) -> Site:
             sites.append(Site(server.application(catalog, **options), runner))
             return sites[-1]

@@ -34,8 +34,11 @@ def added(root: RootSpec, *sources: Path, replace: bool = False) -> list[Additio
 def contents(root: RootSpec) -> dict[str, str]:
     """Return every file of a root with its text."""
     top = Path(root.path)
-    return {str(file.relative_to(top)): file.read_text() for file in sorted(top.rglob("*"))
-            if file.is_file()}
+    return {
+        str(file.relative_to(top)): file.read_text()
+        for file in sorted(top.rglob("*"))
+        if file.is_file()
+    }
 
 
 def test_a_folder_is_copied_whole_with_modes_and_links(
@@ -111,12 +114,15 @@ def test_a_copy_that_fails_leaves_the_root_as_it_was(
         assert contents(root) == before
 
 
-@pytest.mark.parametrize(("make", "complaint"), [
-    (lambda top: top / "root" / "inside", "lies in the root"),
-    (lambda top: top, "or the root in it"),
-    (lambda top: top / "notes.txt", "neither a folder nor an archive"),
-    (lambda top: top / "draft.tmp", "a name that scans do not read"),
-])
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda top: top / "root" / "inside", "lies in the root"),
+        (lambda top: top, "or the root in it"),
+        (lambda top: top / "notes.txt", "neither a folder nor an archive"),
+        (lambda top: top / "draft.tmp", "a name that scans do not read"),
+    ],
+)
 def test_a_source_that_will_not_do_is_named(
     root: RootSpec, tmp_path: Path, make: Any, complaint: str
 ) -> None:
@@ -155,9 +161,17 @@ def call(tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "watched").mkdir()
 
     def run(*words: object) -> Any:
-        return CliRunner().invoke(cli, ["--watched", str(tmp_path / "watched"), "--data",
-                                        str(tmp_path / "data"), *map(str, words)],
-                                  standalone_mode=False)
+        return CliRunner().invoke(
+            cli,
+            [
+                "--watched",
+                str(tmp_path / "watched"),
+                "--data",
+                str(tmp_path / "data"),
+                *map(str, words),
+            ],
+            standalone_mode=False,
+        )
 
     yield run
     shutil.rmtree(tmp_path / "data", ignore_errors=True)

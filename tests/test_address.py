@@ -28,8 +28,11 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
 
 @pytest.mark.parametrize(
     ("host", "complaint"),
-    [("192.0.2.1", "this machine does not have that address"),
-     ("no host", "no such host is known"), ("a" * 64 + ".org", "no such host is known")],
+    [
+        ("192.0.2.1", "this machine does not have that address"),
+        ("no host", "no such host is known"),
+        ("a" * 64 + ".org", "no such host is known"),
+    ],
 )
 def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None:
     """A misspelt address is one sentence and not a traceback."""
@@ -39,8 +42,12 @@ def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None
 
 @pytest.mark.parametrize(
     ("host", "url"),
-    [("127.0.0.1", "http://127.0.0.1:80/"), ("0.0.0.0", "http://127.0.0.1:80/"),
-     ("::", "http://[::1]:80/"), ("example.org", "http://example.org:80/")],
+    [
+        ("127.0.0.1", "http://127.0.0.1:80/"),
+        ("0.0.0.0", "http://127.0.0.1:80/"),
+        ("::", "http://[::1]:80/"),
+        ("example.org", "http://example.org:80/"),
+    ],
 )
 def test_a_browser_can_follow_the_url(host: str, url: str) -> None:
     """An address that means all of them is shown as the one that leads here."""

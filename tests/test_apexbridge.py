@@ -50,30 +50,48 @@ def test_the_documented_package_is_loadable_with_its_findings() -> None:
     (lenient,) = judged(SAMPLES / "lenient", "lenient")
     (strict,) = judged(SAMPLES / "lenient", "strict")
     assert (lenient.loadable, strict.loadable) == (True, False)
-    assert codes(lenient) == codes(strict) == {
-        "required-field-missing": 6, "permissions-outdated": 1}
+    assert (
+        codes(lenient) == codes(strict) == {"required-field-missing": 6, "permissions-outdated": 1}
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("wrong-fields", {
-            "required-field-missing": 1, "field-malformed": 5, "version-not-semantic": 1,
-            "package-type-unknown": 1, "protocol-unknown": 1, "triggers-empty": 1,
-            "schema-invalid": 1, "schema-dialect-unknown": 1, "schema-reference-outside": 1,
-            "security-value-unknown": 2, "security-incomplete": 1, "permissions-outdated": 1,
-            "resource-outside-folder": 1, "resource-missing": 1, "section-missing": 6,
-        }),
-        ("wrong-tools", {
-            "field-malformed": 3, "schema-invalid": 1, "allowlist-missing": 1, "tool-twice": 1,
-            "tool-incomplete": 1,
-        }),
+        (
+            "wrong-fields",
+            {
+                "required-field-missing": 1,
+                "field-malformed": 5,
+                "version-not-semantic": 1,
+                "package-type-unknown": 1,
+                "protocol-unknown": 1,
+                "triggers-empty": 1,
+                "schema-invalid": 1,
+                "schema-dialect-unknown": 1,
+                "schema-reference-outside": 1,
+                "security-value-unknown": 2,
+                "security-incomplete": 1,
+                "permissions-outdated": 1,
+                "resource-outside-folder": 1,
+                "resource-missing": 1,
+                "section-missing": 6,
+            },
+        ),
+        (
+            "wrong-tools",
+            {
+                "field-malformed": 3,
+                "schema-invalid": 1,
+                "allowlist-missing": 1,
+                "tool-twice": 1,
+                "tool-incomplete": 1,
+            },
+        ),
         ("wrong-files", {"entry-missing": 1, "resource-missing": 1, "code-outside-scripts": 1}),
     ],
 )
-def test_a_bad_package_has_all_its_findings_at_once(
-    name: str, expected: dict[str, int]
-) -> None:
+def test_a_bad_package_has_all_its_findings_at_once(name: str, expected: dict[str, int]) -> None:
     """Nothing that is wrong hides what else is; lenient loads it, strict does not."""
     (lenient,) = judged(SAMPLES / "bad" / name, "lenient")
     (strict,) = judged(SAMPLES / "bad" / name, "strict")
@@ -83,6 +101,7 @@ def test_a_bad_package_has_all_its_findings_at_once(
 
 # The whole flow: from a watched folder to catalog, search, pages and index
 
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Return the settings of a lenient root with all samples, the old ones migrated, too."""
@@ -90,7 +109,8 @@ def settings(tmp_path: Path) -> Settings:
     list(migrate_paths([SAMPLES / "old"], How(output=tmp_path / "watched" / "migrated")))
     (tmp_path / "skilldrop.toml").write_text(
         'settle_quiet = 0\n[[roots]]\npath = "watched"\nprofiles = ["spec", "apexbridge"]\n',
-        "utf-8")
+        "utf-8",
+    )
     return config.load(tmp_path / "skilldrop.toml")
 
 
@@ -113,36 +133,51 @@ def test_a_scan_takes_in_what_lenient_loads(scanned: Database) -> None:
     assert rejected
     assert set(statuses.values()) == {"active", "rejected"}
     assert (statuses["migrated/dice"], statuses["migrated/greeting"]) == ("active", "active")
-    assert {row[0] for row in scanned.execute(
-        "SELECT DISTINCT profile FROM findings")} >= {"spec", "apexbridge"}
+    assert {row[0] for row in scanned.execute("SELECT DISTINCT profile FROM findings")} >= {
+        "spec",
+        "apexbridge",
+    }
 
 
 def test_what_is_declared_is_in_columns_and_tables(scanned: Database) -> None:
     """Numbers are numbers, lists and schemas are JSON, and each tool has its row."""
     (weather,) = scanned.query(
         "SELECT a.* FROM apexbridge_skills AS a JOIN skills AS s ON s.id = a.skill"
-        " WHERE s.name = 'weather-query'")
+        " WHERE s.name = 'weather-query'"
+    )
     assert (weather["type"], weather["protocol"], weather["network"]) == (
-        "service", None, "allowlist")
+        "service",
+        None,
+        "allowlist",
+    )
     assert (weather["timeout_ms"], weather["memory_mb"], weather["ttl"]) == (5000, 128, 300.0)
     assert (weather["cacheable"], weather["requires_filesystem"]) == (1, 1)
     assert json.loads(weather["environment"]) == {"TZ": "Asia/Shanghai"}
     city = json.loads(weather["input_schema"])["properties"]
     assert (city["days"]["maximum"], city["postcode"]["default"]) == (7, "01067")
     assert json.loads(weather["output_schema"])["properties"]["rain"]["default"] is False
-    tools = [tuple(row) for row in scanned.execute(
-        "SELECT t.position, t.name, t.kind FROM abp_tools AS t JOIN skills AS s ON s.id = t.skill"
-        " WHERE s.name = 'unit-converter' ORDER BY t.position")]
+    tools = [
+        tuple(row)
+        for row in scanned.execute(
+            "SELECT t.position, t.name, t.kind FROM abp_tools AS t JOIN skills AS s ON s.id = t.skill"
+            " WHERE s.name = 'unit-converter' ORDER BY t.position"
+        )
+    ]
     assert tools == [(0, "convert", None), (1, "list-units", "query")]
     (parameters,) = scanned.execute(
-        "SELECT parameters FROM abp_tools WHERE name = 'convert'").fetchone()
+        "SELECT parameters FROM abp_tools WHERE name = 'convert'"
+    ).fetchone()
     assert json.loads(parameters)["quantity"] == {"type": "number", "required": True}
 
 
 @pytest.mark.parametrize(
     ("words", "name"),
-    [("will it rain", "weather-query"), ("今天天气", "weather-query"),
-     ("weather_query", "weather-query"), ("convert to celsius", "unit-converter")],
+    [
+        ("will it rain", "weather-query"),
+        ("今天天气", "weather-query"),
+        ("weather_query", "weather-query"),
+        ("convert to celsius", "unit-converter"),
+    ],
 )
 def test_the_search_finds_a_skill_by_what_triggers_it(
     scanned: Database, words: str, name: str
@@ -151,9 +186,7 @@ def test_the_search_finds_a_skill_by_what_triggers_it(
     assert [hit.name for hit in search.find(scanned, words)] == [name]
 
 
-def test_the_index_lists_packages_by_their_priority(
-    scanned: Database, settings: Settings
-) -> None:
+def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
     """The higher priority comes first; what declares none comes last, by name."""
     text = (settings.index_folder / "default.xml").read_text("utf-8")
     names = ["weather-query", "unit-converter", "dice", "documented", "greeting", "wrong-fields"]
@@ -164,8 +197,9 @@ def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:
     """Return the rows of a canned query, asked of the real site."""
     site: Datasette = server.application(settings.catalog_path)
     with asyncio.Runner() as runner:
-        answer = runner.run(site.client.get(
-            f"/catalog/{query}.json", params={"_shape": "array", **params}))
+        answer = runner.run(
+            site.client.get(f"/catalog/{query}.json", params={"_shape": "array", **params})
+        )
         page = runner.run(site.client.get(f"/catalog/{query}", params=params))
     site.executor.shutdown()
     for database in site.databases.values():
@@ -183,24 +217,29 @@ def test_canned_queries_answer_the_questions_of_an_operator(
     assert {(row["name"], row["network_allowlist"], row["declared_in"]) for row in network} == {
         ("weather-query", '["https://api.weather.example"]', "security"),
         ("documented", "[]", "permissions"),
-        ("wrong-tools", "[]", "security"), ("wrong-fields", "[]", "security"),
+        ("wrong-tools", "[]", "security"),
+        ("wrong-fields", "[]", "security"),
     }
-    assert [(row["tool"], row["kind"]) for row in ask(settings, "abp_tools_by_skill", name="unit")
-            ] == [("convert", "query"), ("list-units", "query")]
-    assert [(row["skill"], row["kind"]) for row in ask(settings, "triggered_by", words="RAIN")
-            ] == [("weather-query", "phrase")]
+    assert [
+        (row["tool"], row["kind"]) for row in ask(settings, "abp_tools_by_skill", name="unit")
+    ] == [("convert", "query"), ("list-units", "query")]
+    assert [(row["skill"], row["kind"]) for row in ask(settings, "triggered_by", words="RAIN")] == [
+        ("weather-query", "phrase")
+    ]
 
 
 def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
     """The rows of a package, of its tools and of what it declares can be looked at."""
     site: Datasette = server.application(settings.catalog_path)
     pages = ["apexbridge_skills", "abp_tools"] + [
-        f"{table}/{row[0]}" for table, key in
-        (("skills", "id"), ("apexbridge_skills", "skill"), ("abp_tools", "id"))
-        for row in scanned.execute(f"SELECT {key} FROM {table}")]
+        f"{table}/{row[0]}"
+        for table, key in (("skills", "id"), ("apexbridge_skills", "skill"), ("abp_tools", "id"))
+        for row in scanned.execute(f"SELECT {key} FROM {table}")
+    ]
     with asyncio.Runner() as runner:
-        answers = {page: runner.run(site.client.get(f"/catalog/{page}")).status_code
-                   for page in pages}
+        answers = {
+            page: runner.run(site.client.get(f"/catalog/{page}")).status_code for page in pages
+        }
     site.executor.shutdown()
     for database in site.databases.values():
         database.close()
@@ -218,9 +257,7 @@ def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) 
     assert scanned.execute("SELECT count(*) FROM ingestions").fetchone() == before
 
 
-def test_a_package_of_an_older_catalog_is_filled_in(
-    scanned: Database, settings: Settings
-) -> None:
+def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings: Settings) -> None:
     """Where the tables are new, the next look at an unchanged folder fills them."""
     store = open_store(settings)
     store.db.execute("DELETE FROM apexbridge_skills")
@@ -239,9 +276,11 @@ def test_a_package_that_becomes_an_ordinary_skill_leaves_the_tables() -> None:
     first = ApexBridge(type="direct", tools=(AbpTool("a"), AbpTool("b", parameters={"x": 1})))
     second = ApexBridge(network="none", cacheable=False, tools=(AbpTool("c", kind="query"),))
     for declared, expected in ((first, ["a", "b"]), (second, ["c"]), (None, [])):
-        store.apply([accepted("weather", apexbridge=declared, body=str(declared))],
-                    trigger="event", at=NOON)
+        store.apply(
+            [accepted("weather", apexbridge=declared, body=str(declared))], trigger="event", at=NOON
+        )
         assert [row[0] for row in store.db.execute("SELECT name FROM abp_tools")] == expected
         assert store.db.execute("SELECT count(*) FROM apexbridge_skills").fetchone() == (
-            int(declared is not None),)
+            int(declared is not None),
+        )
     store.db.conn.close()

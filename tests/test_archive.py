@@ -54,8 +54,10 @@ def found(root: Path, limits: Limits = disk.DEFAULT_LIMITS) -> dict[str, Snapsho
 
 def codes(root: Path, limits: Limits = disk.DEFAULT_LIMITS) -> dict[str, list[str]]:
     """Return the codes of the problems of every skill folder in the archives of a root."""
-    return {path: [problem.code for problem in snapshot.problems]
-            for path, snapshot in found(root, limits).items()}
+    return {
+        path: [problem.code for problem in snapshot.problems]
+        for path, snapshot in found(root, limits).items()
+    }
 
 
 @pytest.fixture
@@ -73,9 +75,19 @@ def test_a_packed_folder_is_the_folder(
     """Whatever it consists of: its files, digest and problems are those it has unpacked."""
     plain, packed = roots
     top = plain / "top"
-    skill(top / "a", files={"scripts/run.sh": "#!/bin/sh\n", "empty": "", "会议/纪要.md": "文\n",
-                            "assets/nul": b"a\0b", "assets/inner/SKILL.md": "data\n",
-                            ".DS_Store": "junk", "__MACOSX/._x": "junk", "x.zip": b"PK"})
+    skill(
+        top / "a",
+        files={
+            "scripts/run.sh": "#!/bin/sh\n",
+            "empty": "",
+            "会议/纪要.md": "文\n",
+            "assets/nul": b"a\0b",
+            "assets/inner/SKILL.md": "data\n",
+            ".DS_Store": "junk",
+            "__MACOSX/._x": "junk",
+            "x.zip": b"PK",
+        },
+    )
     (top / "a/scripts/run.sh").chmod(0o755)
     (top / "shared").mkdir()
     (top / "shared/notes.md").write_text("Notes.\n")
@@ -106,7 +118,9 @@ def test_a_skill_at_the_top_has_the_path_of_its_archive(tmp_path: Path) -> None:
     """And the skills below it are skills of their own."""
     make_zip(tmp_path / "x.zip", {"SKILL.md": GOOD, "sub/SKILL.md": GOOD, "sub/a.md": "x"})
     assert {path: [file.path for file in one.files] for path, one in found(tmp_path).items()} == {
-        "x.zip!": ["SKILL.md"], "x.zip!/sub": ["SKILL.md", "a.md"]}
+        "x.zip!": ["SKILL.md"],
+        "x.zip!/sub": ["SKILL.md", "a.md"],
+    }
 
 
 def test_names_are_as_they_were_meant(tmp_path: Path) -> None:
@@ -128,8 +142,7 @@ def test_names_are_as_they_were_meant(tmp_path: Path) -> None:
 
 def test_modes_count_where_the_system_of_the_maker_has_them(tmp_path: Path) -> None:
     """A zip from elsewhere has upper bits that mean nothing, and no type of file."""
-    make_zip(tmp_path / "x.zip", {**SKILL, "sample/run": "x"},
-             {"sample/run": stat.S_IFREG | 0o700})
+    make_zip(tmp_path / "x.zip", {**SKILL, "sample/run": "x"}, {"sample/run": stat.S_IFREG | 0o700})
     assert [file.mode for file in found(tmp_path)["x.zip!/sample"].files] == [0o644, 0o755]
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
         info = zipfile.ZipInfo("SKILL.md")
@@ -138,10 +151,20 @@ def test_modes_count_where_the_system_of_the_maker_has_them(tmp_path: Path) -> N
     assert [file.mode for file in found(tmp_path)["x.zip!"].files] == [0o644]
 
 
-@pytest.mark.parametrize("name", [
-    "/etc/x", "sample/../../x", "..", "C:/x", "c:x", "sample\\x", "sample/" + "x" * 256,
-    "sample/" + "/x" * 600, "a\0b",
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/x",
+        "sample/../../x",
+        "..",
+        "C:/x",
+        "c:x",
+        "sample\\x",
+        "sample/" + "x" * 256,
+        "sample/" + "/x" * 600,
+        "a\0b",
+    ],
+)
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_a_path_that_leads_astray_is_refused(
     tmp_path: Path, name: str, make: Callable[..., Path]
@@ -157,11 +180,17 @@ def test_a_path_that_leads_astray_is_refused(
     assert [*codes(tmp_path).values()] == [["archive-path-unsafe"]]
 
 
-@pytest.mark.parametrize(("target", "code"), [
-    ("../x", None), ("../../x", "archive-link-leaves"), ("/etc/passwd", "archive-link-leaves"),
-    ("sub/../../..", "archive-link-leaves"), ("up/../../x", None),
-    ("up/../../../x", "archive-link-leaves"),
-])
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [
+        ("../x", None),
+        ("../../x", "archive-link-leaves"),
+        ("/etc/passwd", "archive-link-leaves"),
+        ("sub/../../..", "archive-link-leaves"),
+        ("up/../../x", None),
+        ("up/../../../x", "archive-link-leaves"),
+    ],
+)
 @pytest.mark.parametrize("is_zip", [True, False])
 def test_links_are_followed_through_the_archive(
     tmp_path: Path, target: str, code: str | None, is_zip: bool
@@ -169,25 +198,36 @@ def test_links_are_followed_through_the_archive(
     """What counts is where they lead in the end, through other links."""
     if is_zip:
         link = stat.S_IFLNK | 0o777
-        make_zip(tmp_path / "x.zip", {**SKILL, "x": "X", "sample/sub/up": "..", "sample/up": "sub",
-                                      "sample/link": target},
-                 {"sample/link": link, "sample/up": link, "sample/sub/up": link})
+        make_zip(
+            tmp_path / "x.zip",
+            {**SKILL, "x": "X", "sample/sub/up": "..", "sample/up": "sub", "sample/link": target},
+            {"sample/link": link, "sample/up": link, "sample/sub/up": link},
+        )
     else:
-        make_tar(tmp_path / "x.tgz", {
-            **SKILL, "x": "X", "sample/sub/up": header(tarfile.SYMTYPE, ".."),
-            "sample/up": header(tarfile.SYMTYPE, "sub"),
-            "sample/link": header(tarfile.SYMTYPE, target)})
+        make_tar(
+            tmp_path / "x.tgz",
+            {
+                **SKILL,
+                "x": "X",
+                "sample/sub/up": header(tarfile.SYMTYPE, ".."),
+                "sample/up": header(tarfile.SYMTYPE, "sub"),
+                "sample/link": header(tarfile.SYMTYPE, target),
+            },
+        )
     (seen,) = found(tmp_path).values()
     refusals = [p.code for p in seen.problems if p.code.startswith("archive")]
     assert refusals == ([code] if code else [])
     assert code or [file.text for file in seen.files if file.path == "link"] == ["X"]
 
 
-@pytest.mark.parametrize("members", [
-    {"sample": "x", "sample/x": "y"},
-    {"sample/x/y": "y", "sample/x": "x"},
-    {"link": header(tarfile.SYMTYPE, "sample"), "link/x": "y"},
-])
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"sample": "x", "sample/x": "y"},
+        {"sample/x/y": "y", "sample/x": "x"},
+        {"link": header(tarfile.SYMTYPE, "sample"), "link/x": "y"},
+    ],
+)
 def test_a_path_through_what_is_no_directory_is_refused(
     tmp_path: Path, members: dict[str, str]
 ) -> None:
@@ -196,10 +236,14 @@ def test_a_path_through_what_is_no_directory_is_refused(
     assert [*codes(tmp_path).values()] == [["archive-duplicate-member"]]
 
 
-@pytest.mark.parametrize(("one", "other"), [
-    ("sample/Straße", "sample/STRASSE"), ("sample/cafe\u0301", "sample/caf\u00e9"),
-    ("Dir/a", "dir/b"),
-])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("sample/Straße", "sample/STRASSE"),
+        ("sample/cafe\u0301", "sample/caf\u00e9"),
+        ("Dir/a", "dir/b"),
+    ],
+)
 def test_names_that_some_systems_take_for_one_are_refused(
     tmp_path: Path, one: str, other: str
 ) -> None:
@@ -229,7 +273,7 @@ def test_a_damaged_archive_is_refused_or_gives_what_was_packed(
     whole = make(tmp_path / name, {**SKILL, "sample/run": "#!/bin/sh\n"}).read_bytes()
     good = found(tmp_path)[f"{name}!/sample"]
     for at in range(0, len(whole), 3):
-        (tmp_path / name).write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
+        (tmp_path / name).write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
         for seen in found(tmp_path).values():
             if seen.digest and make is make_tar:
                 assert seen.digest == good.digest, at
@@ -237,13 +281,21 @@ def test_a_damaged_archive_is_refused_or_gives_what_was_packed(
                 assert {f.sha256 for f in seen.files} <= {f.sha256 for f in good.files}, at
 
 
-@pytest.mark.parametrize(("change", "code"), [
-    pytest.param(lambda data: data[:2600], "archive-truncated", id="in a file"),
-    pytest.param(lambda data: data[:1100], "archive-truncated", id="in a header"),
-    pytest.param(lambda data: data[:1024] + b"\1" + data[1025:], "archive-corrupt", id="rubbish"),
-    pytest.param(lambda data: data[:124] + b"\xff" * 12 + data[136:], "archive-corrupt",
-                 id="a size below zero"),
-])
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        pytest.param(lambda data: data[:2600], "archive-truncated", id="in a file"),
+        pytest.param(lambda data: data[:1100], "archive-truncated", id="in a header"),
+        pytest.param(
+            lambda data: data[:1024] + b"\1" + data[1025:], "archive-corrupt", id="rubbish"
+        ),
+        pytest.param(
+            lambda data: data[:124] + b"\xff" * 12 + data[136:],
+            "archive-corrupt",
+            id="a size below zero",
+        ),
+    ],
+)
 def test_a_tar_ends_where_it_says_so(
     tmp_path: Path, change: Callable[[bytes], bytes], code: str
 ) -> None:
@@ -317,7 +369,10 @@ def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> Non
         (tmp_path / name / "sample").mkdir(parents=True)
         (tmp_path / name / "sample/SKILL.md").write_text(GOOD)
     assert sorted(one.path for one in disk.walk(tmp_path)) == [
-        "x.zip!", r"x.zip\x21/sample", "y.zip/sample"]
+        "x.zip!",
+        r"x.zip\x21/sample",
+        "y.zip/sample",
+    ]
     for path in ("x.zip!/sample", r"x.zip\x21/sample", "y.zip/sample"):
         folder = disk.look(tmp_path, path)
         assert folder is not None
@@ -365,44 +420,88 @@ for archive in disk.walk(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.parametrize(("make", "code"), [
-    pytest.param(lambda root: many_members(root / "x.zip", 1_000_000), "archive-too-many-members",
-                 id="a million members"),
-    pytest.param(lambda root: many_members(root / "x.zip", 40_000), "archive-too-many-members",
-                 id="a directory just small enough to be read"),
-    pytest.param(lambda root: zeros(root / "x.tgz", 512 << 20), "archive-bomb", id="zeros"),
-    pytest.param(lambda root: overlapping(root / "x.zip", 5_000, 10 << 20), "archive-bomb",
-                 id="files that overlap"),
-    pytest.param(lambda root: make_zip(root / "x.zip", {**SKILL, "sample/x": bytes(200 << 20)}),
-                 "archive-bomb", id="a file of zeros"),
-    pytest.param(lambda root: make_tar(root / "x.tgz", {
-        f"{n:0>9}/" * 20: header(tarfile.DIRTYPE) for n in range(3_000)}),
-        "archive-too-many-members", id="deep directories"),
-    pytest.param(lambda root: make_tar(root / "x.tgz", {
-        f"{n}": header(tarfile.SYMTYPE, f"{n + 1}/" + "./" * 2_000) for n in range(5_000)}),
-        "archive-without-skill", id="links that lead to one another"),
-    pytest.param(lambda root: make_tar(root / "x.tgz", {
-        f"{top}/{n}": header(kind, "../d") for n in range(4_000)
-        for top, kind in (("d", tarfile.DIRTYPE), ("l", tarfile.SYMTYPE))}),
-        "archive-without-skill", id="links that all lead to all directories"),
-    pytest.param(lambda root: make_tar(root / "x.tgz", {"9" * 60_000: "x"}), "archive-corrupt",
-                 id="a header of digits"),
-    pytest.param(lambda root: make_tar(root / "x.tgz", {"x" * 1_000_000: "x"}), "archive-corrupt",
-                 id="a header without end"),
-])
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        pytest.param(
+            lambda root: many_members(root / "x.zip", 1_000_000),
+            "archive-too-many-members",
+            id="a million members",
+        ),
+        pytest.param(
+            lambda root: many_members(root / "x.zip", 40_000),
+            "archive-too-many-members",
+            id="a directory just small enough to be read",
+        ),
+        pytest.param(lambda root: zeros(root / "x.tgz", 512 << 20), "archive-bomb", id="zeros"),
+        pytest.param(
+            lambda root: overlapping(root / "x.zip", 5_000, 10 << 20),
+            "archive-bomb",
+            id="files that overlap",
+        ),
+        pytest.param(
+            lambda root: make_zip(root / "x.zip", {**SKILL, "sample/x": bytes(200 << 20)}),
+            "archive-bomb",
+            id="a file of zeros",
+        ),
+        pytest.param(
+            lambda root: make_tar(
+                root / "x.tgz", {f"{n:0>9}/" * 20: header(tarfile.DIRTYPE) for n in range(3_000)}
+            ),
+            "archive-too-many-members",
+            id="deep directories",
+        ),
+        pytest.param(
+            lambda root: make_tar(
+                root / "x.tgz",
+                {f"{n}": header(tarfile.SYMTYPE, f"{n + 1}/" + "./" * 2_000) for n in range(5_000)},
+            ),
+            "archive-without-skill",
+            id="links that lead to one another",
+        ),
+        pytest.param(
+            lambda root: make_tar(
+                root / "x.tgz",
+                {
+                    f"{top}/{n}": header(kind, "../d")
+                    for n in range(4_000)
+                    for top, kind in (("d", tarfile.DIRTYPE), ("l", tarfile.SYMTYPE))
+                },
+            ),
+            "archive-without-skill",
+            id="links that all lead to all directories",
+        ),
+        pytest.param(
+            lambda root: make_tar(root / "x.tgz", {"9" * 60_000: "x"}),
+            "archive-corrupt",
+            id="a header of digits",
+        ),
+        pytest.param(
+            lambda root: make_tar(root / "x.tgz", {"x" * 1_000_000: "x"}),
+            "archive-corrupt",
+            id="a header without end",
+        ),
+    ],
+)
 def test_a_hostile_archive_is_judged_in_bounded_time_and_memory(
     tmp_path: Path, make: Callable[[Path], object], code: str
 ) -> None:
     """In a process that has half a gigabyte and some seconds, imports and all."""
     (tmp_path / "root").mkdir()
     make(tmp_path / "root")
-    done = subprocess.run([sys.executable, "-c", READ, tmp_path / "root", "512", "10"],
-                          cwd=Path(__file__).parents[1], capture_output=True, text=True,
-                          timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, tmp_path / "root", "512", "10"],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (done.stdout, done.stderr[-500:]) == (f"{[code]}\n", "")
 
 
 # With the program itself
+
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
@@ -416,19 +515,32 @@ def test_an_archive_is_followed_through_its_life(
     up: ServingProcess, tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Copied slowly, taken in, replaced, refused and removed: each is seen where people look."""
+
     def status() -> str:
         return subprocess.run(
-            [Path(sys.executable).with_name("skilldrop"), "--watched", up.root,
-             "--data", up.settings.data, "status"],
-            capture_output=True, text=True, check=False).stdout
+            [
+                Path(sys.executable).with_name("skilldrop"),
+                "--watched",
+                up.root,
+                "--data",
+                up.settings.data,
+                "status",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
 
     packed = tmp_path / "packed"
     for name in ("x", "y"):
         skill(packed / name, description=f"Does {name}.", files={"data.bin": os.urandom(4096)})
     slow_copy(up, pack_zip(packed, tmp_path / "pack.zip").read_bytes(), up.root / "pack.zip")
     up.settle()
-    assert up.statuses() == {"pack.zip!": "removed",  # the archive itself is no skill
-                             "pack.zip!/packed/x": "active", "pack.zip!/packed/y": "active"}
+    assert up.statuses() == {
+        "pack.zip!": "removed",  # the archive itself is no skill
+        "pack.zip!/packed/x": "active",
+        "pack.zip!/packed/y": "active",
+    }
     published = up.settings.packages_folder / "x/current"
     assert (published / "data.bin").read_bytes() == (packed / "x/data.bin").read_bytes()
     assert "<description>Does x.</description>" in up.index()
@@ -437,12 +549,16 @@ def test_an_archive_is_followed_through_its_life(
     (packed / "y").rename(packed / "z")
     pack_zip(packed, tmp_path / "pack.zip").replace(up.root / "pack.zip")
     up.settle()
-    assert up.statuses() == {"pack.zip!": "removed",
-                             "pack.zip!/packed/x": "active", "pack.zip!/packed/z": "active"}
+    assert up.statuses() == {
+        "pack.zip!": "removed",
+        "pack.zip!/packed/x": "active",
+        "pack.zip!/packed/z": "active",
+    }
     assert "<description>Does more.</description>" in up.index()
 
     make_tar(tmp_path / "evil.tgz", SKILL | {"sample/../../../escaped": "x"}).replace(
-        up.root / "evil.tgz")
+        up.root / "evil.tgz"
+    )
     make_zip(tmp_path / "pack.zip", SKILL | {"sample/../../x": "x"}).replace(up.root / "pack.zip")
     up.settle()
     assert up.statuses()["evil.tgz!"] == "rejected"
@@ -464,8 +580,11 @@ def slow_copy(up: ServingProcess, data: bytes, path: Path) -> None:
     rest = iter(data)
     with path.open("wb", buffering=0) as file:
         file.write(bytes(islice(rest, len(data) // 2)))
-        while not up.rows("SELECT 1 FROM skills WHERE path = ? AND pending_reason = ?",
-                          f"{path.name}!", "still changing"):
+        while not up.rows(
+            "SELECT 1 FROM skills WHERE path = ? AND pending_reason = ?",
+            f"{path.name}!",
+            "still changing",
+        ):
             file.write(bytes([next(rest)]))
             time.sleep(0.02)
         assert up.statuses() == {f"{path.name}!": "pending"}

@@ -25,8 +25,10 @@ def aside(path: Path, *names: str) -> None:
 
 def left(path: Path) -> set[str]:
     """Return what is called as a damaged catalog."""
-    return {file.name.removeprefix("catalog.db.damaged-")
-            for file in path.parent.glob("catalog.db.damaged-*")}
+    return {
+        file.name.removeprefix("catalog.db.damaged-")
+        for file in path.parent.glob("catalog.db.damaged-*")
+    }
 
 
 def make_anew(path: Path, days: int = 0) -> None:
@@ -38,12 +40,20 @@ def test_the_newest_few_stay_and_the_log_says_which_go(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A log goes with its catalog, and those of one second are told by their number."""
-    aside(path, "20261101-120000", "20261101-120000-wal", "20261101-120000-shm",
-          *(f"20261102-120000{count}" for count in ("", "-2", "-9", "-10", "-10-wal")))
+    aside(
+        path,
+        "20261101-120000",
+        "20261101-120000-wal",
+        "20261101-120000-shm",
+        *(f"20261102-120000{count}" for count in ("", "-2", "-9", "-10", "-10-wal")),
+    )
     make_anew(path)
     assert {name for name in left(path) if name.startswith("202611")} == {
-        "20261102-120000-9", "20261102-120000-10", "20261102-120000-10-wal",
-        *(name for name in left(path) if name.startswith("20261120-120000"))}
+        "20261102-120000-9",
+        "20261102-120000-10",
+        "20261102-120000-10-wal",
+        *(name for name in left(path) if name.startswith("20261120-120000")),
+    }
     assert caplog.text.count("of damaged catalogs the newest 3 are kept") == 3
     assert f"removed {path}.damaged-20261101-120000:" in caplog.text
 

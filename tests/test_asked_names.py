@@ -5,15 +5,32 @@ import pytest
 from catalog.asked_names import closest, few, impossible, shown
 
 
-@pytest.mark.parametrize(("path", "why"), [
-    ("scripts/run.py", None), ("references/读我.md", None), ("a folder/with spaces", None),
-    ("..hidden/file..", None), ("scripts/", None), ("%2e%2e/x", None),
-    ("", "no file is named"), ("  ", "no file is named"),
-    ("a/../b", "upwards"), ("..", "upwards"), ("/a", "absolute"), ("c:\\a", "absolute"),
-    ("file:///a", "absolute"), ("a\\b", "backslash"), ("a\nb", "control"), ("a\ud800", "control"),
-    ("a//b", "empty or a dot"), ("./a", "empty or a dot"), ("a" * 256, "longer"),
-    ("字" * 86, "longer"), ("ab/" * 1400, "longer"),
-])
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("scripts/run.py", None),
+        ("references/读我.md", None),
+        ("a folder/with spaces", None),
+        ("..hidden/file..", None),
+        ("scripts/", None),
+        ("%2e%2e/x", None),
+        ("", "no file is named"),
+        ("  ", "no file is named"),
+        ("a/../b", "upwards"),
+        ("..", "upwards"),
+        ("/a", "absolute"),
+        ("c:\\a", "absolute"),
+        ("file:///a", "absolute"),
+        ("a\\b", "backslash"),
+        ("a\nb", "control"),
+        ("a\ud800", "control"),
+        ("a//b", "empty or a dot"),
+        ("./a", "empty or a dot"),
+        ("a" * 256, "longer"),
+        ("字" * 86, "longer"),
+        ("ab/" * 1400, "longer"),
+    ],
+)
 def test_a_path_that_cannot_be_is_told_from_one_that_is_not(path: str, why: str | None) -> None:
     """Only what no file inside a skill can be called is impossible."""
     said = impossible(path)

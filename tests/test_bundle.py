@@ -14,7 +14,10 @@ from catalog.errors import PackageDamaged
 from catalog.published import package_of
 
 FILES: dict[str, str | bytes] = {
-    "scripts/run.py": "print(1)\n", "assets/名 字.bin": bytes(range(256)) * 9, "empty.txt": ""}
+    "scripts/run.py": "print(1)\n",
+    "assets/名 字.bin": bytes(range(256)) * 9,
+    "empty.txt": "",
+}
 
 
 @pytest.fixture
@@ -43,8 +46,9 @@ def test_an_archive_holds_the_skill(shelf: Shelf) -> None:
         assert set(members) == {"SKILL.md", *FILES}
         for name in members:
             assert archive.read(name) == (shelf.root / "count" / name).read_bytes()
-        assert {name for name, member in members.items()
-                if member.external_attr >> 16 & 0o777 == 0o755} == {"scripts/run.py"}
+        assert {
+            name for name, member in members.items() if member.external_attr >> 16 & 0o777 == 0o755
+        } == {"scripts/run.py"}
 
 
 def test_the_same_content_gives_the_same_bytes(shelf: Shelf) -> None:

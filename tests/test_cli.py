@@ -47,8 +47,18 @@ def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
     assert "2 added, 1 rejected" in out
     code, out, _ = call("scan", "--json")
     assert json.loads(out) | {"seconds": 0} == {
-        "seen": 3, "added": 0, "updated": 0, "unchanged": 3, "renamed": 0, "rejected": 0,
-        "removed": 0, "held": 0, "pending": 0, "active": 2, "shadowed": 0, "seconds": 0,
+        "seen": 3,
+        "added": 0,
+        "updated": 0,
+        "unchanged": 3,
+        "renamed": 0,
+        "rejected": 0,
+        "removed": 0,
+        "held": 0,
+        "pending": 0,
+        "active": 2,
+        "shadowed": 0,
+        "seconds": 0,
     }
 
 
@@ -83,8 +93,7 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("index")
     assert code == 0
-    assert (f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>"
-            in out)
+    assert f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>" in out
     assert out == (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
@@ -108,21 +117,35 @@ def test_an_index_explains_itself(call: Any, watched: Path, skill: SkillWriter) 
 def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
     """Options stand in for the configuration, and change nothing that is published."""
     call("scan")
-    _, out, _ = call("index", "--format", "json", "--featured", "会议纪要", "--location-base",
-                     "http://h/skills")
+    _, out, _ = call(
+        "index", "--format", "json", "--featured", "会议纪要", "--location-base", "http://h/skills"
+    )
     first = json.loads(out)["skills"][0]
     assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
-    assert "以下技能只列名称；" in call("index", "--overflow", "fit", "--language", "zh",
-                                  "--format", "markdown", "--budget-chars", 210)[1]
-    assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8").startswith(
-        "<available_skills>\n<skill>\n<name>count-words")
+    assert (
+        "以下技能只列名称；"
+        in call(
+            "index",
+            "--overflow",
+            "fit",
+            "--language",
+            "zh",
+            "--format",
+            "markdown",
+            "--budget-chars",
+            210,
+        )[1]
+    )
+    assert (
+        (watched.parent / "var/index/default.xml")
+        .read_text(encoding="utf-8")
+        .startswith("<available_skills>\n<skill>\n<name>count-words")
+    )
 
 
-def test_an_index_remembers_what_it_said(
-    call: Any, watched: Path, skill: SkillWriter
-) -> None:
+def test_an_index_remembers_what_it_said(call: Any, watched: Path, skill: SkillWriter) -> None:
     """A date means its end, a time itself; before the first publication nothing is known."""
     call("scan")
     before = call("index")[1]
@@ -183,8 +206,9 @@ def test_validate_of_a_good_skill_is_silent_but_for_the_summary(
         code, out, _ = call("validate", path)
         assert (code, out) == (0, "1 skill, 1 loadable; 0 errors, 0 warnings, 0 info.\n")
     _, out, _ = call("validate", "tree", "--format", "json")
-    assert json.loads(out) == [{"path": "tree/good", "name": "good", "spec_valid": True,
-                                "loadable": True, "findings": []}]
+    assert json.loads(out) == [
+        {"path": "tree/good", "name": "good", "spec_valid": True, "loadable": True, "findings": []}
+    ]
 
 
 def test_strict_acceptance_refuses_what_lenient_loads(
@@ -192,23 +216,28 @@ def test_strict_acceptance_refuses_what_lenient_loads(
 ) -> None:
     """The same findings, another verdict."""
     skill(tmp_path / "a", name="other")
-    assert [json.loads(call("validate", "a", "--json", "--acceptance", how)[1])[0]["loadable"]
-            for how in ("lenient", "strict")] == [True, False]
+    assert [
+        json.loads(call("validate", "a", "--json", "--acceptance", how)[1])[0]["loadable"]
+        for how in ("lenient", "strict")
+    ] == [True, False]
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["scan"], "watched cannot be read"),
-    (["--watched", "nowhere", "up"], "nowhere cannot be read"),
-    (["search", "x"], "There is no catalog"),
-    (["index"], "There is no catalog"),
-    (["status"], "There is no catalog"),
-    (["serve"], "There is no catalog"),
-    (["scan", "/elsewhere"], "lies in no root"),
-    (["validate", "nowhere"], "does not exist"),
-    (["--config", "nowhere.toml", "scan"], "nowhere.toml"),
-    (["--data", "watched/var", "--watched", "watched", "scan"], "watched"),
-    (["frobnicate"], "No such command"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["scan"], "watched cannot be read"),
+        (["--watched", "nowhere", "up"], "nowhere cannot be read"),
+        (["search", "x"], "There is no catalog"),
+        (["index"], "There is no catalog"),
+        (["status"], "There is no catalog"),
+        (["serve"], "There is no catalog"),
+        (["scan", "/elsewhere"], "lies in no root"),
+        (["validate", "nowhere"], "does not exist"),
+        (["--config", "nowhere.toml", "scan"], "nowhere.toml"),
+        (["--data", "watched/var", "--watched", "watched", "scan"], "watched"),
+        (["frobnicate"], "No such command"),
+    ],
+)
 def test_wrong_usage_is_one_clear_sentence(call: Any, words: list[str], said: str) -> None:
     """Exit code 2, the sentence on standard error, and never a traceback."""
     code, out, err = call(*words)

@@ -29,18 +29,28 @@ def store() -> Iterator[Store]:
 
 def test_times_within_a_skill_never_go_back(store: Store) -> None:
     """Whatever happens to it, and the newest version has the last name."""
-    for at, change in [(NOON, judged("a", "One.")), (BACK, judged("a", "Two.")),
-                       (BACK, refused("a")), (BACK, judged("a", "Three.")),
-                       (BACK, Gone(ROOT, "a")), (BACK, judged("a", "Four."))]:
+    for at, change in [
+        (NOON, judged("a", "One.")),
+        (BACK, judged("a", "Two.")),
+        (BACK, refused("a")),
+        (BACK, judged("a", "Three.")),
+        (BACK, Gone(ROOT, "a")),
+        (BACK, judged("a", "Four.")),
+    ]:
         store.apply([change], trigger="event", at=at)
         assert store.db.execute("SELECT last_changed FROM skills").fetchone() == (
-            NOON.isoformat(timespec="milliseconds"),)
-    for table, column in (("versions", "ingested_at"), ("versions", "version"),
-                          ("ingestions", "started_at")):
-        times = [time for time, in store.db.execute(f"SELECT {column} FROM {table} ORDER BY id")]
+            NOON.isoformat(timespec="milliseconds"),
+        )
+    for table, column in (
+        ("versions", "ingested_at"),
+        ("versions", "version"),
+        ("ingestions", "started_at"),
+    ):
+        times = [time for (time,) in store.db.execute(f"SELECT {column} FROM {table} ORDER BY id")]
         assert times == sorted(times), (table, column)
-    assert store.db.execute("SELECT count(*) FROM versions WHERE superseded_at < ingested_at"
-                            ).fetchone() == (0,)
+    assert store.db.execute(
+        "SELECT count(*) FROM versions WHERE superseded_at < ingested_at"
+    ).fetchone() == (0,)
     assert store.db.execute("SELECT min(newest_rejected_at) FROM skills").fetchone() == (None,)
 
 
@@ -49,7 +59,8 @@ def test_a_skill_that_is_new_has_the_time_of_the_clock(store: Store) -> None:
     store.apply([judged("a")], trigger="event", at=NOON)
     store.apply([judged("b")], trigger="event", at=BACK)
     assert store.db.execute("SELECT last_changed FROM skills WHERE path = 'b'").fetchone() == (
-        BACK.isoformat(timespec="milliseconds"),)
+        BACK.isoformat(timespec="milliseconds"),
+    )
 
 
 def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> None:
@@ -59,7 +70,7 @@ def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> 
     store.apply([judged("a", "Two.")], trigger="event", at=NOON)
     store.removals.hold(ROOT, ["a"], why="gone", trigger="re-scan", at=NOON + 2 * (NOON - BACK))
     store.apply([Gone(ROOT, "a")], trigger="event", at=NOON)
-    times = [time for time, in store.db.execute("SELECT started_at FROM ingestions ORDER BY id")]
+    times = [time for (time,) in store.db.execute("SELECT started_at FROM ingestions ORDER BY id")]
     assert times == sorted(times)
 
 
@@ -69,9 +80,12 @@ def test_publications_of_an_index_never_go_back(store: Store) -> None:
     store.set_indexes([spec])
     for at, text in ((NOON, "one"), (BACK, "two"), (BACK, "three")):
         store.record_build(spec, PromptIndex(text, ()), at)
-    assert [text for text, in store.db.execute(
-        "SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY published_at, id")] == [
-        "one", "two", "three"]
+    assert [
+        text
+        for (text,) in store.db.execute(
+            "SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY published_at, id"
+        )
+    ] == ["one", "two", "three"]
 
 
 def test_a_package_retired_in_the_future_is_collected_in_time(
@@ -83,8 +97,10 @@ def test_a_package_retired_in_the_future_is_collected_in_time(
         skill(world.root / "a", description=f"Version {number}.")
         world.scan()
     now = later(0)
-    world.store.db.execute("UPDATE versions SET retired_at = ? WHERE retired_at IS NOT NULL",
-                           [later(60 * 24 * 400).isoformat(timespec="milliseconds")])
+    world.store.db.execute(
+        "UPDATE versions SET retired_at = ? WHERE retired_at IS NOT NULL",
+        [later(60 * 24 * 400).isoformat(timespec="milliseconds")],
+    )
     kept = Retention(versions=1, days=90, grace=600)
     assert world.store.collect(kept, now) == 0
     assert world.store.collect(kept, now + timedelta(seconds=601)) == 2

@@ -29,8 +29,9 @@ HOW = How(Limits(), quiet=0.0)
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
     """Start a scheduler and two worker processes, as a team would on other machines."""
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None,
-                                  silence_logs=50) as started:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as started:
         yield started
 
 
@@ -58,12 +59,12 @@ def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
     scan_once(settings, store, engine=engine)
     questions = {
         "skills": "SELECT path, skill_id, name, status, status_reason, digest, fingerprint,"
-                  " file_inventory, frontmatter FROM skills ORDER BY path",
+        " file_inventory, frontmatter FROM skills ORDER BY path",
         "files": "SELECT s.path, f.path, f.sha256, f.mode FROM files AS f JOIN versions AS v"
-                 " ON v.id = f.version JOIN skills AS s ON s.id = v.skill ORDER BY 1, 2",
+        " ON v.id = f.version JOIN skills AS s ON s.id = v.skill ORDER BY 1, 2",
         "findings": "SELECT folder, code, message, line FROM findings ORDER BY 1, 2, 4",
         "index": "SELECT replace(t.text, packages_folder, '') FROM health, index_builds"
-                 " JOIN index_texts AS t USING (sha256)",
+        " JOIN index_texts AS t USING (sha256)",
     }
     found = {name: store.db.execute(sql).fetchall() for name, sql in questions.items()}
     store.close()
@@ -72,12 +73,14 @@ def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
 
 def killing(engine: Engine, victim: Callable[[], int]) -> Engine:
     """Return an engine during whose work a process is killed, once something was seen."""
+
     def look(part: Part, how: How) -> Iterator[Any]:
         todo = [victim]
         for seen in engine(part, how):
             yield seen
             if todo and isinstance(seen, Judged):
                 os.kill(todo.pop()(), signal.SIGKILL)
+
     return look
 
 
@@ -87,8 +90,10 @@ def test_the_catalog_is_the_same_though_a_worker_is_killed(
     """Skills, files, findings and index of a real scan, against one process alone."""
     alone = scanned(load(None, Path(root.path), tmp_path / "alone"), serial)
     with cluster.dask(workers.scheduler_address) as engine:
-        shared = scanned(load(None, Path(root.path), tmp_path / "shared"),
-                         killing(engine, lambda: next(iter(workers.workers.values())).pid))
+        shared = scanned(
+            load(None, Path(root.path), tmp_path / "shared"),
+            killing(engine, lambda: next(iter(workers.workers.values())).pid),
+        )
     assert len(alone["skills"]) == 63
     assert shared == alone
 
@@ -97,9 +102,12 @@ def test_a_cluster_that_goes_away_loses_nothing(
     root: RootSpec, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The rest is looked at by this process, which says so."""
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
-                                  silence_logs=50) as leaving, \
-            cluster.dask(leaving.scheduler_address) as engine:
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as leaving,
+        cluster.dask(leaving.scheduler_address) as engine,
+    ):
         seen = []
         for one in engine(Part(root, ("",), {}), HOW):
             if isinstance(one, Judged):
@@ -107,8 +115,10 @@ def test_a_cluster_that_goes_away_loses_nothing(
                     leaving.scale(0)
                 seen.append(one.verdict)
     assert {verdict.place.path for verdict in seen} == {
-        one.verdict.place.path for one in serial(Part(root, ("",), {}), HOW)
-        if isinstance(one, Judged)}
+        one.verdict.place.path
+        for one in serial(Part(root, ("",), {}), HOW)
+        if isinstance(one, Judged)
+    }
     assert "looks at the rest alone" in caplog.text
 
 
@@ -124,23 +134,29 @@ def test_a_worker_that_sees_another_directory_is_not_believed(
 ) -> None:
     """Were it believed, a share that is not mounted there would empty the catalog."""
     monkeypatch.setattr(cluster, "_inode", lambda _: 1)
-    with cluster.dask(workers.scheduler_address) as engine, \
-            pytest.raises(ClusterUnusable, match="sees another directory"):
+    with (
+        cluster.dask(workers.scheduler_address) as engine,
+        pytest.raises(ClusterUnusable, match="sees another directory"),
+    ):
         list(engine(Part(root, ("",), {}), HOW))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "nonsense", "tcp://:x"])
 def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
     """In one sentence that says how to start one."""
-    with pytest.raises(ClusterUnusable, match="Start one with `dask scheduler`"), \
-            cluster.dask(address):
+    with (
+        pytest.raises(ClusterUnusable, match="Start one with `dask scheduler`"),
+        cluster.dask(address),
+    ):
         pass
 
 
 def test_a_cluster_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not waited for until the end of days."""
     monkeypatch.setattr(cluster, "CONNECT_WITHIN", 0.3)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty, \
-            pytest.raises(ClusterUnusable, match="has no worker"), \
-            cluster.dask(empty.scheduler_address):
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
+        pytest.raises(ClusterUnusable, match="has no worker"),
+        cluster.dask(empty.scheduler_address),
+    ):
         pass

@@ -10,13 +10,22 @@ from pipeline.code_block import code_block
         pytest.param("# Code\n```py\na\n```", "py", "a\n", id="English, no blank line"),
         pytest.param("## 3. Code:\n~~~bash\na\n~~~", "sh", "a\n", id="numbered, tildes"),
         pytest.param("## 💻 Code 💻\n```\na\n```", "ts", "a\n", id="no language"),
-        pytest.param("## Code\n````js\n```\na\n```\n````", "js", "```\na\n```\n",
-                     id="a fence in it"),
+        pytest.param(
+            "## Code\n````js\n```\na\n```\n````", "js", "```\na\n```\n", id="a fence in it"
+        ),
         pytest.param("## Code\n### Part\n```ts\na\n```", "ts", "a\n", id="below a lower heading"),
-        pytest.param("## Use\n```sh\nx\n```\n## Code\n```ts\na\n```\n```ts\nb\n```", "ts", "a\n",
-                     id="the first of its section alone"),
-        pytest.param("```\n## Code\n```\n## Code\n```js\na\n```", "js", "a\n",
-                     id="a heading in a code block is none"),
+        pytest.param(
+            "## Use\n```sh\nx\n```\n## Code\n```ts\na\n```\n```ts\nb\n```",
+            "ts",
+            "a\n",
+            id="the first of its section alone",
+        ),
+        pytest.param(
+            "```\n## Code\n```\n## Code\n```js\na\n```",
+            "js",
+            "a\n",
+            id="a heading in a code block is none",
+        ),
         pytest.param("## Code\n```ts\n```", "ts", "", id="empty"),
     ],
 )

@@ -28,17 +28,28 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     """One lenient project root `watched/`, data in `var/`, one index, the site on loopback."""
     settings = load()
     assert settings.root_specs == (
-        RootSpec(str(tmp_path / "watched"), "project", "lenient", ("spec",)),)
+        RootSpec(str(tmp_path / "watched"), "project", "lenient", ("spec",)),
+    )
     assert settings.catalog_path == tmp_path / "var" / "catalog.db"
     assert settings.index_folder == tmp_path / "var" / "index"
     assert settings.packages_folder == tmp_path / "var" / "packages"
     assert settings.index_specs == (IndexSpec("default", "xml", 16_000),)
     assert (settings.settle_quiet, settings.settle_longest, settings.rescan_every) == (1, 300, 300)
     assert settings.site.model_dump() == {
-        "enabled": True, "host": "127.0.0.1", "port": 8001, "names": (), "sql": False}
+        "enabled": True,
+        "host": "127.0.0.1",
+        "port": 8001,
+        "names": (),
+        "sql": False,
+    }
     assert settings.limits.model_dump() == {
-        "files": 2000, "bytes": 100 * MIB, "depth": 32, "skill_md_bytes": MIB,
-        "text_bytes": 65_536, "archive_members": 20_000, "archive_bytes": 512 * MIB,
+        "files": 2000,
+        "bytes": 100 * MIB,
+        "depth": 32,
+        "skill_md_bytes": MIB,
+        "text_bytes": 65_536,
+        "archive_members": 20_000,
+        "archive_bytes": 512 * MIB,
         "hard_links": "report",
     }
 
@@ -66,29 +77,70 @@ def test_settings_made_by_hand_do_not_read_the_environment(
     [
         pytest.param("", {}, None, ["watched"], id="default"),
         pytest.param("watched = 'f'", {}, None, ["f"], id="file"),
-        pytest.param("watched = 'f'", {"SKILLDROP_WATCHED": "e"}, None, ["e"],
-                     id="environment over file"),
-        pytest.param("watched = 'f'", {"SKILLDROP_WATCHED": "e"}, "c", ["c"],
-                     id="command line over both"),
-        pytest.param("[[roots]]\npath = 'r'\n[[roots]]\npath = 's'", {}, None, ["r", "s"],
-                     id="roots of the file"),
-        pytest.param("watched = 'f'\n[[roots]]\npath = 'r'", {}, None, ["r"],
-                     id="roots over watched in one file"),
-        pytest.param("[[roots]]\npath = 'r'", {"SKILLDROP_WATCHED": "e"}, None, ["e"],
-                     id="watched of the environment over roots of the file"),
-        pytest.param("[[roots]]\npath = 'r'", {}, "c", ["c"],
-                     id="watched of the command line over roots of the file"),
-        pytest.param("", {"SKILLDROP_ROOTS": '[{"path": "e"}]'}, "c", ["c"],
-                     id="watched of the command line over roots of the environment"),
-        pytest.param("watched = 'f'", {"SKILLDROP_ROOTS": '[{"path": "e"}]'}, None, ["e"],
-                     id="roots of the environment over watched of the file"),
-        pytest.param("watched = 'f'", {"SKILLDROP_WATCHED": ""}, None, ["f"],
-                     id="an empty variable says nothing"),
+        pytest.param(
+            "watched = 'f'", {"SKILLDROP_WATCHED": "e"}, None, ["e"], id="environment over file"
+        ),
+        pytest.param(
+            "watched = 'f'", {"SKILLDROP_WATCHED": "e"}, "c", ["c"], id="command line over both"
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'\n[[roots]]\npath = 's'",
+            {},
+            None,
+            ["r", "s"],
+            id="roots of the file",
+        ),
+        pytest.param(
+            "watched = 'f'\n[[roots]]\npath = 'r'",
+            {},
+            None,
+            ["r"],
+            id="roots over watched in one file",
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'",
+            {"SKILLDROP_WATCHED": "e"},
+            None,
+            ["e"],
+            id="watched of the environment over roots of the file",
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'",
+            {},
+            "c",
+            ["c"],
+            id="watched of the command line over roots of the file",
+        ),
+        pytest.param(
+            "",
+            {"SKILLDROP_ROOTS": '[{"path": "e"}]'},
+            "c",
+            ["c"],
+            id="watched of the command line over roots of the environment",
+        ),
+        pytest.param(
+            "watched = 'f'",
+            {"SKILLDROP_ROOTS": '[{"path": "e"}]'},
+            None,
+            ["e"],
+            id="roots of the environment over watched of the file",
+        ),
+        pytest.param(
+            "watched = 'f'",
+            {"SKILLDROP_WATCHED": ""},
+            None,
+            ["f"],
+            id="an empty variable says nothing",
+        ),
     ],
 )
 def test_the_nearest_source_that_names_a_folder_wins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, environment: dict[str, str],
-    command_line: str | None, watched: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    environment: dict[str, str],
+    command_line: str | None,
+    watched: list[str],
 ) -> None:
     """Command line, environment, file, default: in this order, be it `watched` or `roots`."""
     write(file)
@@ -111,12 +163,22 @@ def test_every_plain_setting_can_be_said_in_the_environment(
 ) -> None:
     """Text becomes the type of the setting, and wins over the file."""
     write("data = 'f'\n[site]\nenabled = true\nport = 1\nhost = '::1'")
-    for name, value in {"SITE__ENABLED": "no", "SITE__PORT": "9", "DATA": "e",
-                        "SITE__NAMES": '["a.example"]', "SETTLE_QUIET": "0.5"}.items():
+    for name, value in {
+        "SITE__ENABLED": "no",
+        "SITE__PORT": "9",
+        "DATA": "e",
+        "SITE__NAMES": '["a.example"]',
+        "SETTLE_QUIET": "0.5",
+    }.items():
         monkeypatch.setenv(f"SKILLDROP_{name}", value)
     settings = load()
     assert settings.site.model_dump() == {
-        "enabled": False, "host": "::1", "port": 9, "names": ("a.example",), "sql": False}
+        "enabled": False,
+        "host": "::1",
+        "port": 9,
+        "names": ("a.example",),
+        "sql": False,
+    }
     assert settings.settle_quiet == 0.5
     assert settings.data == tmp_path / "e"
 
@@ -126,7 +188,9 @@ def test_a_relative_path_in_a_file_starts_from_its_folder(tmp_path: Path) -> Non
     config = write("data = 'd'\n[[roots]]\npath = 'r'\n[[roots]]\npath = '../s'", "conf/my.toml")
     settings = load(config)
     assert [root.path for root in settings.root_specs] == [
-        str(tmp_path / "conf" / "r"), str(tmp_path / "s")]
+        str(tmp_path / "conf" / "r"),
+        str(tmp_path / "s"),
+    ]
     assert settings.data == tmp_path / "conf" / "d"
 
 
@@ -176,15 +240,23 @@ def test_a_root_says_how_its_skills_are_judged(tmp_path: Path) -> None:
     [
         pytest.param("", {}, id="nothing said"),
         pytest.param("budget_chars = 500", {"budget_chars": 500}, id="characters"),
-        pytest.param("context_window_tokens = 200_000", {"budget_chars": 16_000},
-                     id="2 % of the window at 4 characters a token"),
+        pytest.param(
+            "context_window_tokens = 200_000",
+            {"budget_chars": 16_000},
+            id="2 % of the window at 4 characters a token",
+        ),
         pytest.param("name = 'a_B-9'", {"name": "a_B-9"}, id="name"),
         pytest.param("overflow = 'fit'", {"overflow": "fit"}, id="overflow"),
-        pytest.param("levels = ['plugin']\ntags = ['t']\nnames = ['n', 'm']",
-                     {"levels": ("plugin",), "tags": ("t",), "names": ("n", "m")}, id="filter"),
-        pytest.param("featured = ['x']\nlanguage = 'zh'\nlocation_base = 'https://e.org/'",
-                     {"featured": ("x",), "language": "zh", "location_base": "https://e.org/"},
-                     id="the rest"),
+        pytest.param(
+            "levels = ['plugin']\ntags = ['t']\nnames = ['n', 'm']",
+            {"levels": ("plugin",), "tags": ("t",), "names": ("n", "m")},
+            id="filter",
+        ),
+        pytest.param(
+            "featured = ['x']\nlanguage = 'zh'\nlocation_base = 'https://e.org/'",
+            {"featured": ("x",), "language": "zh", "location_base": "https://e.org/"},
+            id="the rest",
+        ),
     ],
 )
 def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str, Any]) -> None:
@@ -210,18 +282,24 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
         ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),
         ("settle_quiet = 301", "settle_longest (300 s) is shorter than settle_quiet (301 s)."),
-        ("[retention]\nhistory_rows = 119",
-         "[retention] versions_per_hour (120) is above history_rows (119), so it would never "),
+        (
+            "[retention]\nhistory_rows = 119",
+            "[retention] versions_per_hour (120) is above history_rows (119), so it would never ",
+        ),
         ("watched = ''", "watched is ''; it must be the path of a directory."),
         ("watched = 3", "watched is 3; it must be the path of a directory."),
         ("data = '~nobody-has-this-name'", "it must be the path of a directory."),
         ("roots = 1", "roots is 1; it must be a list of tables [[roots]]."),
         ("roots = [1]", "[[roots]] number 1 must be a table."),
         ("[[roots]]", "[[roots]] number 1 has no path; it must be the path of a directory."),
-        ("[[roots]]\npath = 'a'\n[[roots]]\npath = 'b'\nlevel = 'x'",
-         "level in [[roots]] number 2 is 'x'; it must be one of enterprise, personal, project, "),
-        ("[[roots]]\npath = 'a'\nlevle = 'x'",
-         "there is no setting levle in [[roots]] number 1; did you mean level?"),
+        (
+            "[[roots]]\npath = 'a'\n[[roots]]\npath = 'b'\nlevel = 'x'",
+            "level in [[roots]] number 2 is 'x'; it must be one of enterprise, personal, project, ",
+        ),
+        (
+            "[[roots]]\npath = 'a'\nlevle = 'x'",
+            "there is no setting levle in [[roots]] number 1; did you mean level?",
+        ),
         ("[[roots]]\npath = 'a'\nacceptance = 'x'", "it must be one of strict, lenient, "),
         ("[[roots]]\npath = 'a'\nprofiles = ['reading']", "it must be a list of profiles, which"),
         ("[limits]\nfiles = 0", "files in [limits] is 0; it must be a whole number of files"),
@@ -238,8 +316,10 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("[[indexes]]\nlevels = ['x']", "it must be a list of levels, which are enterprise, "),
         ("[[indexes]]\nbudget_chars = 0", "it must be a whole number of characters above 0."),
         ("[[indexes]]\ncontext_window_tokens = -1", "must be a whole number of tokens above 0."),
-        ("[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
-         "[[indexes]] number 1 has both budget_chars and context_window_tokens; keep one"),
+        (
+            "[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
+            "[[indexes]] number 1 has both budget_chars and context_window_tokens; keep one",
+        ),
         ("data = ", "the file is not TOML: "),
     ],
 )
@@ -321,15 +401,17 @@ def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
         load(data=Path("w/data"))
     assert str(caught.value) == (
         f"skilldrop.toml and the command line: the data directory {tmp_path}/w/data and the root "
-        f"{tmp_path}/w lie one inside the other; move data elsewhere.")
+        f"{tmp_path}/w lie one inside the other; move data elsewhere."
+    )
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
         pytest.param(None, "missing.toml cannot be read: No such file", id="missing"),
-        pytest.param(b"port = 1\n# \xff", r"missing.toml: the file is not UTF-8 \(byte 11\)",
-                     id="not UTF-8"),
+        pytest.param(
+            b"port = 1\n# \xff", r"missing.toml: the file is not UTF-8 \(byte 11\)", id="not UTF-8"
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(content: bytes | None, complaint: str) -> None:

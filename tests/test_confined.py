@@ -25,13 +25,27 @@ def test_a_regular_file_is_opened(top: Path) -> None:
             assert file.read() == b"inside"
 
 
-@pytest.mark.parametrize(("folders", "path"), [
-    ((), "../secret"), (("..",), "secret"), (("a", ".."), "a/b/file"), ((), "a/./b/file"),
-    ((), "a//b/file"), ((), "/a/b/file"), ((), ""), ((), "a/b/"), (("a/b",), "file"),
-    ((), "a/b/file\0"), ((), "a"), ((), "a/b/file/x"), (("",), "secret"),
-])
-def test_every_part_of_a_path_is_a_plain_name(top: Path, folders: tuple[str, ...],
-                                              path: str) -> None:
+@pytest.mark.parametrize(
+    ("folders", "path"),
+    [
+        ((), "../secret"),
+        (("..",), "secret"),
+        (("a", ".."), "a/b/file"),
+        ((), "a/./b/file"),
+        ((), "a//b/file"),
+        ((), "/a/b/file"),
+        ((), ""),
+        ((), "a/b/"),
+        (("a/b",), "file"),
+        ((), "a/b/file\0"),
+        ((), "a"),
+        ((), "a/b/file/x"),
+        (("",), "secret"),
+    ],
+)
+def test_every_part_of_a_path_is_a_plain_name(
+    top: Path, folders: tuple[str, ...], path: str
+) -> None:
     """Neither dots, slashes in names nor NULs; and each but the last is a directory."""
     with pytest.raises(PathRefused):
         open_file(str(top), folders, path)

@@ -34,8 +34,10 @@ def test_a_newer_catalog_is_refused_unchanged(
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
-                   " VALUES ('skilldrop', 'm999_from_the_future', '2030-01-01')")
+        db.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
+            " VALUES ('skilldrop', 'm999_from_the_future', '2030-01-01')"
+        )
         db.commit()
     before = path.read_bytes()
     with pytest.raises(CatalogUnusable, match=r"newer release .* .m999_from_the_future."):

@@ -24,8 +24,10 @@ class Roots:
 
     def __init__(self, folder: Path, roots: list[tuple[str, str]]) -> None:
         self.folder = folder
-        self.specs = [RootSpec(str(folder / name), level)  # type: ignore[arg-type]
-                      for name, level in roots]
+        self.specs = [
+            RootSpec(str(folder / name), level)  # type: ignore[arg-type]
+            for name, level in roots
+        ]
         for spec in self.specs:
             os.makedirs(spec.path)
         self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
@@ -39,18 +41,25 @@ class Roots:
 
     def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
         """Return columns of each skill that is present, by its path below all roots."""
-        return {os.path.relpath(f"{root}/{path}", self.folder): tuple(values)
-                for root, path, *values in self.store.db.execute(
-                    f"SELECT root, path, {', '.join(columns)} FROM skills"
-                    " WHERE status != 'removed'")}
+        return {
+            os.path.relpath(f"{root}/{path}", self.folder): tuple(values)
+            for root, path, *values in self.store.db.execute(
+                f"SELECT root, path, {', '.join(columns)} FROM skills WHERE status != 'removed'"
+            )
+        }
 
     def statuses(self) -> dict[str, str]:
         """Return the status of each."""
         return {path: status for path, (status,) in self.skills("status").items()}
 
 
-LEVELS = [("plugins", "plugin"), ("late", "project"), ("project", "project"),
-          ("personal", "personal"), ("company", "enterprise")]
+LEVELS = [
+    ("plugins", "plugin"),
+    ("late", "project"),
+    ("project", "project"),
+    ("personal", "personal"),
+    ("company", "enterprise"),
+]
 
 
 @pytest.fixture
@@ -69,7 +78,8 @@ def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: Skil
     rest = {"late/pdf": "shadowed", "project/pdf": "shadowed", "personal/pdf": "shadowed"}
     assert roots.statuses() == rest | {"company/pdf": "active"}
     assert roots.skills("status_reason")["late/pdf"] == (
-        f"shadowed by the enterprise skill in {roots.folder}/company/pdf",)
+        f"shadowed by the enterprise skill in {roots.folder}/company/pdf",
+    )
     shutil.rmtree(roots.folder / "company/pdf")
     roots.scan()
     assert roots.statuses() == rest | {"personal/pdf": "active"}
@@ -79,8 +89,11 @@ def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: Skil
     shutil.rmtree(roots.folder / "late/pdf")
     skill(roots.folder / "company/pdf")
     roots.scan()
-    assert roots.statuses() == {"company/pdf": "active", "project/pdf": "shadowed",
-                                "personal/pdf": "active"}
+    assert roots.statuses() == {
+        "company/pdf": "active",
+        "project/pdf": "shadowed",
+        "personal/pdf": "active",
+    }
 
 
 def test_what_was_never_accepted_competes_for_nothing(roots: Roots, skill: SkillWriter) -> None:
@@ -109,9 +122,13 @@ def test_a_plugins_skills_compete_among_themselves(roots: Roots, skill: SkillWri
     skill(roots.folder / "project/pdf")
     for path in ("office/skills/pdf", "office", "other/pdf"):
         skill(roots.folder / "plugins" / path, name="pdf")
-    make_zip(roots.folder / "plugins/zipped.zip", {
-        "SKILL.md": "---\nname: x\ndescription: y\n---\n",
-        "skills/a/SKILL.md": "---\nname: a\ndescription: y\n---\n"})
+    make_zip(
+        roots.folder / "plugins/zipped.zip",
+        {
+            "SKILL.md": "---\nname: x\ndescription: y\n---\n",
+            "skills/a/SKILL.md": "---\nname: a\ndescription: y\n---\n",
+        },
+    )
     (roots.folder / "plugins/SKILL.md").write_text("---\nname: x\ndescription: y\n---\n")
     roots.scan()
     assert roots.skills("name", "skill_id", "status") == {
@@ -123,7 +140,8 @@ def test_a_plugins_skills_compete_among_themselves(roots: Roots, skill: SkillWri
         "plugins/zipped.zip!/skills/a": ("zipped:a", "zipped--a", "active"),
     }
     assert roots.store.db.execute("SELECT code FROM findings WHERE skill IS NULL").fetchall() == [
-        ("skill-md-in-root",)]
+        ("skill-md-in-root",)
+    ]
 
 
 def test_a_skill_that_moves_between_roots_keeps_its_row(roots: Roots, skill: SkillWriter) -> None:
@@ -147,7 +165,8 @@ def test_a_link_never_wins_over_what_it_leads_to(roots: Roots, skill: SkillWrite
     roots.scan()
     real = {"project/deep/down/real": "active", "project/deep/packed.zip!": "active"}
     assert roots.statuses() == real | dict.fromkeys(
-        ("project/a", "project/a.zip!", "project/b/down/real", "project/b/packed.zip!"), "shadowed")
+        ("project/a", "project/a.zip!", "project/b/down/real", "project/b/packed.zip!"), "shadowed"
+    )
     (top / "a").unlink()
     (top / "deep/down/real").rename(top / "a")
     (top / "deep/down/real").symlink_to("../../a")
@@ -185,5 +204,8 @@ def test_a_root_that_is_missing_stops_no_other(roots: Roots, skill: SkillWriter)
     skill(roots.folder / "project/new")
     report = roots.scan()
     assert list(report.troubles) == [f"{roots.folder}/company"]
-    assert roots.statuses() == {"company/pdf": "active", "project/pdf": "shadowed",
-                                "project/new": "active"}
+    assert roots.statuses() == {
+        "company/pdf": "active",
+        "project/pdf": "shadowed",
+        "project/new": "active",
+    }

@@ -36,12 +36,17 @@ def test_a_killed_program_loses_nothing(
     chance = random.Random(number)
     arrivals = tmp_path / "arrivals"
     for at in range(150):
-        skill(arrivals / f"s{at:03}", description=f"Does thing number {at}.",
-              files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000})
+        skill(
+            arrivals / f"s{at:03}",
+            description=f"Does thing number {at}.",
+            files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000},
+        )
     for at in range(20):
         skill(tmp_path / f"packed/p{at:03}", files={"scripts/run.py": f"print({at})\n"})
-    packs = [make(tmp_path / "packed", tmp_path / name) for make, name in (
-        (pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))]
+    packs = [
+        make(tmp_path / "packed", tmp_path / name)
+        for make, name in ((pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))
+    ]
     if number % 2:  # the first ingest, or one into a catalog that there is
         shutil.copytree(arrivals, it.root / "before")
         shutil.copy(packs[0], it.root)
@@ -66,9 +71,7 @@ def test_a_killed_program_loses_nothing(
 
 
 @pytest.mark.parametrize("number", range(CRASHES))
-def test_a_program_outlives_its_helpers(
-    tmp_path: Path, skill: SkillWriter, number: int
-) -> None:
+def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, number: int) -> None:
     """Whichever are killed, of those that work and of the site, until it is asked to end."""
     it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
     chance = random.Random(number)
@@ -109,7 +112,7 @@ def assert_whole(it: ServingProcess) -> None:
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
     assert_published_whole(it)
-    assert not [path for path, in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
+    assert not [path for (path,) in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
 
 
 def change(it: ServingProcess, chance: random.Random) -> None:

@@ -59,9 +59,7 @@ def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:
     assert os.getpid() not in workers
 
 
-def test_what_cannot_be_shared_is_done_here(
-    two: Crew, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_shared_is_done_here(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     """One piece, no piece, or one core: no process is worth it."""
     assert done(two, who, [7]) == [(7, os.getpid())]
     assert done(two, who, []) == []
@@ -157,7 +155,7 @@ def listening(pipe: Connection) -> None:
 
 
 def test_a_process_ends_though_the_one_that_started_it_was_killed(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever reads what it says would wait for its end for ever."""
     monkeypatch.setattr(workers, "may_fork", lambda: False)

@@ -32,29 +32,37 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: Deferred) 
     assert (command.name, listed) == (command.real.name, real)
 
 
-@pytest.mark.parametrize(("words", "needless"), [
-    (["--help"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
-    (["serch"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
-    (["search", "word"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-    (["read", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-    (["index"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-    (["status"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-    (["versions", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-    (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | {"pydantic_settings"}),
-    (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
-    (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
-], ids=lambda given: " ".join(given) if isinstance(given, list) else "")
+@pytest.mark.parametrize(
+    ("words", "needless"),
+    [
+        (["--help"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
+        (["serch"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
+        (["search", "word"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["read", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["index"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["status"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["versions", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | {"pydantic_settings"}),
+        (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
+        (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
 def test_a_command_imports_nothing_that_it_does_not_need(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, words: list[str],
-    needless: set[str]
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    needless: set[str],
 ) -> None:
     """What answers a question starts without what watches, reads skills or serves."""
     skill(tmp_path / "watched" / "count-words")
     with monkeypatch.context() as scanning:
         scanning.setenv("SKILLDROP_SETTLE_QUIET", "0")
         assert cli.main(["scan"], standalone_mode=False) == 0
-    done = subprocess.run([sys.executable, "-c", LOADED, *words], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=False
+    )
     loaded = set(json.loads(done.stderr.splitlines()[-1]))
     assert "click" in loaded
     assert sorted(needless & loaded) == []
@@ -67,7 +75,8 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     assert [item.value for item in found] == ["read", "reconcile", "replicate", "restore"]
     assert (found[0].help or "").startswith("Print a published FILE")
     assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
-        "sarif"]
+        "sarif"
+    ]
 
 
 def test_a_mistaken_command_is_answered_with_those_that_come_closest() -> None:

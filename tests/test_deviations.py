@@ -58,42 +58,55 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "flow-style": Deviation(with_field("allowed-tools: [Read, Grep]"), "refuses", None),
     "byte-order-mark": Deviation(b"\xef\xbb\xbf" + GOOD, "refuses", None),
     "dashes-in-a-value": Deviation(
-        b"---\ndescription: Reads PDF --- and forms.\nname: pdf\n---\nRun it.\n", "refuses", None),
+        b"---\ndescription: Reads PDF --- and forms.\nname: pdf\n---\nRun it.\n", "refuses", None
+    ),
     "space-after-a-fence": Deviation(GOOD.replace(b"---\n", b"---\t\n", 1), "refuses", None),
     "tab-before-a-comment": Deviation(with_field("license: \t# none yet"), "refuses", None),
     "comment-glued-to-a-block": Deviation(with_field("license: >-# short\n  MIT"), "refuses", None),
     "plain-merge-and-value-signs": Deviation(with_field("compatibility: <<"), "refuses", None),
     "nested-merge-key": Deviation(with_field("metadata:\n  <<: x"), "refuses", None),
-    "unicode-line-ends": Deviation(
-        with_field("license: |\n  MIT\u2028or later"), "refuses", None),
+    "unicode-line-ends": Deviation(with_field("license: |\n  MIT\u2028or later"), "refuses", None),
     "another-spelling": Deviation(_spelled_otherwise, "refuses", None),
     "unquoted-null": Deviation(
-        b"---\nname: pdf\ndescription: ~\n---\nRun it.\n", "accepts", "description-missing"),
+        b"---\nname: pdf\ndescription: ~\n---\nRun it.\n", "accepts", "description-missing"
+    ),
     "top-level-merge-key": Deviation(
-        with_field("<<:\n  license: MIT"), "accepts", "field-not-in-specification"),
+        with_field("<<:\n  license: MIT"), "accepts", "field-not-in-specification"
+    ),
     "fence-within-a-line": Deviation(
-        GOOD.replace(b"\n---\n", b"\n ---\n"), "accepts", "closing-fence-missing"),
+        GOOD.replace(b"\n---\n", b"\n ---\n"), "accepts", "closing-fence-missing"
+    ),
     "repeated-behind-dashes": Deviation(
         b"---\nname: pdf\ndescription: Reads PDF --- and forms.\nname: pdf\n---\nRun it.\n",
-        "accepts", "duplicate-key"),
+        "accepts",
+        "duplicate-key",
+    ),
     "empty-key": Deviation(with_field("metadata:\n  : x"), "accepts", "yaml-invalid"),
     "tab-at-the-start-of-a-block": Deviation(
-        b"---\nname: pdf\ndescription: >-\n  \tReads PDF.\n---\nRun it.\n", "accepts",
-        "unquoted-text"),
+        b"---\nname: pdf\ndescription: >-\n  \tReads PDF.\n---\nRun it.\n",
+        "accepts",
+        "unquoted-text",
+    ),
     "surrogate-escape": Deviation(with_field(r'license: "\ud800"'), "accepts", "broken-quotes"),
     "too-large": Deviation(
         with_field("metadata:\n" + "\n".join(f"  key-{n}: a value" for n in range(1_000))),
-        "accepts", "frontmatter-too-large"),
+        "accepts",
+        "frontmatter-too-large",
+    ),
     "too-deep": Deviation(
         with_field("metadata:\n" + "\n".join(f"{' ' * n}a:" for n in range(1, 25)) + " b"),
-        "accepts", "frontmatter-too-complex"),
+        "accepts",
+        "frontmatter-too-complex",
+    ),
     "two-spellings": Deviation(_spelled_twice, "accepts", "skill-md-twice"),
     "link-out-of-the-root": Deviation(_linked_from_outside, "accepts", "skill-md-not-a-file"),
     "invalid-utf-8": Deviation(GOOD + b"\xff", UnicodeDecodeError, "invalid-utf-8"),
     "forbidden-characters": Deviation(
-        with_field("license: \x1b[1mMIT"), AttributeError, "forbidden-characters"),
+        with_field("license: \x1b[1mMIT"), AttributeError, "forbidden-characters"
+    ),
     "escape-beyond-unicode": Deviation(
-        with_field(r'license: "\U00110000"'), ValueError, "broken-quotes"),
+        with_field(r'license: "\U00110000"'), ValueError, "broken-quotes"
+    ),
     "directory-named-skill-md": Deviation(_a_directory, IsADirectoryError, "skill-md-not-a-file"),
     "pipe-named-skill-md": Deviation(_a_pipe, "hangs", "skill-md-not-a-file"),
 }
@@ -144,15 +157,22 @@ def test_the_reference_really_differs(case: tuple[Deviation, Path]) -> None:
 
 def test_page_and_table_agree() -> None:
     """Each deviation has a paragraph with both verdicts, and each paragraph a test."""
-    said = re.findall(r"^### (\S+)\n\nReference: (.+?)\. skilldrop: (.+?)\.$",
-                      PAGE.read_text("utf-8"), re.MULTILINE)
+    said = re.findall(
+        r"^### (\S+)\n\nReference: (.+?)\. skilldrop: (.+?)\.$",
+        PAGE.read_text("utf-8"),
+        re.MULTILINE,
+    )
     assert [slug for slug, _, _ in said] == re.findall(
-        r"^### (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)
+        r"^### (.+)$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
     verdicts = {slug: (reference, ours) for slug, reference, ours in said}
     assert verdicts == {
-        slug: (each.reference if isinstance(each.reference, str)
-               else f"crashes with `{each.reference.__name__}`",
-               f"`{each.ours}`" if each.ours else "valid")
+        slug: (
+            each.reference
+            if isinstance(each.reference, str)
+            else f"crashes with `{each.reference.__name__}`",
+            f"`{each.ours}`" if each.ours else "valid",
+        )
         for slug, each in DEVIATIONS.items()
     }
 

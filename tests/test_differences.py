@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 from catalog.differences import Work, difference
 
 LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
-    lambda lines: "".join(f"{line}\n" for line in lines))
+    lambda lines: "".join(f"{line}\n" for line in lines)
+)
 
 
 def applied(old: str, new: str, work: Work) -> tuple[list[str], list[str]]:
     """Return what a difference says that was removed and added, and nothing else."""
     found = list(difference(old, new, work).lines())
-    return ([line.text for line in found if line.kind == "del"],
-            [line.text for line in found if line.kind == "add"])
+    return (
+        [line.text for line in found if line.kind == "del"],
+        [line.text for line in found if line.kind == "add"],
+    )
 
 
 @given(LINES, LINES)

@@ -75,25 +75,64 @@ class TestWhatIsASkillFolder:
             pytest.param(["s/README.md", "s/sub/"], [], id="no SKILL.md"),
             pytest.param(["SKILL.md"], [], id="the root itself"),
             pytest.param(["s/SKILL.md", "s/sub/t/SKILL.md"], ["s", "s/sub/t"], id="nested"),
-            pytest.param(["s/SKILL.md", "s/sub/SKILL.md", "s/sub/u/SKILL.md"],
-                         ["s", "s/sub", "s/sub/u"], id="nested twice"),
-            pytest.param(["s/SKILL.md", "s/assets/SKILL.md", "s/templates/t/SKILL.md",
-                          "s/examples/e/SKILL.md", "s/tests/a/b/SKILL.md", "s/evals/SKILL.md"],
-                         ["s"], id="data"),
-            pytest.param(["s/SKILL.md", "s/n/SKILL.md", "s/n/tests/SKILL.md"], ["s", "s/n"],
-                         id="data of a nested one"),
-            pytest.param(["s/SKILL.md", "s/docs/examples/SKILL.md"], ["s", "s/docs/examples"],
-                         id="a data folder is one of the skill itself"),
-            pytest.param(["examples/SKILL.md", "tests/t/SKILL.md"], ["examples", "tests/t"],
-                         id="a data folder of no skill is none"),
-            pytest.param([".claude/skills/s/SKILL.md", ".github/SKILL.md"],
-                         [".claude/skills/s", ".github"], id="hidden directories"),
-            pytest.param([".git/s/SKILL.md", "node_modules/SKILL.md", "s.tmp/SKILL.md",
-                          ".skilldrop-x/SKILL.md", "@eaDir/s/SKILL.md"], [], id="junk"),
-            pytest.param(["b/SKILL.md", "a/SKILL.md", "a/x/SKILL.md", "a-b/SKILL.md"],
-                         ["a", "a/x", "a-b", "b"], id="sorted by name, outer before inner"),
-            pytest.param(["s/skill.md", "t/Skill.md", "u/SKILL.MD", "v/sKiLl.mD"],
-                         ["s", "t", "u", "v"], id="any spelling"),
+            pytest.param(
+                ["s/SKILL.md", "s/sub/SKILL.md", "s/sub/u/SKILL.md"],
+                ["s", "s/sub", "s/sub/u"],
+                id="nested twice",
+            ),
+            pytest.param(
+                [
+                    "s/SKILL.md",
+                    "s/assets/SKILL.md",
+                    "s/templates/t/SKILL.md",
+                    "s/examples/e/SKILL.md",
+                    "s/tests/a/b/SKILL.md",
+                    "s/evals/SKILL.md",
+                ],
+                ["s"],
+                id="data",
+            ),
+            pytest.param(
+                ["s/SKILL.md", "s/n/SKILL.md", "s/n/tests/SKILL.md"],
+                ["s", "s/n"],
+                id="data of a nested one",
+            ),
+            pytest.param(
+                ["s/SKILL.md", "s/docs/examples/SKILL.md"],
+                ["s", "s/docs/examples"],
+                id="a data folder is one of the skill itself",
+            ),
+            pytest.param(
+                ["examples/SKILL.md", "tests/t/SKILL.md"],
+                ["examples", "tests/t"],
+                id="a data folder of no skill is none",
+            ),
+            pytest.param(
+                [".claude/skills/s/SKILL.md", ".github/SKILL.md"],
+                [".claude/skills/s", ".github"],
+                id="hidden directories",
+            ),
+            pytest.param(
+                [
+                    ".git/s/SKILL.md",
+                    "node_modules/SKILL.md",
+                    "s.tmp/SKILL.md",
+                    ".skilldrop-x/SKILL.md",
+                    "@eaDir/s/SKILL.md",
+                ],
+                [],
+                id="junk",
+            ),
+            pytest.param(
+                ["b/SKILL.md", "a/SKILL.md", "a/x/SKILL.md", "a-b/SKILL.md"],
+                ["a", "a/x", "a-b", "b"],
+                id="sorted by name, outer before inner",
+            ),
+            pytest.param(
+                ["s/skill.md", "t/Skill.md", "u/SKILL.MD", "v/sKiLl.mD"],
+                ["s", "t", "u", "v"],
+                id="any spelling",
+            ),
             pytest.param(["s/SKILL.md.bak", "t/SKILLS.md"], [], id="similar names"),
         ],
     )
@@ -104,19 +143,49 @@ class TestWhatIsASkillFolder:
 
     def test_a_file_belongs_to_its_nearest_skill_folder(self, tmp_path: Path) -> None:
         """A skill's files are neither its nested skill's nor junk; its data are its own."""
-        write(tmp_path, "s/SKILL.md", "s/a/b.txt", "s/n/SKILL.md", "s/n/c.txt",
-              "s/tests/t/SKILL.md", "s/tests/d.txt", "s/.git/config", "s/x.swp", "s/.hidden",
-              "s/evals/SKILL.md/e.txt")
+        write(
+            tmp_path,
+            "s/SKILL.md",
+            "s/a/b.txt",
+            "s/n/SKILL.md",
+            "s/n/c.txt",
+            "s/tests/t/SKILL.md",
+            "s/tests/d.txt",
+            "s/.git/config",
+            "s/x.swp",
+            "s/.hidden",
+            "s/evals/SKILL.md/e.txt",
+        )
         assert names(seen(tmp_path)) == [
-            ".hidden", "SKILL.md", "a/b.txt", "evals/SKILL.md/e.txt", "tests/d.txt",
+            ".hidden",
+            "SKILL.md",
+            "a/b.txt",
+            "evals/SKILL.md/e.txt",
+            "tests/d.txt",
             "tests/t/SKILL.md",
         ]
         assert names(seen(tmp_path, "s/n")) == ["SKILL.md", "c.txt"]
 
-    @pytest.mark.parametrize("name", [
-        ".git", ".DS_Store", "Thumbs.db", "._SKILL.md", "x.part", "x.crdownload", "x.swo", "x~",
-        ".~lock.a.odt#", "#x#", ".#x", "4913", "lost+found", ".venv", "~$a.docx",
-    ])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            ".git",
+            ".DS_Store",
+            "Thumbs.db",
+            "._SKILL.md",
+            "x.part",
+            "x.crdownload",
+            "x.swo",
+            "x~",
+            ".~lock.a.odt#",
+            "#x#",
+            ".#x",
+            "4913",
+            "lost+found",
+            ".venv",
+            "~$a.docx",
+        ],
+    )
     def test_junk_is_no_part_of_a_skill(self, tmp_path: Path, name: str) -> None:
         """What editors, desktops and downloads leave behind changes no fingerprint."""
         write(tmp_path, "s/SKILL.md")
@@ -162,14 +231,15 @@ class TestSkillMd:
             pytest.param(os.mkfifo, "pipe", id="pipe"),
             pytest.param(lambda p: p.symlink_to("nowhere"), "nothing", id="dangling link"),
             pytest.param(lambda p: p.symlink_to(p.name), "itself", id="looping link"),
-            pytest.param(lambda p: p.symlink_to("/etc/hostname"), "out of the root",
-                         id="link out of the root"),
+            pytest.param(
+                lambda p: p.symlink_to("/etc/hostname"),
+                "out of the root",
+                id="link out of the root",
+            ),
             pytest.param(lambda p: p.symlink_to("../d"), "directory", id="link to a directory"),
         ],
     )
-    def test_no_regular_file(
-        self, tmp_path: Path, make: Callable[[Path], None], word: str
-    ) -> None:
+    def test_no_regular_file(self, tmp_path: Path, make: Callable[[Path], None], word: str) -> None:
         """The folder is a skill folder with that one problem, and nothing hangs on it."""
         write(tmp_path, "s/a.txt", "d/SKILL.md/SKILL.md")
         make(tmp_path / "s/SKILL.md")
@@ -197,8 +267,14 @@ class TestLinks:
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         """Return a root with a skill, beside files that are out of bounds."""
-        write(tmp_path, "root/s/SKILL.md", "root/shared/a.txt", "root/shared/b/c.txt",
-              "outside/secret.txt", "root-twin/secret.txt")
+        write(
+            tmp_path,
+            "root/s/SKILL.md",
+            "root/shared/a.txt",
+            "root/shared/b/c.txt",
+            "outside/secret.txt",
+            "root-twin/secret.txt",
+        )
         return tmp_path / "root"
 
     def test_files_behind_links_belong_to_the_skill(self, root: Path) -> None:
@@ -210,7 +286,10 @@ class TestLinks:
         snapshot = disk.read(root, folder)
         assert snapshot is not None
         assert [f.text for f in snapshot.files] == [
-            None, "root/shared/a.txt", "root/shared/b/c.txt", "root/shared/a.txt",
+            None,
+            "root/shared/a.txt",
+            "root/shared/b/c.txt",
+            "root/shared/a.txt",
         ]
         assert snapshot.problems == ()
 
@@ -238,7 +317,8 @@ class TestLinks:
         (root / "w").mkdir()
         (root / "s/link").rename(root / "w/link")
         assert (strays(root), folders(root)) == (
-            [("w/link", "link-dangling" if target == "SKILL.md/x" else code)], ["s"],
+            [("w/link", "link-dangling" if target == "SKILL.md/x" else code)],
+            ["s"],
         )
 
     def test_a_link_to_a_special_file_is_left_out(self, root: Path) -> None:
@@ -326,8 +406,10 @@ class TestHardLinks:
         assert snapshot is not None
         assert (snapshot.skill_md, snapshot.files, snapshot.digest) == (b"", (), None)
 
-    @pytest.mark.parametrize(("limits", "code"), [
-        (Limits(), "hard-linked-file"), (Limits(hard_links="reject"), "hard-link-refused")])
+    @pytest.mark.parametrize(
+        ("limits", "code"),
+        [(Limits(), "hard-linked-file"), (Limits(hard_links="reject"), "hard-link-refused")],
+    )
     def test_an_archive(self, tmp_path: Path, limits: Limits, code: str) -> None:
         """It is a file like any other."""
         write(tmp_path, "made/SKILL.md")
@@ -348,17 +430,24 @@ class TestHardLinks:
         assert snapshot is not None
         place = Place(str(tmp_path / "root"), "s", "project")
         parsed = parse(snapshot.skill_md, "SKILL.md")
-        told = {profile: {found.code for found in judge(
-            snapshot, parsed, place, acceptance="permissive", profiles=(profile,)).findings}
-            for profile in ("spec", "safety")}
+        told = {
+            profile: {
+                found.code
+                for found in judge(
+                    snapshot, parsed, place, acceptance="permissive", profiles=(profile,)
+                ).findings
+            }
+            for profile in ("spec", "safety")
+        }
         assert told["safety"] - told["spec"] == {"hard-linked-file"}
 
 
 class TestOddThings:
     """Whatever lies on the disk, there is a finding and never a traceback."""
 
-    def test_special_files_are_left_out(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                        ) -> None:
+    def test_special_files_are_left_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A pipe and a socket are a warning each, in a skill; elsewhere nobody minds them."""
         write(tmp_path, "s/SKILL.md", "w/x")
         monkeypatch.chdir(tmp_path)  # the path of a socket must be short
@@ -383,18 +472,44 @@ class TestOddThings:
         found = seen(tmp_path, path)
         assert names(found) == ["SKILL.md", r"\\xe9", r"back\\slash", r"d\xff/x", r"y\xfe"]
         assert problems(found) == [
-            ("name-not-utf8", None), ("name-not-utf8", r"d\xff"), ("name-not-utf8", r"y\xfe"),
+            ("name-not-utf8", None),
+            ("name-not-utf8", r"d\xff"),
+            ("name-not-utf8", r"y\xfe"),
         ]
         snapshot = disk.read(tmp_path, found)
         assert snapshot is not None
-        assert [f.text for f in snapshot.files] == [None, *map(str, (
-            "/\\xe9", "/back\\slash",
-        )), None, None]
+        assert [f.text for f in snapshot.files] == [
+            None,
+            *map(
+                str,
+                (
+                    "/\\xe9",
+                    "/back\\slash",
+                ),
+            ),
+            None,
+            None,
+        ]
 
-    @pytest.mark.parametrize("raw", [b"plain", "ü 技能".encode(), b"a\\b", b"\\xe9", b"\xe9",
-                                     b"\\\xe9\\", b"\\\\x2f", b"\xff\xfe/\xed\xa0\x80",
-                                     b"x.zip!/y", b"x.Tar.gz!", b"\\x21", b"!", b"a!/b"],
-                             ids=repr)
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"plain",
+            "ü 技能".encode(),
+            b"a\\b",
+            b"\\xe9",
+            b"\xe9",
+            b"\\\xe9\\",
+            b"\\\\x2f",
+            b"\xff\xfe/\xed\xa0\x80",
+            b"x.zip!/y",
+            b"x.Tar.gz!",
+            b"\\x21",
+            b"!",
+            b"a!/b",
+        ],
+        ids=repr,
+    )
     def test_text_paths_lead_back(self, raw: bytes) -> None:
         """The text is valid UTF-8 and `os_path` restores the very bytes."""
         text = disk.text_path(os.fsdecode(raw))
@@ -423,10 +538,13 @@ class TestOddThings:
             os.mkdir(name)
             os.chdir(name)
 
-    @pytest.mark.parametrize(("length", "levels", "code"), [
-        (1, 1100, "folder-too-deep"),
-        (200, 30, "directory-unreadable"),  # longer than PATH_MAX
-    ])
+    @pytest.mark.parametrize(
+        ("length", "levels", "code"),
+        [
+            (1, 1100, "folder-too-deep"),
+            (200, 30, "directory-unreadable"),  # longer than PATH_MAX
+        ],
+    )
     def test_very_deep_trees(self, deep: Path, length: int, levels: int, code: str) -> None:
         """They are a stray outside a skill and reject it inside, once."""
         self.dig(deep / "s", "d" * length, levels)
@@ -562,7 +680,8 @@ class TestLimits:
         """Empty directories cost time as well, and so does a finding for each."""
         write(tmp_path, "s/SKILL.md", *(f"s/\udcff{number}/" for number in range(10)))
         assert problems(seen(tmp_path, "s", Limits(files=5))) == [
-            ("too-many-files", None), *(("name-not-utf8", rf"\xff{number}") for number in range(4)),
+            ("too-many-files", None),
+            *(("name-not-utf8", rf"\xff{number}") for number in range(4)),
         ]
 
     def test_a_skill_inside_one_that_is_too_large_is_found(self, tmp_path: Path) -> None:
@@ -634,12 +753,10 @@ class TestFingerprint:
         write(tmp_path, "s/empty/", "s/n/SKILL.md")
         assert seen(tmp_path).fingerprint == before.fingerprint
 
-    def test_changed_ns_is_the_newest_change_of_files_and_directories(self, tmp_path: Path
-                                                                      ) -> None:
+    def test_changed_ns_is_the_newest_change_of_files_and_directories(self, tmp_path: Path) -> None:
         """A removal shows in its directory; a nested skill's change is its own."""
         write(tmp_path, "s/SKILL.md", "s/d/x", "s/n/SKILL.md")
-        newest = max(os.stat(tmp_path / p).st_ctime_ns
-                     for p in ("s", "s/d", "s/SKILL.md", "s/d/x"))
+        newest = max(os.stat(tmp_path / p).st_ctime_ns for p in ("s", "s/d", "s/SKILL.md", "s/d/x"))
         assert seen(tmp_path).changed_ns == newest
         (tmp_path / "s/d/x").unlink()
         after = os.stat(tmp_path / "s/d").st_ctime_ns
@@ -655,16 +772,44 @@ class TestPartOfARoot:
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         """Return a root with some of everything."""
-        write(tmp_path, "SKILL.md", "s/SKILL.md", "s/sub/n/SKILL.md", "s/assets/a/SKILL.md",
-              "odd/sKILL.md", "odd/tests/t/SKILL.md", "odd/u/SKILL.md", "w/x/SKILL.md",
-              "w/examples/y/SKILL.md", ".git/g/SKILL.md", "w/SKILL.md.d/z/SKILL.md", "file",
-              "w/there.zip", "s/there.zip", "w/two.tgz/f/SKILL.md", "odd/there.zip",
-              "w/x!/SKILL.md",
-              "d/SKILL.md/e/SKILL.md", "deep/1/2/3/SKILL.md", "s/1/2/3/4/x", "odd/1/2/3/4/x")
-        for link, target in {"w/to-s": "../s", "w/out": "/", "dangling": "nowhere",
-                             "s/out": "/etc", "w/loop": "..", "to-w": "w", "odd/to-x": "../w/x",
-                             "s/sub/to-w": "../../w", "odd/u/out": "/", "odd/1/out": "/",
-                             "w/link.zip": "there.zip", "out.zip": "/etc/hostname"}.items():
+        write(
+            tmp_path,
+            "SKILL.md",
+            "s/SKILL.md",
+            "s/sub/n/SKILL.md",
+            "s/assets/a/SKILL.md",
+            "odd/sKILL.md",
+            "odd/tests/t/SKILL.md",
+            "odd/u/SKILL.md",
+            "w/x/SKILL.md",
+            "w/examples/y/SKILL.md",
+            ".git/g/SKILL.md",
+            "w/SKILL.md.d/z/SKILL.md",
+            "file",
+            "w/there.zip",
+            "s/there.zip",
+            "w/two.tgz/f/SKILL.md",
+            "odd/there.zip",
+            "w/x!/SKILL.md",
+            "d/SKILL.md/e/SKILL.md",
+            "deep/1/2/3/SKILL.md",
+            "s/1/2/3/4/x",
+            "odd/1/2/3/4/x",
+        )
+        for link, target in {
+            "w/to-s": "../s",
+            "w/out": "/",
+            "dangling": "nowhere",
+            "s/out": "/etc",
+            "w/loop": "..",
+            "to-w": "w",
+            "odd/to-x": "../w/x",
+            "s/sub/to-w": "../../w",
+            "odd/u/out": "/",
+            "odd/1/out": "/",
+            "w/link.zip": "there.zip",
+            "out.zip": "/etc/hostname",
+        }.items():
             (tmp_path / link).symlink_to(target)
         return tmp_path
 
@@ -672,8 +817,11 @@ class TestPartOfARoot:
         """For every path there is, whatever it is and wherever it lies."""
         limits = Limits(depth=4)
         whole = list(disk.walk(root, "", limits))
-        paths = {str(Path(top, name).relative_to(root))
-                 for top, directories, files in os.walk(root) for name in directories + files}
+        paths = {
+            str(Path(top, name).relative_to(root))
+            for top, directories, files in os.walk(root)
+            for name in directories + files
+        }
         paths |= {f"{path}!" for path in paths if path.endswith((".zip", ".tgz"))}
         paths |= {found.path for found in whole} | {"nowhere", "w/../s", "s/", "/", ".", "w//x"}
         in_skill = {found.path for found in whole if isinstance(found, Folder)}
@@ -743,8 +891,12 @@ class TestReading:
     def test_gives_every_file(self, tmp_path: Path) -> None:
         """Hashes, sizes, modes and kinds of all, the text of small text files, SKILL.md whole."""
         contents = {
-            "SKILL.md": b"---\r\n", "empty": b"", "references/r.md": "\ufeffgrüße".encode(),
-            "assets/nul": b"a\0b", "assets/latin1": b"\xe9", "scripts/run": b"x" * 20,
+            "SKILL.md": b"---\r\n",
+            "empty": b"",
+            "references/r.md": "\ufeffgrüße".encode(),
+            "assets/nul": b"a\0b",
+            "assets/latin1": b"\xe9",
+            "scripts/run": b"x" * 20,
         }
         for name, content in contents.items():
             (tmp_path / "s" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -768,7 +920,9 @@ class TestReading:
         assert {f.path for f in snapshot.files if f.mode == 0o755} == {"scripts/run"}
         assert {f.mode for f in snapshot.files} == {0o755, 0o644}
         assert (snapshot.path, snapshot.skill_md_name, snapshot.skill_md) == (
-            "s", "SKILL.md", b"---\r\n",
+            "s",
+            "SKILL.md",
+            b"---\r\n",
         )
         assert (snapshot.fingerprint, snapshot.problems) == (folder.fingerprint, ())
         assert snapshot.digest == digest(snapshot.files)
@@ -793,7 +947,8 @@ class TestReading:
         assert snapshot is not None
         assert snapshot.files[1].sha256 == hashlib.sha256(content).hexdigest()
         assert (snapshot.files[1].is_text, snapshot.files[1].text is None) == (
-            is_text, len(content) > disk.DEFAULT_LIMITS.text_bytes or not is_text,
+            is_text,
+            len(content) > disk.DEFAULT_LIMITS.text_bytes or not is_text,
         )
 
     def test_a_skill_md_larger_than_a_chunk_is_whole(self, tmp_path: Path) -> None:
@@ -820,7 +975,10 @@ class TestReading:
     @pytest.mark.parametrize("change", CHANGES)
     @pytest.mark.parametrize("when", ["before", "after"])
     def test_a_folder_that_moved_is_nothing(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str,
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        when: str,
         change: Callable[[Path], object],
     ) -> None:
         """Whether it changes before it is read or when the last byte was just read."""
@@ -836,7 +994,9 @@ class TestReading:
 
     @pytest.mark.parametrize("change", CHANGES)
     def test_the_stats_alone_tell_that_a_settled_folder_moved(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
         change: Callable[[Path], object],
     ) -> None:
         """Once the clock has ticked, no second listing is needed to notice a change."""
@@ -850,8 +1010,7 @@ class TestReading:
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
         real = disk._read
-        monkeypatch.setattr(
-            disk, "_read", lambda *given: (real(*given), change(root / "s"))[0])
+        monkeypatch.setattr(disk, "_read", lambda *given: (real(*given), change(root / "s"))[0])
         assert disk.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])
@@ -908,6 +1067,10 @@ def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> 
     """What is shared out to many processes ends where a walk would end."""
     root = deep_tree.parent
     paths = disk.taken_apart(root, ["deep"], 512)
-    found = [one.finding.code for path in paths for one in disk.walk(root, path)
-             if isinstance(one, disk.Stray)]
+    found = [
+        one.finding.code
+        for path in paths
+        for one in disk.walk(root, path)
+        if isinstance(one, disk.Stray)
+    ]
     assert found == ["folder-too-deep"]

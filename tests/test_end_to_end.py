@@ -32,9 +32,19 @@ class Running:
         """Start the program and return its process."""
         with self.log.open("wb") as log:
             return subprocess.Popen(
-                [program(), "--watched", self.watched, "--data", self.data,
-                 "up", "--port", str(self.port)],
-                env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.2"}, stderr=log, stdout=log,
+                [
+                    program(),
+                    "--watched",
+                    self.watched,
+                    "--data",
+                    self.data,
+                    "up",
+                    "--port",
+                    str(self.port),
+                ],
+                env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.2"},
+                stderr=log,
+                stdout=log,
             )
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -79,8 +89,14 @@ def program() -> Path:
 
 def run(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Run one command to its end."""
-    return subprocess.run([program(), *map(str, words)], capture_output=True, text=True,
-                          env=os.environ | env, check=False, timeout=PATIENCE)
+    return subprocess.run(
+        [program(), *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=os.environ | env,
+        check=False,
+        timeout=PATIENCE,
+    )
 
 
 @pytest.fixture
@@ -104,12 +120,18 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
             up.rows("SELECT path, description, status FROM skills WHERE path = ?", path) == row
             and f"<description>{description}</description>" in up.index()
             and "packages/count-words/current/SKILL.md</location>" in up.index()
-            and [(r["path"], r["description"], r["status"]) for r in
-                 up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()] == row
+            and [
+                (r["path"], r["description"], r["status"])
+                for r in up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()
+            ]
+            == row
         )
 
-    skill(up.watched.parent / "count-words", description="Counts the words of a text.",
-          files={"scripts/count.py": "print(1)\n"})
+    skill(
+        up.watched.parent / "count-words",
+        description="Counts the words of a text.",
+        files={"scripts/count.py": "print(1)\n"},
+    )
     shutil.copytree(up.watched.parent / "count-words", up.watched / "count-words")
     up.eventually(lambda: shows("count-words", "Counts the words of a text."))
 
@@ -123,8 +145,12 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
     shutil.rmtree(up.watched / "word-count")
     up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
     up.eventually(lambda: up.index() == "")
-    up.eventually(lambda: [row["status"] for row in up.site(
-        "/catalog/skills.json?_shape=array") or ()] == ["removed"])
+    up.eventually(
+        lambda: (
+            [row["status"] for row in up.site("/catalog/skills.json?_shape=array") or ()]
+            == ["removed"]
+        )
+    )
 
 
 def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
@@ -133,8 +159,12 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
     (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
     skill(up.watched / "whole")
     up.eventually(lambda: "whole/current/SKILL.md" in up.index())
-    up.eventually(lambda: up.rows("SELECT 1 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
-                                  " WHERE s.path = 'broken' AND f.severity = 'error'"))
+    up.eventually(
+        lambda: up.rows(
+            "SELECT 1 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
+            " WHERE s.path = 'broken' AND f.severity = 'error'"
+        )
+    )
     skill(up.watched / "broken")
     up.eventually(lambda: "broken/current/SKILL.md" in up.index())
     assert up.rows("SELECT count(*) FROM findings") == [(0,)]
@@ -218,8 +248,18 @@ def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.Popen(
-        [program(), "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up",
-         "--no-site"], stderr=writer, stdout=writer)
+        [
+            program(),
+            "--watched",
+            tmp_path / "watched",
+            "--data",
+            tmp_path / "data",
+            "up",
+            "--no-site",
+        ],
+        stderr=writer,
+        stdout=writer,
+    )
     os.close(writer)
     index = tmp_path / "data/index/default.xml"
     try:
@@ -250,7 +290,8 @@ def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        tried = run("--watched", tmp_path / "watched", "--data", tmp_path / "d", "up",
-                    "--port", port)
+        tried = run(
+            "--watched", tmp_path / "watched", "--data", tmp_path / "d", "up", "--port", port
+        )
     assert (tried.returncode, "Traceback" in tried.stderr) == (2, False)
     assert str(port) in tried.stderr

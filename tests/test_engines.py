@@ -85,8 +85,12 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
             may_end.set()
             if beside:
                 other.join()
-    return (verdicts(seen), verdicts(list(engines.serial(part, how))), kinds,
-            len(multiprocessing.active_children()))
+    return (
+        verdicts(seen),
+        verdicts(list(engines.serial(part, how))),
+        kinds,
+        len(multiprocessing.active_children()),
+    )
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["forked", "beside another thread"])
@@ -104,8 +108,11 @@ def test_processes_are_started_and_gone_however_that_is_done(
 def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
     """Fingerprints travel with the paths they belong to."""
     how = How(Limits(), quiet=0.0)
-    known = {one.verdict.place.path: one.verdict.fingerprint
-             for one in engines.serial(Part(root, ("",), {}), how) if isinstance(one, Judged)}
+    known = {
+        one.verdict.place.path: one.verdict.fingerprint
+        for one in engines.serial(Part(root, ("",), {}), how)
+        if isinstance(one, Judged)
+    }
     seen = list(engines.processes(Part(root, ("",), known), how))
     assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
     assert not [one for one in seen if isinstance(one, Judged)]
@@ -118,8 +125,11 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
     root has a name without its directory.
     """
     how = How(Limits(), quiet=0.0)
-    known = {one.verdict.place.path: one.verdict.fingerprint
-             for one in engines.serial(Part(root, ("",), {}), how) if isinstance(one, Judged)}
+    known = {
+        one.verdict.place.path: one.verdict.fingerprint
+        for one in engines.serial(Part(root, ("",), {}), how)
+        if isinstance(one, Judged)
+    }
     file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     listening = [True]
 
@@ -128,8 +138,12 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
             return
         where, _, flags = (*arguments, 0, 0)[:3]
         is_listing = event == "os.scandir" and isinstance(where, int)
-        is_file = isinstance(where, str) and "/" not in where and isinstance(flags, int) and (
-            not flags & os.O_DIRECTORY)
+        is_file = (
+            isinstance(where, str)
+            and "/" not in where
+            and isinstance(flags, int)
+            and (not flags & os.O_DIRECTORY)
+        )
         if is_listing or is_file:
             os.write(file, f"{event} {os.getpid()}\n".encode())
 
@@ -170,7 +184,9 @@ def die_halfway(pipe: Connection, how: How) -> None:
 @pytest.mark.parametrize("ahead", [1, 64])
 @pytest.mark.parametrize("dies", [die, die_halfway])
 def test_a_process_that_dies_loses_nothing(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch, ahead: int,
+    root: RootSpec,
+    monkeypatch: pytest.MonkeyPatch,
+    ahead: int,
     dies: Callable[[Connection, How], None],
 ) -> None:
     """The rest is looked at here, once, however much the dead had been asked for and had told."""
@@ -193,7 +209,9 @@ def die_once(folder: Path, pipe: Connection, how: How) -> None:
 
 @pytest.mark.usefixtures("in_processes")
 def test_a_piece_over_which_a_process_died_is_tried_by_another(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    root: RootSpec,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The one that asks reads none of it, unless the second dies over it, too."""
@@ -235,13 +253,13 @@ def test_where_no_process_can_be_started_all_is_looked_at_here(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the system allows no more of them."""
+
     def refused(*_: object) -> Worker:
         raise BlockingIOError
 
     monkeypatch.setattr(engines, "Worker", refused)
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
-    assert verdicts(list(engines.processes(part, how))) == verdicts(
-        list(engines.serial(part, how)))
+    assert verdicts(list(engines.processes(part, how))) == verdicts(list(engines.serial(part, how)))
 
 
 class Refused(threading.Thread):
@@ -268,8 +286,7 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
     monkeypatch.setattr(forked, "may_fork", lambda: forks)
     monkeypatch.setattr(threading, "Thread", Refused)
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
-    assert verdicts(list(engines.processes(part, how))) == verdicts(
-        list(engines.serial(part, how)))
+    assert verdicts(list(engines.processes(part, how))) == verdicts(list(engines.serial(part, how)))
     assert bool(started) == forks
     assert not any(worker._process.is_alive() for worker in started)
 
@@ -321,8 +338,9 @@ class Measured(SimpleQueue[tuple[object, bytes | None]]):
 
     longest = 0
 
-    def put(self, item: tuple[object, bytes | None], block: bool = True,
-            timeout: float | None = None) -> None:
+    def put(
+        self, item: tuple[object, bytes | None], block: bool = True, timeout: float | None = None
+    ) -> None:
         """Take a thing, and measure."""
         if item[1] == engines._STARTED:
             return
@@ -368,14 +386,22 @@ def test_long_questions_and_long_answers_do_not_wait_for_each_other(
     monkeypatch.setattr(engines, "ANSWERS_AHEAD", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     for number in range(12):
-        skill(Path(root.path, f"long-{number:02}"), files={
-            f"{name}.md": f"{name} {'words ' * 9_000}" for name in range(8)})
+        skill(
+            Path(root.path, f"long-{number:02}"),
+            files={f"{name}.md": f"{name} {'words ' * 9_000}" for name in range(8)},
+        )
     known = {f"long-{number:02}": "x" * 300_000 for number in range(12)}
     seen: list[Seen | None] = []
-    looking = threading.Thread(daemon=True, target=lambda: seen.extend(
-        engines.processes(Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True))))
+    looking = threading.Thread(
+        daemon=True,
+        target=lambda: seen.extend(
+            engines.processes(Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True))
+        ),
+    )
     looking.start()
     looking.join(timeout=PATIENCE)
     assert not looking.is_alive()
-    assert len([one for one in seen if isinstance(one, Judged)
-                and one.verdict.place.path in known]) == 12
+    assert (
+        len([one for one in seen if isinstance(one, Judged) and one.verdict.place.path in known])
+        == 12
+    )

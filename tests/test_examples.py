@@ -96,11 +96,17 @@ def test_the_csv_profile_prints_what_its_skill_promises(tmp_path: Path) -> None:
     [
         pytest.param(["10", "-1", "9", "-20"], "integer", "-20", "10", id="integers by value"),
         pytest.param(["3", "1e2", "-.5"], "number", "-.5", "1e2", id="numbers by value"),
-        pytest.param(["01067", "80331"], "text", "5 characters", "5 characters",
-                     id="leading zeros stay text"),
+        pytest.param(
+            ["01067", "80331"], "text", "5 characters", "5 characters", id="leading zeros stay text"
+        ),
         pytest.param(["2024-02-29", "2023-12-31"], "date", "2023-12-31", "2024-02-29", id="dates"),
-        pytest.param(["2024-02-31"], "text", "10 characters", "10 characters",
-                     id="a day that is not in the calendar"),
+        pytest.param(
+            ["2024-02-31"],
+            "text",
+            "10 characters",
+            "10 characters",
+            id="a day that is not in the calendar",
+        ),
         pytest.param(["yes", "FALSE"], "boolean", "", "", id="booleans"),
         pytest.param(["1", "n/a"], "text", "1 characters", "3 characters", id="one stray word"),
         pytest.param(["e5", "."], "text", "1 characters", "2 characters", id="not quite numbers"),
@@ -189,8 +195,11 @@ def test_the_csv_profile_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> No
     """A pipe into `head` shows no traceback, however long the report is."""
     file = tmp_path / "wide.csv"
     file.write_text(",".join(f"column-{number}" for number in range(5_000)) + "\n", "utf-8")
-    with subprocess.Popen((sys.executable, "-I", "-B", PROFILE_CSV, file, "--json"),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as profiling:
+    with subprocess.Popen(
+        (sys.executable, "-I", "-B", PROFILE_CSV, file, "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as profiling:
         assert profiling.stdout
         assert profiling.stderr
         assert profiling.stdout.readline() == b"{\n"

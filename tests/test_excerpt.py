@@ -5,30 +5,36 @@ from hypothesis import strategies as st
 from pipeline.excerpt import WIDTH, excerpt, visible
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("plain é 会议 😀", "plain é 会议 😀"),
-    ("a\u202eb", "a<U+202E>b"),
-    ("\x1b[31mred", "<U+001B>[31mred"),
-    ("tab\there\r\n", "tab<U+0009>here<U+000D><U+000A>"),
-    ("zero\u200bwidth\ufeff", "zero<U+200B>width<U+FEFF>"),
-    ("tag\U000e0041", "tag<U+E0041>"),
-    ("blank\u3164\u2800", "blank<U+3164><U+2800>"),
-    ("half \udce9", "half <U+DCE9>"),
-])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 会议 😀", "plain é 会议 😀"),
+        ("a\u202eb", "a<U+202E>b"),
+        ("\x1b[31mred", "<U+001B>[31mred"),
+        ("tab\there\r\n", "tab<U+0009>here<U+000D><U+000A>"),
+        ("zero\u200bwidth\ufeff", "zero<U+200B>width<U+FEFF>"),
+        ("tag\U000e0041", "tag<U+E0041>"),
+        ("blank\u3164\u2800", "blank<U+3164><U+2800>"),
+        ("half \udce9", "half <U+DCE9>"),
+    ],
+)
 def test_what_cannot_be_seen_is_shown_by_its_code(text: str, shown: str) -> None:
     """A terminal is given nothing to obey and a reader nothing to miss."""
     assert visible(text) == shown
 
 
-@pytest.mark.parametrize(("line", "column", "below"), [
-    ("name: a", 7, "a"),
-    ("name: a", 1, "n"),
-    ("会议: x", 5, "x"),
-    ("e\u0301: x", 5, "x"),
-    ("\u202e\t: x", 5, "x"),
-    ("x" * 500 + "!" + "x" * 500, 501, "!"),
-    ("会" * 500 + "!" + "会" * 500, 501, "!"),
-])
+@pytest.mark.parametrize(
+    ("line", "column", "below"),
+    [
+        ("name: a", 7, "a"),
+        ("name: a", 1, "n"),
+        ("会议: x", 5, "x"),
+        ("e\u0301: x", 5, "x"),
+        ("\u202e\t: x", 5, "x"),
+        ("x" * 500 + "!" + "x" * 500, 501, "!"),
+        ("会" * 500 + "!" + "会" * 500, 501, "!"),
+    ],
+)
 def test_the_caret_stands_below_its_column(line: str, column: int, below: str) -> None:
     """Wide, combining and unseen characters and a cut do not move it."""
     shown, caret = excerpt(line, column)
@@ -58,7 +64,7 @@ def test_a_long_line_is_cut_on_both_sides() -> None:
     """What is left out is marked, and what was meant is in what is left."""
     shown, caret = excerpt("a" * 400 + "here" + "b" * 400, 401)
     assert caret is not None
-    assert shown[caret.index("^"):].startswith("hereb")
+    assert shown[caret.index("^") :].startswith("hereb")
     assert (shown[0], shown[-1]) == ("…", "…")
     assert excerpt("a" * 400)[0] == "a" * WIDTH + "…"
 

@@ -9,19 +9,22 @@ from catalog.excerpts import LENGTH, excerpt
 MARKS = ("[", "]")
 
 
-@pytest.mark.parametrize(("text", "words", "shown"), [
-    ("Reads an invoice.", "invoice", "Reads an [invoice]."),
-    ("Reads an invoice.", "INVO", "Reads an [invoice]."),
-    ("Reads an invoice.", "invoices", "Reads an [invoice]."),
-    ("Counting is done.", "counts", "[Counting] is done."),
-    ("Reads an invoice as PDF.", "pdf invoice", "Reads an [invoice] as [PDF]."),
-    ("把会议录音整理成纪要。", "录音", "把会议[录音]整理成纪要。"),
-    ("把会议录音整理成纪要。", "会议 纪要", "把[会议]录音整理成[纪要]。"),
-    ("Two\n  lines of  it", "lines", "Two [lines] of it"),
-    ("Nothing of that.", "invoice", None),
-    ("Anything.", "( * [", None),
-    ("a.b*c", "b*", "a.[b]*c"),
-])
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        ("Reads an invoice.", "invoice", "Reads an [invoice]."),
+        ("Reads an invoice.", "INVO", "Reads an [invoice]."),
+        ("Reads an invoice.", "invoices", "Reads an [invoice]."),
+        ("Counting is done.", "counts", "[Counting] is done."),
+        ("Reads an invoice as PDF.", "pdf invoice", "Reads an [invoice] as [PDF]."),
+        ("把会议录音整理成纪要。", "录音", "把会议[录音]整理成纪要。"),
+        ("把会议录音整理成纪要。", "会议 纪要", "把[会议]录音整理成[纪要]。"),
+        ("Two\n  lines of  it", "lines", "Two [lines] of it"),
+        ("Nothing of that.", "invoice", None),
+        ("Anything.", "( * [", None),
+        ("a.b*c", "b*", "a.[b]*c"),
+    ],
+)
 def test_what_was_found_is_marked(text: str, words: str, shown: str | None) -> None:
     """Beginnings and other forms of a word count, and no character of the question is syntax."""
     assert excerpt(text, words, MARKS) == shown

@@ -12,15 +12,35 @@ from pipeline.yaml_text import YamlText, read_yaml
     ("text", "taken", "added", "expected"),
     [
         pytest.param("", set(), {"a": "a: 1\n"}, "a: 1\n", id="nothing before"),
-        pytest.param("# one\na: 1  # two\n\nb:\n  - x\n", set(), {"c": "c: 3\n"},
-                     "# one\na: 1  # two\n\nb:\n  - x\nc: 3\n", id="comments and blanks stay"),
-        pytest.param("a: 1\nb:\n  c: 2\n# of d\nd: 4\n", {"b"}, {}, "a: 1\n# of d\nd: 4\n",
-                     id="a field goes, the comment of the next stays"),
-        pytest.param("a:\nb: |\n  # text\n\n  more\n", {"a"}, {"a": "a: 1\n"},
-                     "b: |\n  # text\n\n  more\na: 1\n", id="an empty field is filled"),
+        pytest.param(
+            "# one\na: 1  # two\n\nb:\n  - x\n",
+            set(),
+            {"c": "c: 3\n"},
+            "# one\na: 1  # two\n\nb:\n  - x\nc: 3\n",
+            id="comments and blanks stay",
+        ),
+        pytest.param(
+            "a: 1\nb:\n  c: 2\n# of d\nd: 4\n",
+            {"b"},
+            {},
+            "a: 1\n# of d\nd: 4\n",
+            id="a field goes, the comment of the next stays",
+        ),
+        pytest.param(
+            "a:\nb: |\n  # text\n\n  more\n",
+            {"a"},
+            {"a": "a: 1\n"},
+            "b: |\n  # text\n\n  more\na: 1\n",
+            id="an empty field is filled",
+        ),
         pytest.param("a: 1", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="no line end"),
-        pytest.param("{a: 1, b: '2'}\n", {"a"}, {"c": "c: 3\n"}, "b: '2'\nc: 3\n",
-                     id="a flow map is written anew, its quotes kept"),
+        pytest.param(
+            "{a: 1, b: '2'}\n",
+            {"a"},
+            {"c": "c: 3\n"},
+            "b: '2'\nc: 3\n",
+            id="a flow map is written anew, its quotes kept",
+        ),
         pytest.param("a: 1\n...\n", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="an end mark"),
     ],
 )
@@ -40,7 +60,10 @@ def test_what_is_no_frontmatter_is_not_written(text: str) -> None:
 def test_blocks_are_the_lines_of_each_field() -> None:
     """With the comment above, and without the blank lines between."""
     assert blocks("# top\na: 1\n\n# of b\nb:\n  # inside\n  - x\nc: |\n  # text\n") == {
-        "a": "# top\na: 1\n", "b": "# of b\nb:\n  # inside\n  - x\n", "c": "c: |\n  # text\n"}
+        "a": "# top\na: 1\n",
+        "b": "# of b\nb:\n  # inside\n  - x\n",
+        "c": "c: |\n  # text\n",
+    }
     assert blocks("{a: 1, b: 2}") == {}
     assert blocks("a: [") == {}
 

@@ -17,13 +17,16 @@ def test_every_name_has_one_text_and_comes_back_from_it(name: bytes) -> None:
     assert os_path(text.encode().decode()) == system
 
 
-@pytest.mark.parametrize(("name", "text", "valid"), [
-    (b"plain/name.md", "plain/name.md", True),
-    ("读我.md".encode(), "读我.md", True),
-    (rb"a\b", r"a\\b", True),
-    (b"caf\xe9", r"caf\xe9", False),
-    (rb"caf\xe9", r"caf\\xe9", True),
-])
+@pytest.mark.parametrize(
+    ("name", "text", "valid"),
+    [
+        (b"plain/name.md", "plain/name.md", True),
+        ("读我.md".encode(), "读我.md", True),
+        (rb"a\b", r"a\\b", True),
+        (b"caf\xe9", r"caf\xe9", False),
+        (rb"caf\xe9", r"caf\\xe9", True),
+    ],
+)
 def test_only_what_is_not_text_is_spelt_out(name: bytes, text: str, valid: bool) -> None:
     """A backslash is doubled, a stray byte written in hexadecimal."""
     system = os.fsdecode(name)

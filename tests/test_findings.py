@@ -109,12 +109,21 @@ NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read every
 # No folder brings these: said of an archive that must not be read, where reading gave no reason,
 # of an error of the disk, of a bug of ours, where there is nothing, where what is published is not
 # the newest content, and of other skills.
-FALLBACKS = {"archive-unreadable", "read-failed", "folder-unreadable", "internal-error",
-             "skill-md-missing", "last-good-version-stands", "version-held", "name-confusable"}
+FALLBACKS = {
+    "archive-unreadable",
+    "read-failed",
+    "folder-unreadable",
+    "internal-error",
+    "skill-md-missing",
+    "last-good-version-stands",
+    "version-held",
+    "name-confusable",
+}
 
 
-def found_in(root: Path, *, limits: Limits, acceptance: Acceptance,
-             profiles: Sequence[str] = FOR_ALL) -> list[Finding]:
+def found_in(
+    root: Path, *, limits: Limits, acceptance: Acceptance, profiles: Sequence[str] = FOR_ALL
+) -> list[Finding]:
     """Return everything that is found below a root with the profiles on."""
     findings: list[Finding] = []
     for each in found_below(root, limits):
@@ -137,15 +146,17 @@ def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
             yield each
 
 
-def judged(root: Path, snapshot: Snapshot, acceptance: Acceptance = "lenient",
-           profiles: Sequence[str] = FOR_ALL) -> list[Finding]:
+def judged(
+    root: Path,
+    snapshot: Snapshot,
+    acceptance: Acceptance = "lenient",
+    profiles: Sequence[str] = FOR_ALL,
+) -> list[Finding]:
     """Return the findings of the verdict on a snapshot, with the profiles on."""
     name = snapshot.skill_md_name
     parsed = parse(snapshot.skill_md, name) if name else None
     place = Place(str(root), snapshot.path, "project")
-    return list(
-        judge(snapshot, parsed, place, acceptance=acceptance, profiles=profiles).findings
-    )
+    return list(judge(snapshot, parsed, place, acceptance=acceptance, profiles=profiles).findings)
 
 
 def expected(sample: Path) -> set[str]:
@@ -209,7 +220,8 @@ def test_the_skills_that_ship_are_good_examples(examples: Path) -> None:
     """
     findings = found_in(examples, limits=Limits(), acceptance="strict")
     assert [(each.code, each.field) for each in findings] == [
-        ("field-not-in-specification", "disable-model-invocation"), ("instruction-override", None),
+        ("field-not-in-specification", "disable-model-invocation"),
+        ("instruction-override", None),
     ]
 
 
@@ -230,8 +242,9 @@ def test_accompanying_codes_are_registered_and_explained() -> None:
 
 def test_samples_have_room_in_git() -> None:
     """No sample has an empty directory, which git would lose, or bytes that git may change."""
-    assert [folder for folder in BAD.rglob("*") if folder.is_dir() and not any(folder.iterdir())] \
-        == []
+    assert [
+        folder for folder in BAD.rglob("*") if folder.is_dir() and not any(folder.iterdir())
+    ] == []
     assert "tests/samples/** -text" in (REPOSITORY / ".gitattributes").read_text("utf-8")
 
 
@@ -260,11 +273,16 @@ def test_what_rejects(kind: Any) -> None:
 def test_a_finding_takes_what_its_type_says() -> None:
     """Message and fix default to the registry's; severity and profile are always its."""
     plain = finding("body-empty")
-    assert (plain.message, plain.fix) == (REGISTRY["body-empty"].summary,
-                                          REGISTRY["body-empty"].fix)
+    assert (plain.message, plain.fix) == (
+        REGISTRY["body-empty"].summary,
+        REGISTRY["body-empty"].fix,
+    )
     own = finding("body-empty", "Nothing.", fix="Write.")
     assert (own.message, own.fix, own.severity, own.profile) == (
-        "Nothing.", "Write.", "warning", "advice",
+        "Nothing.",
+        "Write.",
+        "warning",
+        "advice",
     )
 
 
@@ -272,6 +290,8 @@ def test_the_page_has_a_paragraph_for_every_finding() -> None:
     """docs/findings.md speaks of each code once, in the order of the profiles."""
     page = (DOCS / "findings.md").read_text("utf-8")
     assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
-        kind.code for profile in ("reading", *PROFILES, "outcome") for kind in REGISTRY.values()
+        kind.code
+        for profile in ("reading", *PROFILES, "outcome")
+        for kind in REGISTRY.values()
         if kind.profile == profile
     ]

@@ -14,9 +14,15 @@ from catalog.prompt_index import Candidate, IndexSpec
 from catalog.prose import one_line
 from catalog.wording import Language
 
-TWO = [a("count", files=("scripts/count.py",)),
-       a("pdf", "Fills forms & more.", user_invocable=False,
-         files=("REFERENCE.md", *(f"scripts/s{n}.py" for n in range(8))))]
+TWO = [
+    a("count", files=("scripts/count.py",)),
+    a(
+        "pdf",
+        "Fills forms & more.",
+        user_invocable=False,
+        files=("REFERENCE.md", *(f"scripts/s{n}.py" for n in range(8))),
+    ),
+]
 
 LOOKS = {
     "xml": (
@@ -25,27 +31,32 @@ LOOKS = {
         "<location>/p/count/current/SKILL.md</location>\n</skill>\n"
         '<skill user_invocable="false">\n<name>pdf</name>\n'
         "<description>Fills forms &amp; more.</description>\n"
-        "<location>/p/pdf/current/SKILL.md</location>\n</skill>\n</available_skills>\n"),
+        "<location>/p/pdf/current/SKILL.md</location>\n</skill>\n</available_skills>\n"
+    ),
     "semibot": (
         '<available_skills>\nDo.\n<skill name="count" path="/p/count/current/">\n'
         "Counts words.\nFiles: SKILL.md, scripts/count.py\n</skill>\n"
         '<skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
         "Fills forms &amp; more.\nFiles: SKILL.md, REFERENCE.md, scripts/ (8)\n</skill>\n"
-        "</available_skills>\n"),
+        "</available_skills>\n"
+    ),
     "markdown": (
         "- **count** (`/p/count/current/SKILL.md`): Counts words.\n"
-        "- **pdf** (`/p/pdf/current/SKILL.md`, for agents only): Fills forms &amp; more.\n"),
+        "- **pdf** (`/p/pdf/current/SKILL.md`, for agents only): Fills forms &amp; more.\n"
+    ),
     "json": (
         '{"skills": [\n{"name": "count", "description": "Counts words.", '
         '"location": "/p/count/current/SKILL.md"},\n'
         '{"name": "pdf", "description": "Fills forms & more.", '
-        '"location": "/p/pdf/current/SKILL.md", "user_invocable": false}\n]}\n'),
+        '"location": "/p/pdf/current/SKILL.md", "user_invocable": false}\n]}\n'
+    ),
     "discovery": (
         '{"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",\n"skills": [\n'
         '{"name": "count", "type": "skill-md", "description": "Counts words.", '
         f'"url": "/p/count/current/SKILL.md", "digest": "sha256:{"0" * 64}"}},\n'
         '{"name": "pdf", "type": "skill-md", "description": "Fills forms & more.", '
-        f'"url": "/p/pdf/current/SKILL.md", "digest": "sha256:{"0" * 64}"}}\n]}}\n'),
+        f'"url": "/p/pdf/current/SKILL.md", "digest": "sha256:{"0" * 64}"}}\n]}}\n'
+    ),
 }
 
 
@@ -60,19 +71,23 @@ TAILS = {
     ("xml", "en"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
         "<left_out>98 more skills are not listed here. Search them with "
-        "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"),
+        "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"
+    ),
     ("semibot", "zh"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
         "<left_out>另有 98 个技能未列出。可用 `skilldrop search 关键词` 查找。</left_out>\n"
-        "</available_skills>\n"),
+        "</available_skills>\n"
+    ),
     ("markdown", "en"): (
         "\nMore skills, by name alone; the files of NAME lie in `/p/NAME/current/`:\n\n"
         "- one\n- two\n\n"
-        "98 more skills are not listed here. Search them with `skilldrop search WORDS`.\n"),
+        "98 more skills are not listed here. Search them with `skilldrop search WORDS`.\n"
+    ),
     ("json", "en"): (
         ',\n"by_name": {"files": "/p/NAME/current/", "names": ["one", "two"]},\n'
         '"left_out": {"count": 98, "say": "98 more skills are not listed here. '
-        'Search them with `skilldrop search WORDS`."}}\n'),
+        'Search them with `skilldrop search WORDS`."}}\n'
+    ),
 }
 
 
@@ -89,14 +104,20 @@ def test_what_follows_the_entries(form: str, language: Language) -> None:
 @pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
 def test_a_name_that_does_not_lead_to_its_files_says_what_does(form: str) -> None:
     """Another slug, or a skill in no package: the name alone would send an agent astray."""
-    skills = [a("plain", "x" * 500), a("plugin:one", "x" * 500, skill_id="plugin--one"),
-              a("apart", "x" * 500, follows_pattern=False, location="/root/apart/SKILL.md")]
+    skills = [
+        a("plain", "x" * 500),
+        a("plugin:one", "x" * 500, skill_id="plugin--one"),
+        a("apart", "x" * 500, follows_pattern=False, location="/root/apart/SKILL.md"),
+    ]
     for budget in range(100, 900):
         spec = IndexSpec(format=form, budget_chars=budget, location_base="/p", instruction="")
         if (index := prompt_index.build(spec, skills)).count("name_only") == 3:
             break
     assert [name for name, _ in read_back(spec, index)] == [
-        "plain", "plugin:one (plugin--one)", "apart (/root/apart/SKILL.md)"]
+        "plain",
+        "plugin:one (plugin--one)",
+        "apart (/root/apart/SKILL.md)",
+    ]
 
 
 def test_the_instruction_can_be_set_or_silenced() -> None:
@@ -107,10 +128,14 @@ def test_the_instruction_can_be_set_or_silenced() -> None:
     assert "每个技能都是一个文件夹" in zh
     assert "文件：SKILL.md, scripts/count.py" in zh
     for form in ("xml", "semibot", "markdown", "json"):
-        assert "Each skill here" not in prompt_index.build(
-            IndexSpec(format=form, instruction=""), TWO).text
-        assert "Use wisely." in prompt_index.build(
-            IndexSpec(format=form, instruction="Use\nwisely."), TWO).text
+        assert (
+            "Each skill here"
+            not in prompt_index.build(IndexSpec(format=form, instruction=""), TWO).text
+        )
+        assert (
+            "Use wisely."
+            in prompt_index.build(IndexSpec(format=form, instruction="Use\nwisely."), TWO).text
+        )
 
 
 def test_many_kinds_of_files_are_counted() -> None:
@@ -152,5 +177,7 @@ def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> 
     if candidates:
         found = json.loads(text)
         assert found["$schema"].endswith("/discovery/0.2.0/schema.json")
-        assert all(set(skill) == {"name", "type", "description", "url", "digest"}
-                   for skill in found["skills"])
+        assert all(
+            set(skill) == {"name", "type", "description", "url", "digest"}
+            for skill in found["skills"]
+        )

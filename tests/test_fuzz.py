@@ -22,21 +22,71 @@ BOUNDED = settings(max_examples=250, derandomize=True, deadline=None, database=N
 LONGEST = 1.0  # seconds that any file may take
 
 # Each of these is told with the text to write in place of the text that is there.
-REPAIRS = {"unquoted-colon", "unquoted-value", "tab-indentation", "closing-fence-missing",
-           "fence-not-alone", "opening-fence-too-long", "unquoted-text", "broken-quotes"}
+REPAIRS = {
+    "unquoted-colon",
+    "unquoted-value",
+    "tab-indentation",
+    "closing-fence-missing",
+    "fence-not-alone",
+    "opening-fence-too-long",
+    "unquoted-text",
+    "broken-quotes",
+}
 
-words = st.sampled_from([
-    *"a 8004 1.0 no ~ null 2020-01-01 .inf 0x1F Reads PDF. use it when http://x 会议 é 😀".split(),
-    *"--- ... - ? : # & * ! % @ ` | > { } [ ] , ' \" \\ << = *x".split(),
-    "a: b", "a # b", "&x y", "!!str y", "[a] [b]", "{a: b}", "a --- b",
-    "\ufeff", "\x85", "\u2028", "\u202e", "\u200b", "\0", "\x1b", "\t", " ", "\xa0",
-])
+words = st.sampled_from(
+    [
+        *"a 8004 1.0 no ~ null 2020-01-01 .inf 0x1F Reads PDF. use it when http://x 会议 é 😀".split(),
+        *"--- ... - ? : # & * ! % @ ` | > { } [ ] , ' \" \\ << = *x".split(),
+        "a: b",
+        "a # b",
+        "&x y",
+        "!!str y",
+        "[a] [b]",
+        "{a: b}",
+        "a --- b",
+        "\ufeff",
+        "\x85",
+        "\u2028",
+        "\u202e",
+        "\u200b",
+        "\0",
+        "\x1b",
+        "\t",
+        " ",
+        "\xa0",
+    ]
+)
 phrases = st.lists(words, max_size=6).map(" ".join)
-keys = st.sampled_from([
-    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "when_to_use",
-    "user-invocable", "disable-model-invocation", "triggers", "hooks", "tags", "version",
-    "displayName", "x y", "", "~", "<<", '"name"', "? a", "- a", "[a]", "&k a", "!t a", "#", "会议",
-])
+keys = st.sampled_from(
+    [
+        "name",
+        "description",
+        "license",
+        "compatibility",
+        "metadata",
+        "allowed-tools",
+        "when_to_use",
+        "user-invocable",
+        "disable-model-invocation",
+        "triggers",
+        "hooks",
+        "tags",
+        "version",
+        "displayName",
+        "x y",
+        "",
+        "~",
+        "<<",
+        '"name"',
+        "? a",
+        "- a",
+        "[a]",
+        "&k a",
+        "!t a",
+        "#",
+        "会议",
+    ]
+)
 
 
 def _indented(text: str, by: str) -> str:
@@ -46,7 +96,8 @@ def _indented(text: str, by: str) -> str:
 def _scalars() -> st.SearchStrategy[str]:
     block = st.tuples(
         st.sampled_from(["|", ">", "|-", ">+", ">2", "|9", "> # c"]),
-        st.lists(phrases, max_size=4), st.sampled_from(["  ", " ", "\t", ""]),
+        st.lists(phrases, max_size=4),
+        st.sampled_from(["  ", " ", "\t", ""]),
     ).map(lambda made: f"{made[0]}\n{_indented(chr(10).join(made[1]), made[2])}")
     single = phrases.map(lambda text: "'" + text.replace("'", "''") + "'")
     double = phrases.map(lambda text: f'"{text}"')
@@ -57,28 +108,61 @@ def _scalars() -> st.SearchStrategy[str]:
 def _nested(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     indents = st.sampled_from(["  ", " ", "    ", "\t"])
     entries = st.lists(st.tuples(keys, inner), min_size=1, max_size=3)
-    mapping = st.tuples(entries, indents).map(lambda made: "\n" + _indented(
-        "\n".join(f"{key}: {value}" for key, value in made[0]), made[1]))
+    mapping = st.tuples(entries, indents).map(
+        lambda made: (
+            "\n" + _indented("\n".join(f"{key}: {value}" for key, value in made[0]), made[1])
+        )
+    )
     sequence = st.tuples(st.lists(inner, min_size=1, max_size=3), indents).map(
-        lambda made: "\n" + _indented("\n".join(f"- {value}" for value in made[0]), made[1]))
+        lambda made: "\n" + _indented("\n".join(f"- {value}" for value in made[0]), made[1])
+    )
     flow = st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
     return st.one_of(mapping, sequence, flow)
 
 
 fields = st.tuples(
-    keys, st.sampled_from([": "] * 8 + [":", " : ", ":\t", "="]),
+    keys,
+    st.sampled_from([": "] * 8 + [":", " : ", ":\t", "="]),
     st.recursive(_scalars(), _nested, max_leaves=6),
 ).map("".join)
 frontmatters = st.lists(fields, max_size=6).map("\n".join)
-openings = st.sampled_from(["---\n"] * 12 + [
-    "--- \n", "---\t\n", "----\n", "--- # c\n", "---name: a\n", "---name: @a\n", "-----a: b\n",
-    "\n---\n", " ---\n", "+++\n", "", "\ufeff---\n", "---\n---\n", "%YAML 1.2\n---\n", "```\n---\n",
-])
-closings = st.sampled_from(["\n---\n"] * 12 + [
-    "\n--- \n", "\n---", "\n----\n", "\n---body\n", "\n...\n", "\n", "", "\n ---\n", "\n\n# T\n\n",
-])
-bodies = st.lists(words | st.sampled_from(["\n", "\n\n", "# T\n", "```\n", "[x](../y.md)"]),
-                  max_size=12).map("".join)
+openings = st.sampled_from(
+    ["---\n"] * 12
+    + [
+        "--- \n",
+        "---\t\n",
+        "----\n",
+        "--- # c\n",
+        "---name: a\n",
+        "---name: @a\n",
+        "-----a: b\n",
+        "\n---\n",
+        " ---\n",
+        "+++\n",
+        "",
+        "\ufeff---\n",
+        "---\n---\n",
+        "%YAML 1.2\n---\n",
+        "```\n---\n",
+    ]
+)
+closings = st.sampled_from(
+    ["\n---\n"] * 12
+    + [
+        "\n--- \n",
+        "\n---",
+        "\n----\n",
+        "\n---body\n",
+        "\n...\n",
+        "\n",
+        "",
+        "\n ---\n",
+        "\n\n# T\n\n",
+    ]
+)
+bodies = st.lists(
+    words | st.sampled_from(["\n", "\n\n", "# T\n", "```\n", "[x](../y.md)"]), max_size=12
+).map("".join)
 
 
 def _real_looking() -> list[bytes]:
@@ -100,10 +184,16 @@ def mutated(draw: st.DrawFn) -> bytes:
         if start > 600 and draw(st.booleans()):
             start %= 600  # where the frontmatter is
         end = min(len(data), start + draw(st.sampled_from([0, 0, 1, 3, 20])))
-        piece = draw(st.one_of(
-            words.map(str.encode), st.binary(max_size=3), fields.map(lambda f: f"\n{f}\n".encode()),
-            st.sampled_from([b"\n", b"\r", b": ", b"---\n", b"\t", b"\xff", b"\xef\xbb\xbf", b""]),
-        ))
+        piece = draw(
+            st.one_of(
+                words.map(str.encode),
+                st.binary(max_size=3),
+                fields.map(lambda f: f"\n{f}\n".encode()),
+                st.sampled_from(
+                    [b"\n", b"\r", b": ", b"---\n", b"\t", b"\xff", b"\xef\xbb\xbf", b""]
+                ),
+            )
+        )
         data = data[:start] + piece + data[end:]
     return data
 
@@ -111,10 +201,12 @@ def mutated(draw: st.DrawFn) -> bytes:
 _REAL = _real_looking()
 texts = st.tuples(openings, frontmatters, closings, bodies).map("".join)
 encoded = st.tuples(texts, st.sampled_from(["utf-8"] * 8 + ["utf-16", "utf-32", "latin-1"])).map(
-    lambda made: made[0].encode(made[1], "replace"))
+    lambda made: made[0].encode(made[1], "replace")
+)
 line_ends = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b"\r"])
 files = st.tuples(st.one_of(encoded, mutated(), st.binary(max_size=200)), line_ends).map(
-    lambda made: made[0].replace(b"\n", made[1]))
+    lambda made: made[0].replace(b"\n", made[1])
+)
 
 
 def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
@@ -122,8 +214,13 @@ def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
     parsed = parse(data)
     entry = FileEntry("SKILL.md", len(data), "0" * 64, 0o644, "skill_md", True)
     snapshot = Snapshot("pdf", "SKILL.md", data, (entry,), "f", "sha256:0", ())
-    return parsed, judge(snapshot, parsed, Place("/skills", "pdf", "project"),
-                         acceptance="permissive", profiles=tuple(PROFILES))
+    return parsed, judge(
+        snapshot,
+        parsed,
+        Place("/skills", "pdf", "project"),
+        acceptance="permissive",
+        profiles=tuple(PROFILES),
+    )
 
 
 @BOUNDED
@@ -163,31 +260,36 @@ def test_a_file_that_is_written_out_repaired_needs_no_repair(data: bytes) -> Non
     check_repairs(data)
 
 
-@pytest.mark.parametrize("data", [
-    # The fence is put below the last line as it was before its value was quoted.
-    b"---\nname:\n  - &\n",
-    b"---\nname:\n  - &",
-    b"---\nname: a\nmetadata:\n\tx: @y\n\tz: *a",
-    # What is cut off the opening fence begins with dashes itself.
-    b"------name: a\nb: c\n---\n",
-    b"---- name: a\nb: c\n---\n",
-    # What is cut off is changed, too.
-    b"---name: @a\nb: c\n---\n",
-    b"-----name: [a] [b]\nb: c: d\n",
-    # One line opens the frontmatter, holds it and ends it.
-    b"---name: a",
-    b"---name: a\n\n",
-    b"\n ----- name: @a",
-])
+@pytest.mark.parametrize(
+    "data",
+    [
+        # The fence is put below the last line as it was before its value was quoted.
+        b"---\nname:\n  - &\n",
+        b"---\nname:\n  - &",
+        b"---\nname: a\nmetadata:\n\tx: @y\n\tz: *a",
+        # What is cut off the opening fence begins with dashes itself.
+        b"------name: a\nb: c\n---\n",
+        b"---- name: a\nb: c\n---\n",
+        # What is cut off is changed, too.
+        b"---name: @a\nb: c\n---\n",
+        b"-----name: [a] [b]\nb: c: d\n",
+        # One line opens the frontmatter, holds it and ends it.
+        b"---name: a",
+        b"---name: a\n\n",
+        b"\n ----- name: @a",
+    ],
+)
 def test_repairs_of_fences_can_be_written_out(data: bytes) -> None:
     """The rarest of combinations are no exception."""
     check_repairs(data)
 
 
 def _repaired(text: str, findings: tuple[Finding, ...]) -> str:
-    repairs = [(found.line, found.before.split("\n"), found.after.split("\n"))
-               for found in findings
-               if found.line and found.before is not None and found.after is not None]
+    repairs = [
+        (found.line, found.before.split("\n"), found.after.split("\n"))
+        for found in findings
+        if found.line and found.before is not None and found.after is not None
+    ]
     in_place = [repair for repair in repairs if len(repair[1]) == len(repair[2])]
     # From the bottom up, so that a line that is put in does not move the next change.
     longer = sorted((repair for repair in repairs if repair not in in_place), reverse=True)
@@ -199,9 +301,11 @@ def _repaired(text: str, findings: tuple[Finding, ...]) -> str:
 
 HEAD = "---\nname: pdf\ndescription: Reads PDF.\n"
 MERGE_BOMB = "a0: &a0 {k: v}\n" + "".join(
-    f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
 ALIAS_BOMB = "a0: &a0 [x]\n" + "".join(
-    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
 
 HOSTILE = {
     "50 KB of [": f"{HEAD}x: {'[' * 50_000}\n---\n",
@@ -292,11 +396,16 @@ def _itself(folder: Path) -> None:
     (folder / "SKILL.md").symlink_to("SKILL.md")
 
 
-@pytest.mark.parametrize(("make", "code"), [
-    (_pipe, "skill-md-not-a-file"), (_directory, "skill-md-not-a-file"),
-    (_device, "skill-md-not-a-file"), (_endless, "skill-md-too-large"),
-    (_itself, "skill-md-not-a-file"),
-])
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (_pipe, "skill-md-not-a-file"),
+        (_directory, "skill-md-not-a-file"),
+        (_device, "skill-md-not-a-file"),
+        (_endless, "skill-md-too-large"),
+        (_itself, "skill-md-not-a-file"),
+    ],
+)
 def test_what_is_no_file_is_a_finding(
     tmp_path: Path, skill: SkillWriter, make: Callable[[Path], None], code: str
 ) -> None:

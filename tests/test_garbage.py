@@ -30,8 +30,13 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 def lying(world: World, skill_id: str = "a") -> list[str]:
     """Return the versions of a skill whose packages there are, oldest first."""
-    return sorted(path.name for path in (world.packages / skill_id).iterdir()
-                  if path.name != "current") if (world.packages / skill_id).exists() else []
+    return (
+        sorted(
+            path.name for path in (world.packages / skill_id).iterdir() if path.name != "current"
+        )
+        if (world.packages / skill_id).exists()
+        else []
+    )
 
 
 def collect(world: World, retention: Retention) -> int:
@@ -46,7 +51,12 @@ def test_the_newest_versions_are_kept_by_count(world: World) -> None:
     kept = [each.version for each in history(world.store.db, "a").versions if each.has_files]
     assert lying(world) == sorted(kept)
     assert [each.has_files for each in history(world.store.db, "a").versions] == [
-        True, True, False, False, False]
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert world.rows("SELECT count(*) FROM versions WHERE skill_md_content = ''") == [(0,)]
     assert world.differences() == []
 

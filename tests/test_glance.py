@@ -36,8 +36,12 @@ def both(
         is_record = isinstance(whole, SkillRecord)
         assert (seen.skill_md_name, seen.skill_md) == (snapshot.skill_md_name, snapshot.skill_md)
         assert (light.description is not None) == is_record
-        yield (light.findings, light.spec_valid,
-               whole.findings, isinstance(whole, SkillRecord) and whole.spec_valid)
+        yield (
+            light.findings,
+            light.spec_valid,
+            whole.findings,
+            isinstance(whole, SkillRecord) and whole.spec_valid,
+        )
 
 
 def agree(root: Path, limits: Limits = DEFAULT_LIMITS) -> int:
@@ -84,13 +88,23 @@ def test_a_glance_is_enough_for_made_skills(tmp_path: Path) -> None:
     assert agree(tmp_path) == 40
 
 
-@pytest.mark.parametrize(("path", "content", "executable"), [
-    ("run.exe", ELF, False), ("run.EXE", b"text", False), ("lib/libx.so.1.2", ELF, False),
-    ("bin/run", ELF, True), ("bin/run", ELF, False), ("bin/run", b"#!/bin/sh\n", True),
-    (".hidden", ELF, True), ("x.png", ELF, True), ("a.so", b"a" * (1 << 20) + b"\xc3", False),
-    ("a.so", b"a" * ((1 << 20) - 1) + b"\xc3\xa9", False), ("a.so", b"", False),
-    ("a.so", b"a" * (1 << 20) + ELF, False),
-])
+@pytest.mark.parametrize(
+    ("path", "content", "executable"),
+    [
+        ("run.exe", ELF, False),
+        ("run.EXE", b"text", False),
+        ("lib/libx.so.1.2", ELF, False),
+        ("bin/run", ELF, True),
+        ("bin/run", ELF, False),
+        ("bin/run", b"#!/bin/sh\n", True),
+        (".hidden", ELF, True),
+        ("x.png", ELF, True),
+        ("a.so", b"a" * (1 << 20) + b"\xc3", False),
+        ("a.so", b"a" * ((1 << 20) - 1) + b"\xc3\xa9", False),
+        ("a.so", b"", False),
+        ("a.so", b"a" * (1 << 20) + ELF, False),
+    ],
+)
 def test_a_glance_knows_a_program(
     tmp_path: Path, skill: SkillWriter, path: str, content: bytes, executable: bool
 ) -> None:

@@ -64,8 +64,12 @@ def test_a_packages_folder_that_cannot_be_written_is_told_and_over_once_it_can(
     it.wait_for(lambda: "Taking in changed folders" in told(it))
     assert str(folder) in told(it)
     assert "nothing pending" not in told(it)
-    it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
-                                " AND next_try_at > last_at AND last_at > since"))
+    it.wait_for(
+        lambda: it.rows(
+            "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
+            " AND next_try_at > last_at AND last_at > since"
+        )
+    )
     seen = it.health()["service_seen"]
     it.wait_for(lambda: it.health()["service_seen"] > seen)
     said = [each for each in caplog.messages if str(folder) in each]
@@ -102,6 +106,7 @@ def test_old_rows_go_also_while_a_package_cannot_be_removed(
     serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That is told, and holds up nothing else."""
+
     def refuse(*_: object) -> int:
         raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
 
@@ -135,6 +140,7 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tried again some times; a process that is started anew may have enough."""
+
     def short(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -154,7 +160,7 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
 
 
 def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
-    serving: Callable[..., Serving]
+    serving: Callable[..., Serving],
 ) -> None:
     """Its runtime will not send it again by itself."""
     it = serving().start()
@@ -221,6 +227,7 @@ def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
 
 
 # The file beside the catalog
+
 
 def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path) -> None:
     """It never grows, and is no larger for a short list."""
@@ -300,9 +307,22 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     disk.mkdir()
     program = FULL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk))
     mounted = subprocess.run(
-        ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=8m tmpfs "{disk}" && exec "$0" "$@"',
-         sys.executable, "-c", program], capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}, timeout=100)
+        [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            f'mount -t tmpfs -o size=8m tmpfs "{disk}" && exec "$0" "$@"',
+            sys.executable,
+            "-c",
+            program,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        timeout=100,
+    )
     if "unshare" in mounted.stderr or "mount:" in mounted.stderr:
         pytest.skip("this system lets nobody mount anything")
     assert mounted.stdout.endswith("over\n"), mounted.stdout + mounted.stderr

@@ -22,7 +22,8 @@ def write_whole(folder: Path, files: dict[str, bytes]) -> set[str]:
 def publish(folder: Path, name: str = "default") -> set[str]:
     """Publish an index."""
     return write_whole(
-        folder, index_files.files_of(IndexSpec(name), PromptIndex("text", ()), REPORT))
+        folder, index_files.files_of(IndexSpec(name), PromptIndex("text", ()), REPORT)
+    )
 
 
 def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
@@ -91,4 +92,9 @@ def test_files_of_indexes_that_are_no_longer_configured_are_removed(tmp_path: Pa
     with directory(tmp_path) as at:
         index_files.remove_index_files(at, [IndexSpec("default")])
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "default.meta.json", "default.xml", "notes.meta.json", "notes.txt", "notes.xml"]
+        "default.meta.json",
+        "default.xml",
+        "notes.meta.json",
+        "notes.txt",
+        "notes.xml",
+    ]

@@ -34,16 +34,21 @@ def say(store: Store, text: str, day: int, keep: Kept = USUAL) -> None:
 
 def kept(store: Store) -> list[str]:
     """Return the texts that are kept, oldest publication first."""
-    return [row["text"] for row in store.db.query(
-        "SELECT text FROM index_builds JOIN index_texts USING (sha256) ORDER BY published_at")]
+    return [
+        row["text"]
+        for row in store.db.query(
+            "SELECT text FROM index_builds JOIN index_texts USING (sha256) ORDER BY published_at"
+        )
+    ]
 
 
 def test_what_an_index_said_at_a_time_is_its_last_publication_before(store: Store) -> None:
     """The same text twice is kept once and found at both times."""
     for day, text in enumerate(["one", "two", "one"]):
         say(store, text, day)
-    said = [index_account.said_at(store.db, "default", NOON + n * DAY / 2)["text"]
-            for n in range(6)]
+    said = [
+        index_account.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)
+    ]
     assert said == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
     with pytest.raises(NotInCatalog, match="the first that is kept is of 2026-11-20T12:00"):
@@ -80,12 +85,14 @@ def test_an_index_that_is_no_longer_configured_takes_its_texts_along(store: Stor
 def test_entries_are_rewritten_where_they_changed(store: Store) -> None:
     """After every publication the rows are the entries, and no more."""
     for count in (3, 1, 2):
-        store.apply([judged(f"s{n}", "Reads. " * count) for n in range(count)],
-                    trigger="event", at=NOON)
+        store.apply(
+            [judged(f"s{n}", "Reads. " * count) for n in range(count)], trigger="event", at=NOON
+        )
         spec = IndexSpec(names=tuple(f"s{n}" for n in range(count)))
         index = index_query.build_index(store.db, spec)
         store.record_build(spec, index, NOON)
         assert store.published_at(spec, index)
-        assert [tuple(row.values()) for row in store.db.query(
-            "SELECT rank, state, chars FROM index_entries ORDER BY rank")] == [
-            (rank, "full", entry.chars) for rank, entry in enumerate(index.entries, start=1)]
+        assert [
+            tuple(row.values())
+            for row in store.db.query("SELECT rank, state, chars FROM index_entries ORDER BY rank")
+        ] == [(rank, "full", entry.chars) for rank, entry in enumerate(index.entries, start=1)]

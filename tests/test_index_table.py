@@ -8,18 +8,34 @@ import pytest
 
 from pipeline.index_table import table
 
-REPORT = {"name": "default", "format": "xml", "chars": 1234, "budget_chars": 16000,
-          "estimated_tokens": 310, "full": 1, "shortened": 1, "name_only": 1, "left_out": 2000}
+REPORT = {
+    "name": "default",
+    "format": "xml",
+    "chars": 1234,
+    "budget_chars": 16000,
+    "estimated_tokens": 310,
+    "full": 1,
+    "shortened": 1,
+    "name_only": 1,
+    "left_out": 2000,
+}
 TOLD: dict[str, Any] = {
     "entries": [
         {"rank": 1, "name": "full-scan", "state": "full", "chars": 400, "reason": None},
-        {"rank": 2, "name": "会议纪要" * 30, "state": "shortened", "chars": 90,
-         "reason": "9 of 40 characters of its description are shown"},
+        {
+            "rank": 2,
+            "name": "会议纪要" * 30,
+            "state": "shortened",
+            "chars": 90,
+            "reason": "9 of 40 characters of its description are shown",
+        },
         {"rank": 3, "name": "bad\x1b[31m", "state": "name_only", "chars": 5, "reason": "no room"},
     ],
-    "left_out": {"over_budget": {"count": 2000, "names": ["zz"]},
-                 "hidden": {"count": 1, "names": ["secret"]},
-                 "filtered": {"count": 0, "names": []}},
+    "left_out": {
+        "over_budget": {"count": 2000, "names": ["zz"]},
+        "hidden": {"count": 1, "names": ["secret"]},
+        "filtered": {"count": 0, "names": []},
+    },
 }
 
 

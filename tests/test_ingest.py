@@ -20,8 +20,12 @@ GOOD = "---\nname: pdf\ndescription: Reads PDF.\n---\n# Use\n\nRun it.\n"
 def entry(path: str, content: bytes) -> FileEntry:
     """Return a file as reading gives it."""
     return FileEntry(
-        path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest(), mode=0o644,
-        kind=snapshots.kind_of(path, "SKILL.md"), is_text=True,
+        path=path,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        mode=0o644,
+        kind=snapshots.kind_of(path, "SKILL.md"),
+        is_text=True,
     )
 
 
@@ -29,8 +33,14 @@ def looked_at(skill_md: bytes, path: str = "pdf", **changes: Any) -> Snapshot:
     """Return what a look at a folder with this SKILL.md and a script gives."""
     files = (entry("SKILL.md", skill_md), entry("scripts/run.py", b"pass\n"))
     values: dict[str, Any] = {
-        "path": path, "skill_md_name": "SKILL.md", "skill_md": skill_md, "files": files,
-        "fingerprint": "f", "digest": snapshots.digest(files), "problems": (), **changes,
+        "path": path,
+        "skill_md_name": "SKILL.md",
+        "skill_md": skill_md,
+        "files": files,
+        "fingerprint": "f",
+        "digest": snapshots.digest(files),
+        "problems": (),
+        **changes,
     }
     return Snapshot(**values)
 
@@ -44,9 +54,7 @@ def verdict(
     """Return the verdict on a folder whose SKILL.md is this text."""
     place = place or Place("/watched", "pdf", "project")
     looked = looked_at(text.encode(), place.path, **changes)
-    return judge(
-        looked, parse(looked.skill_md), place, acceptance=acceptance, profiles=("spec",)
-    )
+    return judge(looked, parse(looked.skill_md), place, acceptance=acceptance, profiles=("spec",))
 
 
 def accepted(text: str, acceptance: Acceptance = "lenient", **changes: Any) -> SkillRecord:
@@ -110,7 +118,9 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
 def test_acceptance(text: str, strict: bool, lenient: bool, permissive: bool) -> None:
     """Strict wants the letter, lenient a description, permissive something to make one of."""
     levels: dict[Acceptance, bool] = {
-        "strict": strict, "lenient": lenient, "permissive": permissive,
+        "strict": strict,
+        "lenient": lenient,
+        "permissive": permissive,
     }
     assert {
         acceptance: isinstance(verdict(text, acceptance), SkillRecord) for acceptance in levels
@@ -143,9 +153,7 @@ def test_a_derived_description_is_said_to_be_one() -> None:
         pytest.param("字" * 3_000, "字…", 1_024, id="in the middle of Chinese"),
     ],
 )
-def test_a_derived_description_keeps_to_the_limit(
-    paragraph: str, ending: str, length: int
-) -> None:
+def test_a_derived_description_keeps_to_the_limit(paragraph: str, ending: str, length: int) -> None:
     """A long first paragraph is cut where it hurts least."""
     record = accepted(f"---\nname: pdf\n---\n{paragraph}", "permissive")
     assert record.description.endswith(ending)
@@ -224,12 +232,25 @@ def test_folder_name(place: Place, folder: str) -> None:
         pytest.param("x.zip!", None, None, "x", "x", id="the archive's"),
         pytest.param("pdf", None, "[a, b]", "pdf", "pdf", id="not text: the folder's"),
         pytest.param("pdf", None, "数据", "数据", "数据", id="Chinese"),
-        pytest.param("office/pdf", "office", "reader", "office:reader", "office--reader",
-                     id="of a plugin"),
-        pytest.param("office", "office", "reader", "office:office", "office--office",
-                     id="directly in the plugin's folder"),
-        pytest.param("office/office", "office", None, "office:office", "office--office",
-                     id="in a folder named after its plugin"),
+        pytest.param(
+            "office/pdf", "office", "reader", "office:reader", "office--reader", id="of a plugin"
+        ),
+        pytest.param(
+            "office",
+            "office",
+            "reader",
+            "office:office",
+            "office--office",
+            id="directly in the plugin's folder",
+        ),
+        pytest.param(
+            "office/office",
+            "office",
+            None,
+            "office:office",
+            "office--office",
+            id="in a folder named after its plugin",
+        ),
     ],
 )
 def test_naming(
@@ -254,19 +275,34 @@ def test_naming(
         pytest.param("keywords: [a]", {"tags": ("a",)}, id="keywords stand in for tags"),
         pytest.param("triggers:\n  priority: 0.9", {"priority": 0.9}, id="priority"),
         pytest.param("metadata:\n  priority: 1", {"priority": 1.0}, id="priority in metadata"),
-        pytest.param("triggers:\n  priority: 0\nmetadata:\n  priority: 1", {"priority": 0.0},
-                     id="a priority of nothing counts"),
+        pytest.param(
+            "triggers:\n  priority: 0\nmetadata:\n  priority: 1",
+            {"priority": 0.0},
+            id="a priority of nothing counts",
+        ),
         pytest.param("metadata:\n  category: c", {"category": "c"}, id="category in metadata"),
         pytest.param("displayName: PDF 工具", {"display_name": "PDF 工具"}, id="display name"),
-        pytest.param("license: MIT\ncompatibility: uv", {"license": "MIT", "compatibility": "uv"},
-                     id="license and compatibility"),
+        pytest.param(
+            "license: MIT\ncompatibility: uv",
+            {"license": "MIT", "compatibility": "uv"},
+            id="license and compatibility",
+        ),
         pytest.param("license: ''", {"license": None}, id="an empty license is none"),
-        pytest.param("allowed-tools: [Read, Bash(a b)]", {"allowed_tools": "Read Bash(a b)"},
-                     id="tools as a list"),
-        pytest.param("disable-model-invocation: yes",
-                     {"model_invocable": False, "user_invocable": True}, id="users only"),
-        pytest.param("user-invocable: False",
-                     {"model_invocable": True, "user_invocable": False}, id="models only"),
+        pytest.param(
+            "allowed-tools: [Read, Bash(a b)]",
+            {"allowed_tools": "Read Bash(a b)"},
+            id="tools as a list",
+        ),
+        pytest.param(
+            "disable-model-invocation: yes",
+            {"model_invocable": False, "user_invocable": True},
+            id="users only",
+        ),
+        pytest.param(
+            "user-invocable: False",
+            {"model_invocable": True, "user_invocable": False},
+            id="models only",
+        ),
         pytest.param("user-invocable: maybe", {"user_invocable": True}, id="a misfit is none"),
     ],
 )
@@ -316,8 +352,13 @@ resources: {entry: ./scripts/run.py}
 def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
     """Return the verdict in a root of ApexBridge's packages."""
     looked = looked_at(text.encode())
-    return judge(looked, parse(looked.skill_md), Place("/watched", "pdf", "project"),
-                 acceptance=acceptance, profiles=("apexbridge",))
+    return judge(
+        looked,
+        parse(looked.skill_md),
+        Place("/watched", "pdf", "project"),
+        acceptance=acceptance,
+        profiles=("apexbridge",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -328,10 +369,16 @@ def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
         pytest.param("version: 1.0.0\n", "", False, True, id="a missing field"),
         pytest.param("timeout_ms: 100", "timeout_ms: x", False, True, id="a wrong type"),
         pytest.param("memory_mb: 16, ", "", True, True, id="a warning"),
-        pytest.param("type: direct", "type: direct\ncolour: green", False, True,
-                     id="a field that nobody defined"),
-        pytest.param("type: direct", "type: direct\nmodel: opus", False, True,
-                     id="a field of another system"),
+        pytest.param(
+            "type: direct",
+            "type: direct\ncolour: green",
+            False,
+            True,
+            id="a field that nobody defined",
+        ),
+        pytest.param(
+            "type: direct", "type: direct\nmodel: opus", False, True, id="a field of another system"
+        ),
     ],
 )
 def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool) -> None:
@@ -339,7 +386,10 @@ def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool
     text = APEXBRIDGE.replace(old, new)
     verdicts = {how: judged_as_package(text, how) for how in ("strict", "lenient", "permissive")}
     assert {how: isinstance(each, SkillRecord) for how, each in verdicts.items()} == {
-        "strict": strict, "lenient": lenient, "permissive": lenient}
+        "strict": strict,
+        "lenient": lenient,
+        "permissive": lenient,
+    }
     assert "field-not-in-specification" in codes(verdicts["lenient"])
     assert getattr(verdicts["lenient"], "spec_valid", None) is False
 
@@ -354,7 +404,9 @@ def test_what_is_declared_for_apexbridge_is_typed() -> None:
     record = accepted(APEXBRIDGE)
     assert record.apexbridge
     assert record.apexbridge.input_schema == {
-        "type": "object", "properties": {"page": {"type": "integer", "default": 5, "title": "5"}}}
+        "type": "object",
+        "properties": {"page": {"type": "integer", "default": 5, "title": "5"}},
+    }
     assert (record.apexbridge.timeout_ms, record.apexbridge.network) == (100, "none")
     assert (record.apexbridge.phrases, record.priority) == (("read this",), 0.7)
     assert accepted(GOOD).apexbridge is None
@@ -363,8 +415,11 @@ def test_what_is_declared_for_apexbridge_is_typed() -> None:
 def test_a_wrong_type_is_said_once() -> None:
     """The profile says it as an error; where it is not asked, a warning does."""
     text = APEXBRIDGE.replace("timeout_ms: 100", "timeout_ms: x")
-    asked = [f.code for f in judged_as_package(text, "lenient").findings
-             if f.field == "security.timeout_ms"]
+    asked = [
+        f.code
+        for f in judged_as_package(text, "lenient").findings
+        if f.field == "security.timeout_ms"
+    ]
     unasked = [f.code for f in verdict(text).findings if f.field == "security.timeout_ms"]
     assert (asked, unasked) == (["field-malformed"], ["field-type"])
 

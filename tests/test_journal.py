@@ -19,8 +19,10 @@ def test_a_trouble_is_told_once_until_it_is_over(caplog: pytest.LogCaptureFixtur
 def test_changes_are_told_and_taken_out_of_the_report(caplog: pytest.LogCaptureFixture) -> None:
     """With nothing in them that a terminal would obey; who asks is told that there were some."""
     caplog.set_level("INFO")
-    report = Report(changes=[Applied("/r", "a\x1b[2J", "a", "rejected", "why")],
-                    held={"/r": "30 of 30 skills vanished at once"})
+    report = Report(
+        changes=[Applied("/r", "a\x1b[2J", "a", "rejected", "why")],
+        held={"/r": "30 of 30 skills vanished at once"},
+    )
     assert Journal().tell(report)
     assert (report.changes, report.held) == ([], {})
     assert caplog.messages[0].startswith("/r: 30 of 30 skills vanished at once; the skills are")

@@ -14,7 +14,12 @@ from pipeline.lint_formats import FORMATS, Tally
 from pipeline.validate import Judgement, judge_paths
 
 HOSTILE = finding(
-    "yaml-invalid", "Bad\n::error::\x1b[31m%0A", path="SKILL.md", line=2, column=7, fix="Mend it.",
+    "yaml-invalid",
+    "Bad\n::error::\x1b[31m%0A",
+    path="SKILL.md",
+    line=2,
+    column=7,
+    fix="Mend it.",
 )
 
 
@@ -48,13 +53,16 @@ def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
     assert lines[1:3] == ["    2 | x: a: b", "      + x: 'a: b'"]
 
 
-@pytest.mark.parametrize(("found", "text"), [
-    (finding("special-file", path="pipe"), "---\n"),
-    (finding("too-many-files"), "---\n"),
-    (finding("yaml-invalid", path="SKILL.md", line=9), "---\n"),
-    (finding("yaml-invalid", path="other.md", line=1), "---\n"),
-    (finding("body-empty", path="SKILL.md", line=2), "---\n\n"),
-])
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (finding("special-file", path="pipe"), "---\n"),
+        (finding("too-many-files"), "---\n"),
+        (finding("yaml-invalid", path="SKILL.md", line=9), "---\n"),
+        (finding("yaml-invalid", path="other.md", line=1), "---\n"),
+        (finding("body-empty", path="SKILL.md", line=2), "---\n\n"),
+    ],
+)
 def test_text_shows_no_line_where_there_is_none(found: Finding, text: str) -> None:
     """Of another file, of the folder, beyond the end, or an empty one."""
     assert len(printed("text", judgement(found, text=text)).splitlines()) == 2
@@ -104,7 +112,8 @@ def test_github_annotates_a_file_even_for_a_folder() -> None:
     """A severity of ours is one of GitHub's, and what has no line none."""
     said = printed("github", judgement(finding("byte-order-mark"), finding("special-file")))
     assert [line.partition("title=")[0] for line in said.splitlines()] == [
-        "::notice file=my-skill/SKILL.md,", "::warning file=my-skill/SKILL.md,",
+        "::notice file=my-skill/SKILL.md,",
+        "::warning file=my-skill/SKILL.md,",
     ]
 
 
@@ -119,8 +128,11 @@ def test_every_format_prints_while_it_judges(form: str) -> None:
             yield judgement(HOSTILE)
 
     lines = FORMATS[form](judged())
-    first = next(line for line in lines if "yaml-invalid" in click.unstyle(line)
-                 and "shortDescription" not in line)
+    first = next(
+        line
+        for line in lines
+        if "yaml-invalid" in click.unstyle(line) and "shortDescription" not in line
+    )
     assert first
     assert asked == [0]
 
@@ -136,9 +148,14 @@ def test_the_summary_counts_what_passed() -> None:
     assert tally.summary() == "2 skills, 2 loadable; 1 error, 1 warning, 0 info."
 
 
-@pytest.mark.parametrize(("code", "error", "warning"), [
-    ("yaml-invalid", True, True), ("link-dangling", False, True), ("byte-order-mark", False, False),
-])
+@pytest.mark.parametrize(
+    ("code", "error", "warning"),
+    [
+        ("yaml-invalid", True, True),
+        ("link-dangling", False, True),
+        ("byte-order-mark", False, False),
+    ],
+)
 def test_a_severity_is_reached_by_it_and_by_worse(code: str, error: bool, warning: bool) -> None:
     """What fails a run is at least as bad as was asked for."""
     tally = Tally()

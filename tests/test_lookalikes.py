@@ -26,8 +26,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def marked(store: Store) -> dict[str, str]:
     """Return the messages by the name of the skill."""
-    return dict(store.db.execute("SELECT s.name, f.message FROM findings AS f JOIN skills AS s"
-                                 " ON s.id = f.skill WHERE f.code = 'name-confusable'"))
+    return dict(
+        store.db.execute(
+            "SELECT s.name, f.message FROM findings AS f JOIN skills AS s"
+            " ON s.id = f.skill WHERE f.code = 'name-confusable'"
+        )
+    )
 
 
 def test_both_names_are_marked_until_one_goes(store: Store) -> None:
@@ -63,20 +67,36 @@ def test_only_active_skills_are_looked_at(store: Store) -> None:
     assert marked(store).keys() == {LATIN, CYRILLIC}
 
 
-@pytest.mark.parametrize(("one", "other", "alike"), [
-    ("paypal", "pаypаl", True), ("modern", "modem", True), ("csv-t00l", "csv-tool", True),
-    ("word-1ist", "word-list", True), ("αpi", "api", True), ("word-list", "word-lists", False),
-    ("会议纪要", "会议记要", False), ("step-1", "step-2", False),
-])
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("paypal", "pаypаl", True),
+        ("modern", "modem", True),
+        ("csv-t00l", "csv-tool", True),
+        ("word-1ist", "word-list", True),
+        ("αpi", "api", True),
+        ("word-list", "word-lists", False),
+        ("会议纪要", "会议记要", False),
+        ("step-1", "step-2", False),
+    ],
+)
 def test_what_looks_alike_has_one_skeleton(one: str, other: str, alike: bool) -> None:
     """Letters of other scripts, digits and rn; other words stay different."""
     assert (skeleton(one) == skeleton(other)) == alike
 
 
-@pytest.mark.parametrize(("name", "word"), [
-    ("pаypal", "pаypal"), ("обзор", None), ("обзор-api", None), ("β-test", None),
-    ("αpi-x", "αpi"), ("pdf工具", None), ("plain", None),
-])
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("pаypal", "pаypal"),
+        ("обзор", None),
+        ("обзор-api", None),
+        ("β-test", None),
+        ("αpi-x", "αpi"),
+        ("pdf工具", None),
+        ("plain", None),
+    ],
+)
 def test_a_word_of_several_scripts_is_found(name: str, word: str | None) -> None:
     """Latin, Greek, Cyrillic and Armenian within one word; Chinese beside Latin is usual."""
     assert mixed_word(name) == word

@@ -23,16 +23,25 @@ class Namespace:
     def __init__(self) -> None:
         self._process = subprocess.Popen(
             ["unshare", "-Urm", "sh", "-c", "echo; exec sleep 600"],
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert self._process.stdout
         self._process.stdout.readline()
-        self.prefix = ("nsenter", "-t", str(self._process.pid), "-U", "-m",
-                       "--preserve-credentials")
+        self.prefix = (
+            "nsenter",
+            "-t",
+            str(self._process.pid),
+            "-U",
+            "-m",
+            "--preserve-credentials",
+        )
 
     def run(self, *words: str | Path) -> str:
         """Run a program there, and return what it printed."""
-        return subprocess.run([*self.prefix, *words], check=True, capture_output=True,
-                              text=True).stdout
+        return subprocess.run(
+            [*self.prefix, *words], check=True, capture_output=True, text=True
+        ).stdout
 
     def mount(self, path: Path) -> None:
         """Mount an empty file system of its own at a path."""
@@ -51,8 +60,11 @@ class Namespace:
 @pytest.fixture
 def namespace() -> Iterator[Namespace]:
     """Return a process with mounts of its own; skip where this user may not have one."""
-    tried = subprocess.run(["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
-                           check=False, capture_output=True)
+    tried = subprocess.run(
+        ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+        check=False,
+        capture_output=True,
+    )
     if tried.returncode:
         pytest.skip("this system lets nobody mount anything")
     made = Namespace()
@@ -72,8 +84,15 @@ class Scanning(Serving):
     def scan(self, *words: str) -> str:
         """Look at all of it once."""
         return self._namespace.run(
-            "env", "SKILLDROP_SETTLE_QUIET=0", Path(sys.executable).with_name("skilldrop"),
-            "--watched", self.root, "--data", self.settings.data, *(words or ("scan",)))
+            "env",
+            "SKILLDROP_SETTLE_QUIET=0",
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            self.root,
+            "--data",
+            self.settings.data,
+            *(words or ("scan",)),
+        )
 
     def held(self) -> dict[str, str]:
         """Return why what is held is held."""
@@ -138,7 +157,8 @@ def test_another_file_system_at_the_same_place_removes_nothing(
     skill(namespace.seen(scanning.team) / "a")
     scanning.scan()
     assert scanning.held() == {
-        "team/b": f"removal held: another file system is mounted at {scanning.team}"}
+        "team/b": f"removal held: another file system is mounted at {scanning.team}"
+    }
 
 
 def test_what_a_mount_covers_is_held(
@@ -150,8 +170,8 @@ def test_what_a_mount_covers_is_held(
     namespace.mount(scanning.root / "group")
     scanning.scan()
     assert scanning.held() == {
-        "group/covered":
-        f"removal held: another file system is mounted at {scanning.root}/group"}
+        "group/covered": f"removal held: another file system is mounted at {scanning.root}/group"
+    }
     namespace.run("umount", scanning.root / "group")
     scanning.scan()
     assert scanning.held() == {}
@@ -186,7 +206,8 @@ def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
     namespace.run("umount", team)
     it.wait_for(lambda: it.health()["held_removals"] == 1)
     assert it.rows("SELECT pending_reason FROM skills WHERE is_held") == [
-        (f"removal held: nothing is mounted any more at {team}",)]
+        (f"removal held: nothing is mounted any more at {team}",)
+    ]
     it.stop()
 
 
@@ -204,8 +225,7 @@ def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWrite
     scanned(it.settings)
     it.root.rename(tmp_path / "away")
     scanned(it.settings)
-    assert it.rows("SELECT pending_reason FROM skills") == [
-        ("removal held: its root is missing",)]
+    assert it.rows("SELECT pending_reason FROM skills") == [("removal held: its root is missing",)]
 
 
 def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:

@@ -37,8 +37,11 @@ def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -
 
 def publish(world: World, at_work: making.AtWork = making.here) -> list[int]:
     """Publish all of it, and return how many were published after each batch."""
-    return list(world.store.publish_into(
-        Packaging(PackageFolder(world.packages), originals.opened, at_work=at_work), NOON))
+    return list(
+        world.store.publish_into(
+            Packaging(PackageFolder(world.packages), originals.opened, at_work=at_work), NOON
+        )
+    )
 
 
 @pytest.mark.parametrize("at_work", [making.here, Crew().at_work], ids=["here", "crew"])
@@ -99,7 +102,8 @@ def test_what_is_near_is_made_by_one(
 
     monkeypatch.setattr(making, "PIECE", 1)
     world.store.packager.packaging = Packaging(
-        PackageFolder(world.packages, world.store.identity), originals.opened, at_work=noted)
+        PackageFolder(world.packages, world.store.identity), originals.opened, at_work=noted
+    )
     world.scan()
     world.store.close()
     assert given == [["c"], ["a", "b"]]

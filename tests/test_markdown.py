@@ -63,8 +63,15 @@ def test_first_paragraph(body: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["# " + " #" * 500_000, "#" * 1_000_000, "`" * 1_000_000, "<!--" * 250_000,
-             "# a" + " " * 1_000_000 + "b", "-" * 999_999 + "a"],
+    "line",
+    [
+        "# " + " #" * 500_000,
+        "#" * 1_000_000,
+        "`" * 1_000_000,
+        "<!--" * 250_000,
+        "# a" + " " * 1_000_000 + "b",
+        "-" * 999_999 + "a",
+    ],
     ids=["closing", "hashes", "ticks", "comments", "spaces", "underline"],
 )
 def test_no_line_can_take_long(line: str) -> None:

@@ -25,12 +25,12 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 def check(world: World, *, deep: bool = False) -> list[str]:
     """Look at all packages and return the paths of skills to look at again."""
-    return [path for again in world.store.check_packages(later(1), deep=deep)
-            for _, path in again]
+    return [path for again in world.store.check_packages(later(1), deep=deep) for _, path in again]
 
 
-@pytest.mark.parametrize("harm", ["file lost", "file cut", "file added", "link instead",
-                                  "directory instead"])
+@pytest.mark.parametrize(
+    "harm", ["file lost", "file cut", "file added", "link instead", "directory instead"]
+)
 def test_a_damaged_package_is_made_again(world: World, harm: str) -> None:
     """Its list of files and their sizes tell it."""
     package = world.current("a")
@@ -99,8 +99,10 @@ def test_what_is_not_ours_in_the_place_of_a_link_is_put_aside(
 
 def found(place: Path) -> dict[str, bytes]:
     """Return what lies at and below a place, by path."""
-    return {str(path.relative_to(place)): b"" if path.is_dir() else path.read_bytes()
-            for path in (place, *place.rglob("*"))}
+    return {
+        str(path.relative_to(place)): b"" if path.is_dir() else path.read_bytes()
+        for path in (place, *place.rglob("*"))
+    }
 
 
 def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:
@@ -114,8 +116,9 @@ def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:
     assert check(world, deep=True) == []
     assert world.differences() == []
     assert (world.current("a") / "x.txt").read_text() == "same"
-    assert world.rows("SELECT package_path IS NULL FROM versions WHERE skill_id = 'a'"
-                      " ORDER BY id") == [(1,), (0,)]
+    assert world.rows(
+        "SELECT package_path IS NULL FROM versions WHERE skill_id = 'a' ORDER BY id"
+    ) == [(1,), (0,)]
 
 
 def test_a_damaged_package_whose_folder_changed_waits(world: World) -> None:
@@ -126,7 +129,8 @@ def test_a_damaged_package_whose_folder_changed_waits(world: World) -> None:
     (world.root / "a/x.txt").write_text("changed")
     assert check(world) == ["a"]
     assert world.rows("SELECT status, package_path FROM skills WHERE path = 'a'") == [
-        ("pending", None)]
+        ("pending", None)
+    ]
     world.scan()
     assert (world.current("a") / "x.txt").read_text() == "changed"
     assert world.differences() == []
@@ -164,8 +168,14 @@ def test_leftovers_of_every_kind_are_swept(world: World) -> None:
     os.symlink("20200101-000000", world.packages / "nobody/current")
     world.restart()
     assert sorted(path.name for path in (world.packages / "a").iterdir()) == sorted(
-        [*(version for version, in world.rows(
-            "SELECT version FROM versions WHERE skill_id = 'a'")), "current"])
+        [
+            *(
+                version
+                for (version,) in world.rows("SELECT version FROM versions WHERE skill_id = 'a'")
+            ),
+            "current",
+        ]
+    )
     assert not (world.packages / "nobody").exists()
 
 
@@ -186,8 +196,11 @@ def verify(world: World, minutes: int) -> list[str]:
 
     Return the paths to look at again.
     """
-    return [path for again in world.store.verify_packages(lambda: later(A_YEAR + minutes))
-            for _, path in again]
+    return [
+        path
+        for again in world.store.verify_packages(lambda: later(A_YEAR + minutes))
+        for _, path in again
+    ]
 
 
 def test_what_was_verified_longest_ago_is_verified_next(
@@ -197,26 +210,29 @@ def test_what_was_verified_longest_ago_is_verified_next(
     for number in range(20):
         skill(world.root / f"s{number}", files={"x.txt": f"text {number}"})
     world.scan()
-    count, = world.rows("SELECT count(*) FROM versions WHERE package_path IS NOT NULL")[0]
+    (count,) = world.rows("SELECT count(*) FROM versions WHERE package_path IS NOT NULL")[0]
     alter(world.current("s19") / "x.txt")
     alter(world.current("s7") / "SKILL.md")
     assert count == 23
     for turn in range(8):
         assert verify(world, turn) == []
-        verified = world.rows("SELECT count(*) FROM versions WHERE verified_at > ?",
-                              later(A_YEAR - 1).isoformat(timespec="milliseconds"))
+        verified = world.rows(
+            "SELECT count(*) FROM versions WHERE verified_at > ?",
+            later(A_YEAR - 1).isoformat(timespec="milliseconds"),
+        )
         assert verified == [(min(3 * (turn + 1), count),)]
     assert world.differences() == []
     assert world.rows("SELECT packages_mended FROM health") == [(2,)]
     assert f"{world.current('s7')}: SKILL.md is not as it was accepted; it is made again" in (
-        caplog.text)
+        caplog.text
+    )
 
 
 def test_an_older_version_that_is_damaged_is_removed(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No folder holds its files any more, and nobody is to be given others."""
-    oldest, = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
+    (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
     alter(world.packages / str(oldest) / "y.txt")
     for turn in range(3):
         verify(world, turn)
@@ -229,13 +245,12 @@ def test_an_older_version_that_is_damaged_is_removed(
 @pytest.mark.parametrize("path", ["", "SKILL.md"])
 def test_wrong_modes_are_set_right(world: World, path: str, mode: int) -> None:
     """Also of a version that could not be made again, which stays."""
-    oldest, = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
+    (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
     place = world.packages / str(oldest) / path
     inode = place.stat().st_ino
     place.chmod(mode)
     assert check(world) == []
-    assert (place.stat().st_ino, place.stat().st_mode & 0o777) == (
-        inode, 0o444 if path else 0o555)
+    assert (place.stat().st_ino, place.stat().st_mode & 0o777) == (inode, 0o444 if path else 0o555)
     assert world.rows("SELECT packages_mended FROM health") == [(1,)]
 
 

@@ -17,8 +17,11 @@ OLD = Path(__file__).parent / "samples" / "apexbridge" / "old"
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Return the content of every file."""
-    return {str(path.relative_to(folder)): path.read_bytes()
-            for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def migrated(*paths: Path, **how: Any) -> list[Migration]:
@@ -28,8 +31,12 @@ def migrated(*paths: Path, **how: Any) -> list[Migration]:
 
 def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command."""
-    return subprocess.run([sys.executable, "-c", "from pipeline.program import main; main()",
-                           "migrate", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", "from pipeline.program import main; main()", "migrate", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
@@ -41,13 +48,25 @@ def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
         assert each.judgement
         assert each.judgement.loadable
         assert {f.code for f in each.judgement.findings if f.severity == "error"} <= {
-            "section-missing", "field-not-in-specification"}
-    assert sorted(os.listdir("new/dice")) == ["METADATA.yml.legacy", "SKILL.md", "assets",
-                                              "references", "scripts"]
+            "section-missing",
+            "field-not-in-specification",
+        }
+    assert sorted(os.listdir("new/dice")) == [
+        "METADATA.yml.legacy",
+        "SKILL.md",
+        "assets",
+        "references",
+        "scripts",
+    ]
     assert "Math.random" in Path("new/dice/scripts/execute.ts").read_text("utf-8")
     assert "Math.random" not in Path("new/dice/SKILL.md").read_text("utf-8")
-    assert sorted(os.listdir("new/greeting")) == ["SKILL.md", "assets", "manifest.json",
-                                                  "references", "scripts"]
+    assert sorted(os.listdir("new/greeting")) == [
+        "SKILL.md",
+        "assets",
+        "manifest.json",
+        "references",
+        "scripts",
+    ]
     assert os.listdir("new/greeting/scripts") == ["execute.ts"]
     assert tree(OLD) == before
     assert sorted(os.listdir("new")) == ["dice", "greeting"]
@@ -79,7 +98,8 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     for output in (None, Path("new")):
         dry = migrated(Path("skills"), output=output, dry_run=True, validate=True)
         assert [each.plan.steps for each in dry] == [
-            each.plan.steps for each in migrated(OLD, output=tmp_path / f"other-{output}")]
+            each.plan.steps for each in migrated(OLD, output=tmp_path / f"other-{output}")
+        ]
         assert "+security:" in dry[0].diff
         assert dry[0].judgement
         assert dry[0].judgement.path == dry[0].output
@@ -88,8 +108,11 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(b"---\nname: [\n---\n", "yaml-invalid"), (b"\xff\xfe\x00", "not-utf-8"),
-     (b"", "skill-md-empty")],
+    [
+        (b"---\nname: [\n---\n", "yaml-invalid"),
+        (b"\xff\xfe\x00", "not-utf-8"),
+        (b"", "skill-md-empty"),
+    ],
 )
 def test_what_cannot_be_read_is_said_and_left(
     tmp_path: Path, skill: SkillWriter, content: bytes, code: str
@@ -162,8 +185,16 @@ def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
     judged = skilldrop(OLD, "--output", "out2", "--validate", "--json")
     assert judged.returncode == 1
     first = json.loads(judged.stdout)[0]
-    assert first.keys() == {"path", "output", "migrated", "steps", "findings", "diff", "backup",
-                            "validated"}
+    assert first.keys() == {
+        "path",
+        "output",
+        "migrated",
+        "steps",
+        "findings",
+        "diff",
+        "backup",
+        "validated",
+    }
     assert (first["migrated"], first["validated"]["loadable"]) == (True, True)
     wrong = skilldrop(OLD, "--output", "out3", "--in-place")
     assert (wrong.returncode, "Traceback" in wrong.stderr) == (2, False)

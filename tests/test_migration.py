@@ -24,13 +24,24 @@ Text.
 DIRECTORIES = frozenset({"scripts", "references", "assets"})
 
 
-def planned(skill_md: str | bytes, *files: str, texts: Mapping[str, str] | None = None,
-            folders: frozenset[str] = DIRECTORIES) -> Plan:
+def planned(
+    skill_md: str | bytes,
+    *files: str,
+    texts: Mapping[str, str] | None = None,
+    folders: frozenset[str] = DIRECTORIES,
+) -> Plan:
     """Return the plan for a folder named dice."""
     texts = texts or {}
-    return plan(Old(
-        "dice", "SKILL.md", skill_md if isinstance(skill_md, bytes) else skill_md.encode(),
-        frozenset({"SKILL.md", *files, *texts}), folders, texts))
+    return plan(
+        Old(
+            "dice",
+            "SKILL.md",
+            skill_md if isinstance(skill_md, bytes) else skill_md.encode(),
+            frozenset({"SKILL.md", *files, *texts}),
+            folders,
+            texts,
+        )
+    )
 
 
 def written(of: Plan) -> str:
@@ -58,13 +69,26 @@ def test_missing_folders_are_made() -> None:
     assert (made.folders, made.writes) == (("references", "assets"), {})
 
 
-@pytest.mark.parametrize("field", ["version", "type", "capabilities", "tags", "triggers",
-                                   "input_schema", "output_schema", "security", "resources"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "version",
+        "type",
+        "capabilities",
+        "tags",
+        "triggers",
+        "input_schema",
+        "output_schema",
+        "security",
+        "resources",
+    ],
+)
 def test_each_missing_field_is_filled_in_with_a_finding(field: str) -> None:
     """The placeholder and what to do about it are said; the other lines stay."""
     lines = FULL.splitlines(keepends=True)
-    of = planned("".join(line for line in lines if not line.startswith(field)),
-                 "scripts/execute.ts")
+    of = planned(
+        "".join(line for line in lines if not line.startswith(field)), "scripts/execute.ts"
+    )
     assert declared(of)[field]
     assert [(f.code, f.field) for f in of.findings] == [("required-field-missing", field)]
     assert all(line in written(of) for line in lines if not line.startswith(field))
@@ -82,9 +106,14 @@ def test_name_and_description_are_filled_in() -> None:
 
 def test_metadata_is_merged_and_kept() -> None:
     """Fields that SKILL.md lacks come with their comments; where both speak SKILL.md holds."""
-    of = planned("---\nname: dice\ntype: static # really\n---\nText.\n", "scripts/execute.ts",
-                 texts={"METADATA.yml": "# of the game\nname: cubes\ntype: static\n"
-                                        "description: Rolls.\nversion: '2.0.0' # second\n"})
+    of = planned(
+        "---\nname: dice\ntype: static # really\n---\nText.\n",
+        "scripts/execute.ts",
+        texts={
+            "METADATA.yml": "# of the game\nname: cubes\ntype: static\n"
+            "description: Rolls.\nversion: '2.0.0' # second\n"
+        },
+    )
     text = written(of)
     assert "type: static # really\n" in text
     assert "version: '2.0.0' # second\n" in text
@@ -95,8 +124,11 @@ def test_metadata_is_merged_and_kept() -> None:
 
 def test_metadata_alone_becomes_the_frontmatter() -> None:
     """A SKILL.md without frontmatter gets one, and its text stays below it."""
-    of = planned("# Dice\n\nText.\n", "scripts/execute.ts",
-                 texts={"METADATA.yaml": "name: dice\ndescription: Rolls.\n"})
+    of = planned(
+        "# Dice\n\nText.\n",
+        "scripts/execute.ts",
+        texts={"METADATA.yaml": "name: dice\ndescription: Rolls.\n"},
+    )
     assert written(of).startswith("---\nname: dice\ndescription: Rolls.\n")
     assert written(of).endswith("---\n\n# Dice\n\nText.\n")
 
@@ -139,8 +171,7 @@ def test_a_skill_md_that_cannot_be_read_stops_it(data: bytes) -> None:
 
 def test_code_moves_to_a_script() -> None:
     """The block goes, a link to the script stands in its place, and nothing else moves."""
-    of = planned(FULL + "## 代码\n\n```python\nprint(1)\n```\n\n## 示例\n",
-                 folders=frozenset())
+    of = planned(FULL + "## 代码\n\n```python\nprint(1)\n```\n\n## 示例\n", folders=frozenset())
     assert of.writes["scripts/execute.py"] == b"print(1)\n"
     assert "\n## 代码\n\n见 [scripts/execute.py](scripts/execute.py)。\n\n## 示例\n" in written(of)
 
@@ -172,8 +203,11 @@ def test_without_any_script_there_is_a_placeholder() -> None:
 
 def test_an_entry_is_added_to_resources() -> None:
     """What resources names already stays in it."""
-    of = planned(FULL.replace("{entry: ./scripts/execute.ts}", "{references: [a.md]}"),
-                 "scripts/other.py", "a.md")
+    of = planned(
+        FULL.replace("{entry: ./scripts/execute.ts}", "{references: [a.md]}"),
+        "scripts/other.py",
+        "a.md",
+    )
     assert declared(of)["resources"] == {"entry": "./scripts/other.py", "references": ["a.md"]}
 
 
@@ -183,8 +217,10 @@ def test_an_entry_is_added_to_resources() -> None:
 )
 def test_permissions_become_security(permissions: str, network: str) -> None:
     """The old form goes, the new one says the same and is strict about the rest."""
-    of = planned(FULL.replace("security: {network: none}", f"permissions: {permissions}"),
-                 "scripts/execute.ts")
+    of = planned(
+        FULL.replace("security: {network: none}", f"permissions: {permissions}"),
+        "scripts/execute.ts",
+    )
     security = declared(of)["security"]
     assert isinstance(security, dict)
     assert (security["network"], security["filesystem"]) == (network, "none")
@@ -193,16 +229,21 @@ def test_permissions_become_security(permissions: str, network: str) -> None:
 
 def test_permissions_without_an_equal_stay() -> None:
     """What cannot be said in the new form is not dropped."""
-    of = planned(FULL.replace("security: {network: none}", "permissions: {filesystem: write}"),
-                 "scripts/execute.ts")
+    of = planned(
+        FULL.replace("security: {network: none}", "permissions: {filesystem: write}"),
+        "scripts/execute.ts",
+    )
     assert declared(of)["permissions"] == {"filesystem": "write"}
 
 
 @pytest.mark.parametrize(
     ("manifest", "name", "description"),
     [
-        ('{"name": "cubes", "description": "Rolls\\n cubes.", "version": "9"}', "cubes",
-         "Rolls cubes."),
+        (
+            '{"name": "cubes", "description": "Rolls\\n cubes.", "version": "9"}',
+            "cubes",
+            "Rolls cubes.",
+        ),
         ('{"name": ["cubes"], "description": ""}', "dice", "Text."),
         ("[1]", "dice", "Text."),
         ("{", "dice", "Text."),
@@ -213,8 +254,9 @@ def test_a_manifest_gives_name_and_description_alone(
     manifest: str, name: str, description: str
 ) -> None:
     """Only where SKILL.md lacks them, and whatever the file holds."""
-    of = planned("---\nversion: 1.0.0\n---\nText.\n", "scripts/execute.ts",
-                 texts={"manifest.json": manifest})
+    of = planned(
+        "---\nversion: 1.0.0\n---\nText.\n", "scripts/execute.ts", texts={"manifest.json": manifest}
+    )
     found = declared(of)
     assert (found["name"], found["description"], found["version"]) == (name, description, "1.0.0")
     assert "manifest.json" not in of.moves
@@ -241,7 +283,8 @@ def test_a_second_run_changes_nothing(
     """What a plan makes is a package for which there is nothing to do."""
     first = planned(skill_md, *files, texts=texts, folders=frozenset())
     left = {*files, *texts} - set(first.moves) | set(first.moves.values()) | set(first.writes)
-    second = plan(Old("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES,
-                      {}))
+    second = plan(
+        Old("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
+    )
     assert not second.changes_something
     assert not second.findings

@@ -30,8 +30,11 @@ LONG = 3_000  # lines, more than a page of the MCP server
 
 def write(shelf: Shelf, number: int) -> None:
     """Let the root hold a content in which each file and line names its number."""
-    write_skill(shelf.root / "flip", body=f"# Number {number}\n", files={
-        "notes.md": f"number {number}\n", "long.txt": f"a line of number {number}\n" * LONG})
+    write_skill(
+        shelf.root / "flip",
+        body=f"# Number {number}\n",
+        files={"notes.md": f"number {number}\n", "long.txt": f"a line of number {number}\n" * LONG},
+    )
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def server(shelf: Shelf) -> SkillServer:
 
 def names(shelf: Shelf) -> list[str]:
     """Return the versions, oldest first."""
-    return [name for name, in shelf.db.execute("SELECT version FROM versions ORDER BY id")]
+    return [name for (name,) in shelf.db.execute("SELECT version FROM versions ORDER BY id")]
 
 
 def told(result: CallToolResult) -> list[str]:
@@ -92,7 +95,9 @@ def test_another_version_has_no_time_of_the_present_one(shelf: Shelf, site: Site
 
 
 def test_a_version_that_is_not_kept_is_said_to_be_so(
-    shelf: Shelf, site: Site, server: SkillServer,
+    shelf: Shelf,
+    site: Site,
+    server: SkillServer,
 ) -> None:
     """With the present one, which can be read; over HTTP, MCP and from Python."""
     _, new = names(shelf)
@@ -131,16 +136,32 @@ def test_resources_are_of_a_version(shelf: Shelf, server: SkillServer) -> None:
 def test_the_command_reads_a_version(shelf: Shelf) -> None:
     """`read --version`, also a page of it."""
     old, _ = names(shelf)
-    done = CliRunner().invoke(cli, [
-        "--data", str(shelf.settings.data), "read", "flip", "long.txt", "--version", old,
-        "--offset", "19", "--limit", "19"])
+    done = CliRunner().invoke(
+        cli,
+        [
+            "--data",
+            str(shelf.settings.data),
+            "read",
+            "flip",
+            "long.txt",
+            "--version",
+            old,
+            "--offset",
+            "19",
+            "--limit",
+            "19",
+        ],
+    )
     assert (done.exit_code, done.output) == (0, "a line of number 1\n")
 
 
 def test_readers_meet_one_version_while_a_writer_publishes(
-    shelf: Shelf, site: Site, server: SkillServer,
+    shelf: Shelf,
+    site: Site,
+    server: SkillServer,
 ) -> None:
     """With the version of the first answer nothing is mixed and nothing missing."""
+
     def publish() -> None:
         for number in range(3, 15):
             write(shelf, number)
@@ -155,7 +176,8 @@ def test_readers_meet_one_version_while_a_writer_publishes(
         version = body.headers["skilldrop-version"]
         number = re.findall(r"# Number (\d+)", body.text)[0]
         assert site.get("/skills/flip/files/notes.md", version=version).text == (
-            f"number {number}\n")
+            f"number {number}\n"
+        )
         sheet = site.get("/skills/flip/preview").json()
         digests = {file["sha256"] for file in sheet["files"]}
         assert sheet["skill_md_hash"] in digests
@@ -184,15 +206,30 @@ def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str 
     assert "current" not in text
 
 
-@pytest.mark.parametrize(("base", "where"), [
-    ("/p", "/p/NAME/VERSION/"), ("http://h/skills", "http://h/skills/NAME/versions/VERSION/files/"),
-])
+@pytest.mark.parametrize(
+    ("base", "where"),
+    [
+        ("/p", "/p/NAME/VERSION/"),
+        ("http://h/skills", "http://h/skills/NAME/versions/VERSION/files/"),
+    ],
+)
 def test_bare_names_have_their_version(base: str, where: str) -> None:
     """Where a skill is listed by name alone, the pattern and its version lead to its files."""
-    many = [Candidate(n, f"skill-{n}", "words " * 40, f"/p/skill-{n}/7/SKILL.md", f"skill-{n}",
-                      follows_pattern=True, package_path=f"skill-{n}/7") for n in range(99)]
-    text = prompt_index.build(IndexSpec(
-        budget_chars=3_000, location_base=base, locations="version"), many).text
+    many = [
+        Candidate(
+            n,
+            f"skill-{n}",
+            "words " * 40,
+            f"/p/skill-{n}/7/SKILL.md",
+            f"skill-{n}",
+            follows_pattern=True,
+            package_path=f"skill-{n}/7",
+        )
+        for n in range(99)
+    ]
+    text = prompt_index.build(
+        IndexSpec(budget_chars=3_000, location_base=base, locations="version"), many
+    ).text
     assert where in text
     assert "skill-98 (7)" in text
 
@@ -205,15 +242,20 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     store.set_indexes([spec])
     publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON)
     assert index_query.index_spec(store.db, "default") == spec
-    assert [path for path, in store.db.execute("SELECT package_path FROM index_entries")] == [
-        f"flip/{new}"]
+    assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
+        f"flip/{new}"
+    ]
 
     packaging = store.packager.packaging
     assert packaging
 
     def collect() -> list[str]:
-        garbage.collect(store.db, packaging.folder, garbage.Retention(1, 0, 0),
-                        datetime.now(UTC) + timedelta(days=900))
+        garbage.collect(
+            store.db,
+            packaging.folder,
+            garbage.Retention(1, 0, 0),
+            datetime.now(UTC) + timedelta(days=900),
+        )
         return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]
 
     store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{old}"])
@@ -232,8 +274,9 @@ def test_an_index_follows_its_versions(shelf: Shelf) -> None:
         shelf.scan()
         store = open_store(shelf.settings)
         store.set_indexes([spec])
-        assert publisher.publish_indexes(
-            store, [spec], shelf.settings.index_folder, NOON) == ["default"]
+        assert publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON) == [
+            "default"
+        ]
         store.close()
         texts.append((shelf.settings.index_folder / "default.xml").read_text())
         assert names(shelf)[-1] in texts[-1]

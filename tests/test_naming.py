@@ -62,14 +62,17 @@ def test_version_name_is_utc_to_the_second() -> None:
     assert version_name(tokyo) == "20260101-230405"
 
 
-@pytest.mark.parametrize(("after", "expected"), [
-    ("", "20260102-030405"),
-    ("20260102-030404-9", "20260102-030405"),
-    ("20260102-030405", "20260102-030405-2"),
-    ("20260102-030405-2", "20260102-030405-3"),
-    ("20260102-030405-9", "20260102-030406"),
-    ("20260102-040405", "20260102-040405-2"),  # the clock was set back since
-])
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("", "20260102-030405"),
+        ("20260102-030404-9", "20260102-030405"),
+        ("20260102-030405", "20260102-030405-2"),
+        ("20260102-030405-2", "20260102-030405-3"),
+        ("20260102-030405-9", "20260102-030406"),
+        ("20260102-040405", "20260102-040405-2"),  # the clock was set back since
+    ],
+)
 def test_a_version_sorts_behind_the_one_before(after: str, expected: str) -> None:
     """As text, too: in a list of directories the newest comes last, whatever the clock did."""
     name = version_name(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), after)

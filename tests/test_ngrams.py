@@ -7,12 +7,15 @@ from hypothesis import strategies as st
 from catalog import ngrams
 
 
-@pytest.mark.parametrize(("text", "terms"), [
-    ("plain English", ""),
-    ("PDF处理", "处 处理 理"),
-    ("会议纪要整", "会 会议 会议纪 会议纪要 议 议纪 议纪要 议纪要整 纪 纪要 纪要整 要 要整 整"),
-    ("カナ, 한글", "カ カナ ナ 한 한글 글"),
-])
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("plain English", ""),
+        ("PDF处理", "处 处理 理"),
+        ("会议纪要整", "会 会议 会议纪 会议纪要 议 议纪 议纪要 议纪要整 纪 纪要 纪要整 要 要整 整"),
+        ("カナ, 한글", "カ カナ ナ 한 한글 글"),
+    ],
+)
 def test_runs_become_their_short_pieces(text: str, terms: str) -> None:
     """Every piece of one to four characters, once, and nothing of other scripts."""
     assert ngrams.terms(text) == terms

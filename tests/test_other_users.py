@@ -20,8 +20,18 @@ from mcp.types import CallToolResult
 from serving import ServingProcess
 
 SKILLDROP = str(Path(sys.executable).with_name("skilldrop"))
-NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-          "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search")
+NOBODY = (
+    "setpriv",
+    "--reuid",
+    "65534",
+    "--regid",
+    "65534",
+    "--clear-groups",
+    "--inh-caps",
+    "+dac_read_search",
+    "--ambient-caps",
+    "+dac_read_search",
+)
 """Another user, who may read the interpreter wherever it lies."""
 
 WRITE_AND_DIE = """
@@ -32,9 +42,10 @@ os._exit(0)
 """
 
 pytestmark = pytest.mark.skipif(
-    os.getuid() != 0 or subprocess.run([*NOBODY, "true"], check=False,
-                                       capture_output=True).returncode != 0,
-    reason="only root can be another user")
+    os.getuid() != 0
+    or subprocess.run([*NOBODY, "true"], check=False, capture_output=True).returncode != 0,
+    reason="only root can be another user",
+)
 
 
 @pytest.fixture
@@ -54,7 +65,11 @@ def reading(up: ServingProcess, *words: str) -> subprocess.CompletedProcess[str]
     """Run a command as the other user, to its end."""
     return subprocess.run(
         [*NOBODY, SKILLDROP, "--watched", str(up.root), "--data", str(up.settings.data), *words],
-        capture_output=True, text=True, check=False, cwd="/")
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
 
 
 COMMANDS = (["status"], ["search", "text"], ["versions", "a"], ["read", "a"], ["index"])
@@ -77,8 +92,9 @@ def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
         done = reading(up, *words)
         assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
     hits = json.loads(reading(up, "search", "a", "--json").stdout)
-    assert hits[0]["description"] == ("Only in the log." if end == "killed" else
-                                      hits[0]["description"])
+    assert hits[0]["description"] == (
+        "Only in the log." if end == "killed" else hits[0]["description"]
+    )
 
 
 def test_a_log_that_cannot_be_read_is_not_passed_over(up: ServingProcess) -> None:
@@ -106,7 +122,9 @@ def test_the_site_serves_what_its_user_cannot_write(
     with open(tmp_path / "site.log", "w") as log:
         site = subprocess.Popen(
             [*NOBODY, SKILLDROP, "--data", str(up.settings.data), "serve", "--port", str(port)],
-            stderr=log, cwd="/")
+            stderr=log,
+            cwd="/",
+        )
 
     def preview() -> dict[str, str]:
         url = f"http://127.0.0.1:{port}/skills/a/preview"
@@ -133,8 +151,11 @@ def test_the_site_serves_what_its_user_cannot_write(
 def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> None:
     """Over stdio, after the service has stopped."""
     up.stop()
-    server = StdioServerParameters(command=NOBODY[0], args=[
-        *NOBODY[1:], SKILLDROP, "--data", str(up.settings.data), "mcp"], cwd="/")
+    server = StdioServerParameters(
+        command=NOBODY[0],
+        args=[*NOBODY[1:], SKILLDROP, "--data", str(up.settings.data), "mcp"],
+        cwd="/",
+    )
 
     async def asked() -> CallToolResult:
         async with Client(server, read_timeout_seconds=60) as client:

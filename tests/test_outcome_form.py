@@ -21,8 +21,13 @@ def schema(name: str) -> dict[str, Any]:
 
 
 STEP = {"stepId": "1", "stepName": "read", "duration": 2.5, "timestamp": "2026-11-20T08:00:00Z"}
-MEMORY = {"ownerType": "task", "ownerId": "t1", "type": "summary", "importance": 5,
-          "content": "Done."}
+MEMORY = {
+    "ownerType": "task",
+    "ownerId": "t1",
+    "type": "summary",
+    "importance": 5,
+    "content": "Done.",
+}
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "skill-execution-outcome": [
         {"status": "success"},
@@ -36,8 +41,11 @@ WRONG = {
     "skill-execution-outcome": {"status": ""},
     "memory-write": MEMORY | {"importance": 6},
     "step-trace": STEP | {"duration": -1},
-    "abp-envelope": {"id": "1", "tool": "t", "result": {"memoryWrites": [
-        {"type": "fact", "content": "c", "importance": 2}]}},
+    "abp-envelope": {
+        "id": "1",
+        "tool": "t",
+        "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": 2}]},
+    },
 }
 
 
@@ -48,8 +56,10 @@ def test_a_schema_is_one(name: str) -> None:
     assert not [key for key in schema(name)["properties"] if "_" in key]
 
 
-@pytest.mark.parametrize(("name", "example"), [
-    (name, example) for name, examples in EXAMPLES.items() for example in examples])
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [(name, example) for name, examples in EXAMPLES.items() for example in examples],
+)
 def test_what_the_model_takes_and_gives_the_schema_takes(
     name: str, example: dict[str, Any]
 ) -> None:

@@ -59,32 +59,62 @@ def test_a_direct_outcome_is_read_whole() -> None:
     assert (said.output, said.format) == ({"text": "三个会议"}, "json")
     assert (said.token_usage["input"], said.warnings) == (812, ("one meeting has no end",))
     assert [(w.owner_type, w.owner_id, w.importance) for w in said.memory_writes] == [
-        ("user", "anna", 4), ("household", "h7", 1)]
+        ("user", "anna", 4),
+        ("household", "h7", 1),
+    ]
     assert [(s.step_id, s.duration, s.timestamp) for s in said.steps] == [
-        ("s1", 41.5, "2026-11-20T08:00:00.000+00:00"), ("s2", 0, "2026-11-20T08:00:01.000+00:00")]
+        ("s1", 41.5, "2026-11-20T08:00:00.000+00:00"),
+        ("s2", 0, "2026-11-20T08:00:01.000+00:00"),
+    ]
     assert said.version == "20261120-080000"
 
 
-@pytest.mark.parametrize(("written", "importance"), [
-    (0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)])
+@pytest.mark.parametrize(
+    ("written", "importance"), [(0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)]
+)
 def test_the_envelope_decides_the_scale(written: float, importance: int) -> None:
     """A 1 in an ABP envelope is the most important, and is kept as it was written, too."""
-    said = taken({"id": "c", "tool": "t", "result": {"memoryWrites": [
-        {"type": "fact", "content": "c", "importance": written}]}})
+    said = taken(
+        {
+            "id": "c",
+            "tool": "t",
+            "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": written}]},
+        }
+    )
     assert (said.form, said.tool, said.call_id) == ("abp", "t", "c")
     (write,) = said.memory_writes
     assert (write.importance, write.importance_written) == (importance, written)
     assert (write.owner_type, write.owner_id) == (None, None)
 
 
-@pytest.mark.parametrize(("outcome", "failed"), [
-    ({"status": "success"}, False), ({"status": "Failed"}, True), ({"status": "timeout"}, True),
-    ({"status": "partial"}, False),
-    ({"id": "1", "tool": "t", "result": {}}, False),
-    ({"id": "1", "tool": "t", "result": {"intermediateSteps": [
-        {"stepId": "1", "stepName": "a", "duration": 1, "timestamp": 0, "error": "no network"}]}},
-     True),
-])
+@pytest.mark.parametrize(
+    ("outcome", "failed"),
+    [
+        ({"status": "success"}, False),
+        ({"status": "Failed"}, True),
+        ({"status": "timeout"}, True),
+        ({"status": "partial"}, False),
+        ({"id": "1", "tool": "t", "result": {}}, False),
+        (
+            {
+                "id": "1",
+                "tool": "t",
+                "result": {
+                    "intermediateSteps": [
+                        {
+                            "stepId": "1",
+                            "stepName": "a",
+                            "duration": 1,
+                            "timestamp": 0,
+                            "error": "no network",
+                        }
+                    ]
+                },
+            },
+            True,
+        ),
+    ],
+)
 def test_a_failure_is_told_by_status_else_by_the_last_step(
     outcome: dict[str, Any], failed: bool
 ) -> None:
@@ -104,11 +134,22 @@ def test_every_problem_is_told_at_once_with_its_place() -> None:
     ]
 
 
-@pytest.mark.parametrize("data", [
-    b"", b"[]", b"null", b"\xff", b'{"status": "\\ud800"}', b'{"status": "x", "output": NaN}',
-    b'{"status": "x", "output": 1e999}', b"[" * 100_000, b'{"a": ' * 50_000,
-    b'{"status": "x", "output": ' + b"9" * 5_000 + b"}", b'{"status": "x"} {}',
-])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"\xff",
+        b'{"status": "\\ud800"}',
+        b'{"status": "x", "output": NaN}',
+        b'{"status": "x", "output": 1e999}',
+        b"[" * 100_000,
+        b'{"a": ' * 50_000,
+        b'{"status": "x", "output": ' + b"9" * 5_000 + b"}",
+        b'{"status": "x"} {}',
+    ],
+)
 def test_what_is_no_json_object_is_said(data: bytes) -> None:
     """Also where Python would read it, and the next reader would not."""
     said = judge_outcome(FILE, data)
@@ -118,9 +159,23 @@ def test_what_is_no_json_object_is_said(data: bytes) -> None:
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=20)
-_FIELDS = st.sampled_from(["status", "output", "result", "id", "tool", "memoryWrites",
-                           "intermediateSteps", "tokenUsage", "warnings", "version", "other"])
+    max_leaves=20,
+)
+_FIELDS = st.sampled_from(
+    [
+        "status",
+        "output",
+        "result",
+        "id",
+        "tool",
+        "memoryWrites",
+        "intermediateSteps",
+        "tokenUsage",
+        "warnings",
+        "version",
+        "other",
+    ]
+)
 
 
 @given(st.dictionaries(_FIELDS, _JSON, max_size=6))

@@ -54,18 +54,39 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
 
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """Without a word about the version that is the current one."""
-    drop(folder, memoryWrites=[{"ownerType": "user", "ownerId": "anna", "type": "fact",
-                                "importance": 2, "content": "Likes tea."}],
-         intermediateSteps=[{"stepId": "1", "stepName": "ask", "duration": 12.5,
-                             "timestamp": "2026-11-20T08:00:00Z", "output": {"n": 1}}])
+    drop(
+        folder,
+        memoryWrites=[
+            {
+                "ownerType": "user",
+                "ownerId": "anna",
+                "type": "fact",
+                "importance": 2,
+                "content": "Likes tea.",
+            }
+        ],
+        intermediateSteps=[
+            {
+                "stepId": "1",
+                "stepName": "ask",
+                "duration": 12.5,
+                "timestamp": "2026-11-20T08:00:00Z",
+                "output": {"n": 1},
+            }
+        ],
+    )
     assert take(store, folder).stored == ["meetings/run-1.json"]
-    assert rows(store, "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
-                " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version"
-                ) == [("meetings", "20261120-120000", "run-1", 1)]
-    assert rows(store, "SELECT owner_id, importance, importance_written FROM memory_writes"
-                ) == [("anna", 2, 2.0)]
-    assert rows(store, "SELECT step_name, duration, output, error FROM step_traces"
-                ) == [("ask", 12.5, '{"n":1}', None)]
+    assert rows(
+        store,
+        "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
+        " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version",
+    ) == [("meetings", "20261120-120000", "run-1", 1)]
+    assert rows(store, "SELECT owner_id, importance, importance_written FROM memory_writes") == [
+        ("anna", 2, 2.0)
+    ]
+    assert rows(store, "SELECT step_name, duration, output, error FROM step_traces") == [
+        ("ask", 12.5, '{"n":1}', None)
+    ]
 
 
 def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
@@ -74,9 +95,11 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
     drop(folder, "old", version="20261120-120000")
     drop(folder, "odd", version="1.0")
     take(store, folder)
-    assert rows(store, "SELECT o.run_id, v.version, o.version_said FROM outcomes AS o LEFT JOIN"
-                " versions AS v ON v.id = o.version ORDER BY 1"
-                ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
+    assert rows(
+        store,
+        "SELECT o.run_id, v.version, o.version_said FROM outcomes AS o LEFT JOIN"
+        " versions AS v ON v.id = o.version ORDER BY 1",
+    ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
 
 
 def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
@@ -95,8 +118,10 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     take(store, folder)
     drop(folder, status="success")
     assert take(store, folder).revised == ["meetings/run-1.json"]
-    assert rows(store, "SELECT revision, status, is_newest FROM outcomes ORDER BY 1"
-                ) == [(1, "running", 0), (2, "success", 1)]
+    assert rows(store, "SELECT revision, status, is_newest FROM outcomes ORDER BY 1") == [
+        (1, "running", 0),
+        (2, "success", 1),
+    ]
 
 
 def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
@@ -131,17 +156,21 @@ def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path)
         assert report.rejected == {"meetings/run-1.json": "It is not JSON: Expecting value."}
     quarantined = folder / "quarantine/meetings"
     assert {path.name for path in quarantined.iterdir()} == {
-        "run-1.json", "run-1.findings.txt", "run-1-2.json", "run-1-2.findings.txt"}
+        "run-1.json",
+        "run-1.findings.txt",
+        "run-1-2.json",
+        "run-1-2.findings.txt",
+    }
     assert (quarantined / "run-1.json").read_bytes() == b'{"status":'
     assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
     assert rows(store, "SELECT quarantined_as FROM outcome_rejections") == [
-        ("quarantine/meetings/run-1.json",), ("quarantine/meetings/run-1-2.json",)]
+        ("quarantine/meetings/run-1.json",),
+        ("quarantine/meetings/run-1-2.json",),
+    ]
     assert take(store, folder) == OutcomeReport()
 
 
-def test_nothing_behind_a_link_is_read_or_moved(
-    store: Store, folder: Path, tmp_path: Path
-) -> None:
+def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_path: Path) -> None:
     """What is not below the folder is none of its outcomes, good or bad, and stays where it is."""
     (tmp_path / "outside/below").mkdir(parents=True)
     for name in ("good.json", "below/bad.json"):
@@ -155,9 +184,7 @@ def test_nothing_behind_a_link_is_read_or_moved(
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
 
 
-def test_a_quarantine_behind_a_link_is_not_used(
-    store: Store, folder: Path, tmp_path: Path
-) -> None:
+def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
     """A bad file then stays where it is, and nothing is written elsewhere."""
     (tmp_path / "outside").mkdir()
     (folder / "quarantine").symlink_to(tmp_path / "outside")
@@ -175,17 +202,23 @@ def test_a_bad_file_that_cannot_be_moved_is_told_once(store: Store, folder: Path
     assert take(store, folder).rejected
     assert take(store, folder) == OutcomeReport()
     assert rows(store, "SELECT path, quarantined_as FROM outcome_rejections") == [
-        ("meetings/run-1.json", None)]
+        ("meetings/run-1.json", None)
+    ]
     path.unlink()
     take(store, folder)
     assert rows(store, "SELECT count(*) FROM outcome_rejections") == [(0,)]
 
 
-@pytest.mark.parametrize(("path", "code"), [
-    ("run.json", "outcome-misplaced"), ("a/b/run.json", "outcome-misplaced"),
-    ("a/huge.json", "outcome-too-large"), ("a/pipe.json", "outcome-unreadable"),
-    ("a/link.json", "outcome-unreadable"),
-])
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("run.json", "outcome-misplaced"),
+        ("a/b/run.json", "outcome-misplaced"),
+        ("a/huge.json", "outcome-too-large"),
+        ("a/pipe.json", "outcome-unreadable"),
+        ("a/link.json", "outcome-unreadable"),
+    ],
+)
 def test_what_is_no_file_of_ours_is_said(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,8 +236,10 @@ def test_what_is_no_file_of_ours_is_said(
     assert rows(store, "SELECT findings ->> '$[0].code' FROM outcome_rejections") == [(code,)]
 
 
-@pytest.mark.parametrize("name", [
-    "a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
+)
 def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str) -> None:
     """Temporary names of a runtime, and what is quarantined already."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -23,15 +23,25 @@ SKILLDROP = Path(sys.executable).with_name("skilldrop")
 
 def scan(folder: Path, *more: str) -> tuple[int, str]:
     """Make one pass, confined to a folder; return the exit code and what was said of errors."""
-    done = run_confined(folder, SKILLDROP, "--watched", folder / "watched",
-                        "--data", folder / "data", *(more or ("scan",)))
+    done = run_confined(
+        folder,
+        SKILLDROP,
+        "--watched",
+        folder / "watched",
+        "--data",
+        folder / "data",
+        *(more or ("scan",)),
+    )
     return done.returncode, done.stderr
 
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return every file below a folder, through no link, with its content."""
-    return {str(file.relative_to(folder)): file.read_bytes()
-            for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_symlink()}
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and not file.is_symlink()
+    }
 
 
 @pytest.fixture
@@ -51,8 +61,14 @@ def outside(top: Path) -> Path:
     return top / "outside"
 
 
-PLACES = ["elsewhere", "count", "tally/current", "tally/20250101-000000", "tally/else",
-          "gone/20250101-000000"]
+PLACES = [
+    "elsewhere",
+    "count",
+    "tally/current",
+    "tally/20250101-000000",
+    "tally/else",
+    "gone/20250101-000000",
+]
 
 
 def test_a_link_among_the_packages_is_never_followed(
@@ -71,7 +87,8 @@ def test_a_link_among_the_packages_is_never_followed(
         link.symlink_to(top / "led to" / place)
     assert scan(top)[0] == 0
     assert {place: files(top / "led to" / place) for place in PLACES} == dict.fromkeys(
-        PLACES, before)
+        PLACES, before
+    )
     for name in ("count", "tally"):
         assert (top / "data/packages" / name / "current/SKILL.md").is_file()
 
@@ -113,16 +130,24 @@ def test_the_folders_of_another_catalog_are_refused(top: Path) -> None:
     assert "belongs to another catalog" in said
 
 
-def test_a_packages_folder_that_cannot_be_written_is_named(
-    top: Path, skill: SkillWriter
-) -> None:
+def test_a_packages_folder_that_cannot_be_written_is_named(top: Path, skill: SkillWriter) -> None:
     """In one sentence that says what stands in the way; the catalog is as it was."""
     assert scan(top)[0] == 0
     skill(top / "watched/tally")
     packages = top / "data/packages"
     done = run_confined(
-        top, "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"',
-        packages, SKILLDROP, "--watched", top / "watched", "--data", top / "data", "scan")
+        top,
+        "sh",
+        "-c",
+        'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"',
+        packages,
+        SKILLDROP,
+        "--watched",
+        top / "watched",
+        "--data",
+        top / "data",
+        "scan",
+    )
     assert done.returncode == 2
     assert f"{packages}/tally" in done.stderr
     assert "cannot be used: Read-only file system." in done.stderr
@@ -132,6 +157,7 @@ def test_a_packages_folder_that_cannot_be_written_is_named(
 
 
 # What removes nothing but its own also where it goes wrong needs no confinement
+
 
 @pytest.fixture
 def shelf(top: Path) -> Shelf:
@@ -203,8 +229,20 @@ def test_what_is_mounted_among_the_packages_stays(top: Path, outside: Path) -> N
     place = top / "data/packages/count/20250101-000000"
     place.mkdir()
     before = files(outside)
-    done = run_confined(top, "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh",
-                        outside, place, SKILLDROP, "--watched", top / "watched", "--data",
-                        top / "data", "scan")
+    done = run_confined(
+        top,
+        "sh",
+        "-c",
+        'mount --bind "$1" "$2" && shift 2 && exec "$@"',
+        "sh",
+        outside,
+        place,
+        SKILLDROP,
+        "--watched",
+        top / "watched",
+        "--data",
+        top / "data",
+        "scan",
+    )
     assert files(outside) == before
     assert f"{place} cannot be used: something is mounted there" in done.stderr

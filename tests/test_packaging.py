@@ -36,15 +36,22 @@ def test_an_accepted_skill_is_published_whole(world: World, skill: SkillWriter) 
     world.scan()
     package = world.current("a")
     assert package.parent == world.packages / "a"
-    assert {str(f.relative_to(package)): (f.read_bytes(), f.stat().st_mode & 0o777)
-            for f in package.rglob("*") if f.is_file()} == {
+    assert {
+        str(f.relative_to(package)): (f.read_bytes(), f.stat().st_mode & 0o777)
+        for f in package.rglob("*")
+        if f.is_file()
+    } == {
         "SKILL.md": ((world.root / "a/SKILL.md").read_bytes(), 0o444),
-        "scripts/run.sh": (b"echo 1\n", 0o555), "deep/er/x.bin": (b"\0\xff", 0o444)}
+        "scripts/run.sh": (b"echo 1\n", 0o555),
+        "deep/er/x.bin": (b"\0\xff", 0o444),
+    }
     assert {d.stat().st_mode & 0o777 for d in (package, *package.rglob("*")) if d.is_dir()} == {
-        0o555}
-    assert world.rows("SELECT s.package_path = v.package_path, s.package_path FROM skills AS s"
-                      " JOIN versions AS v ON v.id = s.current_version_id") == [
-        (1, f"a/{package.name}")]
+        0o555
+    }
+    assert world.rows(
+        "SELECT s.package_path = v.package_path, s.package_path FROM skills AS s"
+        " JOIN versions AS v ON v.id = s.current_version_id"
+    ) == [(1, f"a/{package.name}")]
     assert world.differences() == []
 
 
@@ -223,7 +230,8 @@ def test_a_runner_up_that_changed_unheard_of_is_not_published(
     report = world.look("a")
     assert [unit.path for unit in report.unsettled] == ["b/start"]
     assert world.rows("SELECT status, pending_reason FROM skills WHERE path = 'b/start'") == [
-        ("pending", "its files cannot be read again as they were judged")]
+        ("pending", "its files cannot be read again as they were judged")
+    ]
     assert world.current("start") == first  # an agent on its way there still finds it
     world.look("b/start")
     assert "Third." in (world.current("start") / "SKILL.md").read_text()
@@ -265,9 +273,7 @@ def test_a_folder_that_changes_after_it_was_judged_waits(
     assert world.differences() == []
 
 
-def test_a_rename_keeps_its_package_where_the_name_stays(
-    world: World, skill: SkillWriter
-) -> None:
+def test_a_rename_keeps_its_package_where_the_name_stays(world: World, skill: SkillWriter) -> None:
     """A folder that moved has nothing to be published anew."""
     skill(world.root / "old", name="a")
     world.scan()
@@ -369,8 +375,9 @@ def test_scripts_run_from_the_package_by_a_plain_shell(world: World, examples: P
     table = world.folder / "table.csv"
     table.write_text("name,age\nAda,36\nLin,41\n")
     (script,) = (world.packages / "csv-profile/current/scripts").glob("*.py")
-    done = subprocess.run([sys.executable, script, table], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, script, table], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "age" in done.stdout
     assert world.differences() == []
@@ -414,8 +421,9 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
     with closing(sqlite3.connect(world.folder / "catalog.db")) as db:
         for name in "abcdef":  # what agents meet before anybody mends anything
             public = world.current(name)
-            ((version,),) = db.execute("SELECT id FROM versions WHERE package_path = ?",
-                                       [f"{name}/{public.name}"]).fetchall()
+            ((version,),) = db.execute(
+                "SELECT id FROM versions WHERE package_path = ?", [f"{name}/{public.name}"]
+            ).fetchall()
             assert wrong_files(db, version, public) == []
             assert public == before[name] or name in "abc"
     world.store = world.opened()
@@ -423,7 +431,13 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
     assert world.scan().unsettled == []
     assert world.differences() == []
     assert {name: (world.current(name) / "x.txt").read_text() for name in "bcdefg"} == {
-        "b": "new b", "c": "new c", "d": "old", "e": "old", "f": "old", "g": "new"}
+        "b": "new b",
+        "c": "new c",
+        "d": "old",
+        "e": "old",
+        "f": "old",
+        "g": "new",
+    }
     assert "Comes second." in (world.current("a") / "SKILL.md").read_text()
 
 
@@ -482,7 +496,7 @@ def test_large_files_share_their_blocks_where_the_file_system_can(
 
     def clone(target: int, request: int, source: int) -> None:
         cloned.append(request)
-        os.pwrite(target, harm + os.pread(source, 1_000_000, 0)[len(harm):], 0)
+        os.pwrite(target, harm + os.pread(source, 1_000_000, 0)[len(harm) :], 0)
 
     monkeypatch.setattr(staging, "ioctl", clone)
     skill(world.root / "a", files={"large.bin": bytes(200_000), "small.bin": b"s"})
@@ -533,8 +547,9 @@ def test_a_change_costs_the_database_the_same_however_much_there_is(
 
     Ten times as much makes trees deeper; to go through any table would cost four times as much.
     """
-    steps = [_steps_of_a_change(World(tmp_path / str(count)), skill, count)
-             for count in (100, 1000)]
+    steps = [
+        _steps_of_a_change(World(tmp_path / str(count)), skill, count) for count in (100, 1000)
+    ]
     assert steps[1] < 2 * steps[0], steps
 
 

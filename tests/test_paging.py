@@ -45,35 +45,41 @@ def test_an_offset_inside_a_character_is_moved_to_its_start(text: str, offset: i
     """A page never begins with half a character."""
     data = text.encode()
     page = read_page(io.BytesIO(data), min(offset, len(data)), None, len(data))
-    assert data[page.offset:].decode() == page.text
+    assert data[page.offset :].decode() == page.text
     assert 0 <= min(offset, len(data)) - page.offset < 4
 
 
-@pytest.mark.parametrize(("data", "limit", "first", "rest"), [
-    (b"one\ntwo\nthree\n", 9, "one\ntwo\n", 8),  # the last line end in the second half
-    (b"one\n" + b"x" * 90, 60, "one\n" + "x" * 56, 60),  # not one so early
-    (b"one\r\ntwo", 5, "one\r\n", 5),
-    ("字字字".encode(), 4, "字", 3),
-    ("字字字".encode(), 1, "字", 3),  # never less than one character
-    (b"\xef\xbb\xbfBOM", 2, "", 3),  # nothing of a BOM is text
-])
+@pytest.mark.parametrize(
+    ("data", "limit", "first", "rest"),
+    [
+        (b"one\ntwo\nthree\n", 9, "one\ntwo\n", 8),  # the last line end in the second half
+        (b"one\n" + b"x" * 90, 60, "one\n" + "x" * 56, 60),  # not one so early
+        (b"one\r\ntwo", 5, "one\r\n", 5),
+        ("字字字".encode(), 4, "字", 3),
+        ("字字字".encode(), 1, "字", 3),  # never less than one character
+        (b"\xef\xbb\xbfBOM", 2, "", 3),  # nothing of a BOM is text
+    ],
+)
 def test_a_page_ends_where_one_can_read_on(data: bytes, limit: int, first: str, rest: int) -> None:
     """With a line, else with a character."""
     page = read_page(io.BytesIO(data), 0, limit, len(data))
     assert (page.text, page.next_offset) == (first, rest)
 
 
-@pytest.mark.parametrize(("data", "encoding"), [
-    (b"", "utf-8"),
-    (b"plain", "utf-8"),
-    ("字".encode(), "utf-8"),
-    (b"\xef\xbb\xbfwith a BOM", "utf-8-sig"),
-    (b"\xff\xfea\0", "base64"),
-    (b"a\0b", "base64"),
-    ("字".encode()[:2], "base64"),
-    (b"x" * (2**20 - 1) + "字".encode(), "utf-8"),  # across the seam of two reads
-    (b"x" * 2**20 + b"\xff", "base64"),  # far behind the page
-])
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (b"", "utf-8"),
+        (b"plain", "utf-8"),
+        ("字".encode(), "utf-8"),
+        (b"\xef\xbb\xbfwith a BOM", "utf-8-sig"),
+        (b"\xff\xfea\0", "base64"),
+        (b"a\0b", "base64"),
+        ("字".encode()[:2], "base64"),
+        (b"x" * (2**20 - 1) + "字".encode(), "utf-8"),  # across the seam of two reads
+        (b"x" * 2**20 + b"\xff", "base64"),  # far behind the page
+    ],
+)
 def test_the_encoding_is_that_of_the_whole_file(data: bytes, encoding: str) -> None:
     """All pages of a file have one encoding, whatever the first one holds."""
     assert read_page(io.BytesIO(data), 0, 10, len(data)).encoding == encoding

@@ -29,22 +29,25 @@ def test_a_plain_skill_is_read_whole() -> None:
 SKILL = "---\nname: a\ndescription: d\n---\nbody"
 
 
-@pytest.mark.parametrize(("data", "found"), [
-    (SKILL.encode(), []),
-    (b"\xef\xbb\xbf" + SKILL.encode(), ["byte-order-mark"]),
-    (SKILL.replace("\n", "\r\n").encode(), []),
-    (SKILL.replace("\n", "\r").encode(), ["lone-carriage-return"]),
-    (("\n \n" + SKILL).encode(), ["frontmatter-not-first"]),
-    ((" " + SKILL).encode(), ["frontmatter-not-first"]),
-    (SKILL.replace("---", "----", 1).encode(), ["opening-fence-too-long"]),
-    (SKILL.replace("---\nbody", "---body").encode(), ["fence-not-alone"]),
-    (SKILL.replace("---\nbody", "\nbody").encode(), ["closing-fence-missing"]),
-    (SKILL.replace("---\nbody", "# T\n\nbody\n\n---\n").encode(), ["closing-fence-missing"]),
-    (SKILL.replace("---\nbody", "...\nbody").encode(), ["closing-fence-missing"]),
-    (SKILL.encode("utf-16"), ["not-utf-8"]),
-    (SKILL.encode() + b"\xff", ["invalid-utf-8"]),
-    (SKILL.encode() + b"\0", ["control-characters"]),
-])
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (SKILL.encode(), []),
+        (b"\xef\xbb\xbf" + SKILL.encode(), ["byte-order-mark"]),
+        (SKILL.replace("\n", "\r\n").encode(), []),
+        (SKILL.replace("\n", "\r").encode(), ["lone-carriage-return"]),
+        (("\n \n" + SKILL).encode(), ["frontmatter-not-first"]),
+        ((" " + SKILL).encode(), ["frontmatter-not-first"]),
+        (SKILL.replace("---", "----", 1).encode(), ["opening-fence-too-long"]),
+        (SKILL.replace("---\nbody", "---body").encode(), ["fence-not-alone"]),
+        (SKILL.replace("---\nbody", "\nbody").encode(), ["closing-fence-missing"]),
+        (SKILL.replace("---\nbody", "# T\n\nbody\n\n---\n").encode(), ["closing-fence-missing"]),
+        (SKILL.replace("---\nbody", "...\nbody").encode(), ["closing-fence-missing"]),
+        (SKILL.encode("utf-16"), ["not-utf-8"]),
+        (SKILL.encode() + b"\xff", ["invalid-utf-8"]),
+        (SKILL.encode() + b"\0", ["control-characters"]),
+    ],
+)
 def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str]) -> None:
     """What stands around the fields changes the findings, never the fields."""
     parsed = parse(data)
@@ -53,21 +56,24 @@ def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str])
     assert codes(parsed) == found
 
 
-@pytest.mark.parametrize(("text", "code", "line"), [
-    ("", "skill-md-empty", 1),
-    (" \n\n", "skill-md-empty", 1),
-    ("# Title\n\nname: a\n", "frontmatter-missing", 1),
-    ("+++\nname = 'a'\n+++\n", "frontmatter-missing", 1),
-    ("---\nname: a\nThe body follows at once.\n", "frontmatter-unclosed", 1),
-    ("---\nother: a\n\nbody\n", "frontmatter-unclosed", 1),
-    ("---\n---\nbody", "frontmatter-not-mapping", 2),
-    ("---\n- a\n---\nbody", "frontmatter-not-mapping", 2),
-    ("---\nplain\n---\nbody", "frontmatter-not-mapping", 2),
-    ("---\nname: [a]]\n---\nbody", "yaml-invalid", 2),
-    ("---\nname: &a b\n---\nbody", "yaml-alias", 2),
-    ("---\nname: a\n" + "x: y\n" * 4_000 + "---\nbody", "frontmatter-too-large", 2),
-    ("---\nname: a\nx: " + "[" * 10_000 + "\n---\nbody", "frontmatter-too-complex", 3),
-])
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ("", "skill-md-empty", 1),
+        (" \n\n", "skill-md-empty", 1),
+        ("# Title\n\nname: a\n", "frontmatter-missing", 1),
+        ("+++\nname = 'a'\n+++\n", "frontmatter-missing", 1),
+        ("---\nname: a\nThe body follows at once.\n", "frontmatter-unclosed", 1),
+        ("---\nother: a\n\nbody\n", "frontmatter-unclosed", 1),
+        ("---\n---\nbody", "frontmatter-not-mapping", 2),
+        ("---\n- a\n---\nbody", "frontmatter-not-mapping", 2),
+        ("---\nplain\n---\nbody", "frontmatter-not-mapping", 2),
+        ("---\nname: [a]]\n---\nbody", "yaml-invalid", 2),
+        ("---\nname: &a b\n---\nbody", "yaml-alias", 2),
+        ("---\nname: a\n" + "x: y\n" * 4_000 + "---\nbody", "frontmatter-too-large", 2),
+        ("---\nname: a\nx: " + "[" * 10_000 + "\n---\nbody", "frontmatter-too-complex", 3),
+    ],
+)
 def test_a_file_without_readable_frontmatter_says_why(text: str, code: str, line: int) -> None:
     """There are no fields then, and one finding that rejects under every acceptance."""
     parsed = parse(text.encode())
@@ -109,17 +115,30 @@ def test_lines_hold_after_blank_lines_and_a_mended_fence() -> None:
     """Every line number is one of the file as it is, not of the text as mended."""
     parsed = parse(b"\n\n---\nname: a\nname: b\n\n\n# Title\n\ntext")
     assert [(each.code, each.line) for each in parsed.findings] == [
-        ("frontmatter-not-first", 3), ("duplicate-key", 5), ("closing-fence-missing", 8),
+        ("frontmatter-not-first", 3),
+        ("duplicate-key", 5),
+        ("closing-fence-missing", 8),
     ]
     assert (parsed.body_line, parsed.body) == (8, "# Title\n\ntext")
 
 
-@pytest.mark.parametrize("fenced", [
-    b"[" * 50_000, b"a: " + b"[" * 16_000, b"{a: " * 4_000, b"a: " + b"9" * 300_000,
-    b"x" * 1_000_000, b"a: &a [b,b]\nc: *a", b"- " * 8_000, b"a: 1\n" * 3_000,
-    b"a: @b\n" * 2_700, b"a: x" + b" " * 15_000 + b": y", b"a: " + b'"b" ' * 4_000,
-    b"\n".join(b" " * n + b"a:" for n in range(175)),
-])
+@pytest.mark.parametrize(
+    "fenced",
+    [
+        b"[" * 50_000,
+        b"a: " + b"[" * 16_000,
+        b"{a: " * 4_000,
+        b"a: " + b"9" * 300_000,
+        b"x" * 1_000_000,
+        b"a: &a [b,b]\nc: *a",
+        b"- " * 8_000,
+        b"a: 1\n" * 3_000,
+        b"a: @b\n" * 2_700,
+        b"a: x" + b" " * 15_000 + b": y",
+        b"a: " + b'"b" ' * 4_000,
+        b"\n".join(b" " * n + b"a:" for n in range(175)),
+    ],
+)
 def test_hostile_frontmatter_is_a_value(fenced: bytes) -> None:
     """Deep, wide, long and self-referring YAML comes back as a finding, not as a crash."""
     parsed = parse(b"---\n" + fenced + b"\n---\nbody\n")
@@ -141,8 +160,11 @@ def corpus() -> list[Any]:
     if not manifest.is_file():
         return [pytest.param(None, None, marks=pytest.mark.skip(reason="no corpus here"))]
     return [
-        pytest.param(folder / entry["sample_path"] / entry["skill_file"], entry["skills_ref"],
-                     id=entry["sample_path"])
+        pytest.param(
+            folder / entry["sample_path"] / entry["skill_file"],
+            entry["skills_ref"],
+            id=entry["sample_path"],
+        )
         for entry in json.loads(manifest.read_text())["entries"]
     ]
 
@@ -155,8 +177,7 @@ SYNTAX = ("yaml:", "no_opening_fence", "not_closed", "crash")
 def test_real_skills_agree_with_the_reference(path: Path, reference: dict[str, Any]) -> None:
     """Where only the syntax is asked, our verdict is that of the reference validator."""
     parsed = parse(path.read_bytes())
-    valid = not any(each.profile == "spec" and each.severity == "error"
-                    for each in parsed.findings)
+    valid = not any(each.profile == "spec" and each.severity == "error" for each in parsed.findings)
     kinds = [kind for kind in reference["kinds"] if kind.startswith(SYNTAX) and "flow" not in kind]
     assert valid is not bool(kinds)
 
@@ -181,18 +202,21 @@ def without_none(value: Any) -> Any:
     return "" if value is None else value
 
 
-@pytest.mark.parametrize(("text", "fix"), [
-    ("<!-- ours -->\n---\nname: a\n---\n", "Move what stands before the --- of line 2"),
-    ("# PDF\n\n---\ndescription: a\n---\n", "Move what stands before the --- of line 3"),
-    ("\u2014-\nname: a\n\u2014-\n", "three plain hyphens"),
-    ("---\nname: \"a\n---\n", "Close the quote"),
-    ("---\nname: a\ndescription:b\n---\n", "a plain colon and a space"),
-    ("---\nname: a\nx: - b\n---\n", "Put the value in quotes"),
-    ("---\nname: a\nx: > b\n---\n", "on the lines below"),
-    ("---\nname: a\nx:\n  y: b\n\tz: c\n---\n", "spaces instead of the tab"),
-    ("---\nname: a\nx: 'b', 'c'\n---\n", "quotes of the other kind"),
-    ("---\nname: a\n description: b\n---\n", "indent the field as its neighbours are"),
-])
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("<!-- ours -->\n---\nname: a\n---\n", "Move what stands before the --- of line 2"),
+        ("# PDF\n\n---\ndescription: a\n---\n", "Move what stands before the --- of line 3"),
+        ("\u2014-\nname: a\n\u2014-\n", "three plain hyphens"),
+        ('---\nname: "a\n---\n', "Close the quote"),
+        ("---\nname: a\ndescription:b\n---\n", "a plain colon and a space"),
+        ("---\nname: a\nx: - b\n---\n", "Put the value in quotes"),
+        ("---\nname: a\nx: > b\n---\n", "on the lines below"),
+        ("---\nname: a\nx:\n  y: b\n\tz: c\n---\n", "spaces instead of the tab"),
+        ("---\nname: a\nx: 'b', 'c'\n---\n", "quotes of the other kind"),
+        ("---\nname: a\n description: b\n---\n", "indent the field as its neighbours are"),
+    ],
+)
 def test_what_cannot_be_read_tells_what_to_do(text: str, fix: str) -> None:
     """In the words of the very mistake."""
     (found,) = (each for each in parse(text.encode()).findings if each.severity == "error")

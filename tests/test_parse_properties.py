@@ -4,15 +4,59 @@ from hypothesis import strategies as st
 from pipeline.parse import Parsed, parse
 
 QUICK = settings(max_examples=150, derandomize=True, deadline=None, database=None)
-REPAIRS = {"unquoted-colon", "unquoted-value", "tab-indentation", "closing-fence-missing",
-           "fence-not-alone", "opening-fence-too-long", "unquoted-text", "broken-quotes"}
+REPAIRS = {
+    "unquoted-colon",
+    "unquoted-value",
+    "tab-indentation",
+    "closing-fence-missing",
+    "fence-not-alone",
+    "opening-fence-too-long",
+    "unquoted-text",
+    "broken-quotes",
+}
 
-pieces = st.sampled_from([
-    "---", "---\n", "\n", "\n\n", "name: a\n", "description: b\n", "x: y: z\n", "x: @y\n",
-    "x: [a] [b]\n", "x: *y\n", "x: &y z\n", "x:\n\ty: z\n", "x:\n  y: z\n", "...\n", " ---\n",
-    "# T\n", "\n# T\n\n", "text\n", "- a\n", "|\n", "'", '"', "\t", "\r\n", "\r", "\0", "\ufeff",
-    "\u2028", "!a ", "{", "]", "#", ":", " ", "é", "<<<<<<< a\n", "=======\n", ">>>>>>> b\n",
-])
+pieces = st.sampled_from(
+    [
+        "---",
+        "---\n",
+        "\n",
+        "\n\n",
+        "name: a\n",
+        "description: b\n",
+        "x: y: z\n",
+        "x: @y\n",
+        "x: [a] [b]\n",
+        "x: *y\n",
+        "x: &y z\n",
+        "x:\n\ty: z\n",
+        "x:\n  y: z\n",
+        "...\n",
+        " ---\n",
+        "# T\n",
+        "\n# T\n\n",
+        "text\n",
+        "- a\n",
+        "|\n",
+        "'",
+        '"',
+        "\t",
+        "\r\n",
+        "\r",
+        "\0",
+        "\ufeff",
+        "\u2028",
+        "!a ",
+        "{",
+        "]",
+        "#",
+        ":",
+        " ",
+        "é",
+        "<<<<<<< a\n",
+        "=======\n",
+        ">>>>>>> b\n",
+    ]
+)
 texts = st.lists(pieces, max_size=14).map("".join)
 skills = texts.map(lambda text: f"---\nname: a\n{text}\n---\nbody\n")
 values = st.text(
@@ -27,8 +71,13 @@ def codes(parsed: Parsed) -> set[str]:
 
 
 @QUICK
-@given(st.one_of(st.binary(max_size=300), st.one_of(texts, skills).map(str.encode),
-                 texts.map(lambda text: text.encode("utf-16"))))
+@given(
+    st.one_of(
+        st.binary(max_size=300),
+        st.one_of(texts, skills).map(str.encode),
+        texts.map(lambda text: text.encode("utf-16")),
+    )
+)
 def test_any_bytes_are_read_and_read_alike(data: bytes) -> None:
     """Parsing never raises, and the same bytes give the same value."""
     parsed = parse(data)

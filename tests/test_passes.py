@@ -34,8 +34,14 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
     store.set_roots(roots, "rules", NOON)
 
     def new_scan(wishes: Sequence[Wish]) -> FullScan:
-        return FullScan(store, roots, Limits(), quiet=0.0, trigger=wishes[0].trigger,
-                        is_poll=all(wish.is_poll for wish in wishes))
+        return FullScan(
+            store,
+            roots,
+            Limits(),
+            quiet=0.0,
+            trigger=wishes[0].trigger,
+            is_poll=all(wish.is_poll for wish in wishes),
+        )
 
     return Passes(new_scan)
 

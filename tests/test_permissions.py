@@ -51,7 +51,13 @@ def test_a_folder_that_takes_over_and_cannot_be_read_waits(tmp_path: Path, name:
     before, gone, again, readable = json.loads(run(SCRIPT, str(tmp_path), name))
     assert before["skills"] == {"a": "active", "b/same": "shadowed"}
     for said in (gone, again):
-        assert said == {"skills": {"a": "removed", "b/same": "pending"}, "differences": [],
-                        "why": "its files cannot be read again as they were judged"}
-    assert readable == {"skills": {"a": "removed", "b/same": "active"}, "differences": [],
-                        "why": None}
+        assert said == {
+            "skills": {"a": "removed", "b/same": "pending"},
+            "differences": [],
+            "why": "its files cannot be read again as they were judged",
+        }
+    assert readable == {
+        "skills": {"a": "removed", "b/same": "active"},
+        "differences": [],
+        "why": None,
+    }

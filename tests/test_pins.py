@@ -23,11 +23,20 @@ from catalog.store import Store
 def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
     """Return a catalog with a skill `a` of two versions, the first about words."""
     made = World(tmp_path)
-    skill(made.root / "a", description="Counts words.", more="license: One",
-          body="# Sheep\n\nWool.\n", files={"x.txt": "one", "old.txt": "o"})
+    skill(
+        made.root / "a",
+        description="Counts words.",
+        more="license: One",
+        body="# Sheep\n\nWool.\n",
+        files={"x.txt": "one", "old.txt": "o"},
+    )
     made.scan()
-    skill(made.root / "a", description="Counts lines.", body="# Goats\n\nHorn.\n",
-          files={"x.txt": "two"})
+    skill(
+        made.root / "a",
+        description="Counts lines.",
+        body="# Goats\n\nHorn.\n",
+        files={"x.txt": "two"},
+    )
     (made.root / "a/old.txt").unlink()
     made.scan()
     yield made
@@ -72,9 +81,7 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert [each.version for each in history(world.store.db, "a").versions] == [second, first]
 
 
-def test_a_body_comes_back_whole_whatever_ends_its_lines(
-    world: World, skill: SkillWriter
-) -> None:
+def test_a_body_comes_back_whole_whatever_ends_its_lines(world: World, skill: SkillWriter) -> None:
     """It is cut out of the version's SKILL.md, whose line ends it does not share."""
     file = world.root / "a/SKILL.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b" \r\n\r\n")
@@ -86,9 +93,7 @@ def test_a_body_comes_back_whole_whatever_ends_its_lines(
     assert world.rows("SELECT body FROM searched_texts") == [("# Goats\n\nHorn.",)]
 
 
-def test_a_held_skill_stays_whatever_its_folder_does(
-    world: World, skill: SkillWriter
-) -> None:
+def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillWriter) -> None:
     """Edits are versions that wait, rejections are findings, and `unpin` gives the newest good."""
     first, _ = versions(world)
     world.store.hold("a", first, later(1))
@@ -99,7 +104,7 @@ def test_a_held_skill_stays_whatever_its_folder_does(
     assert world.scan(deep=True).outcomes == {"rejected": 1}
     assert text(world) == "one"
     assert world.rows("SELECT description, status FROM skills") == [("Counts words.", "active")]
-    codes = {code for code, in world.rows("SELECT code FROM findings")}
+    codes = {code for (code,) in world.rows("SELECT code FROM findings")}
     assert {standing.HELD.code, standing.LAST_GOOD.code} < codes
     assert len(versions(world)) == 3
     world.restart()
@@ -181,11 +186,15 @@ def assert_withheld(world: World, version: str) -> None:
     assert audits(world) == []
 
 
-@pytest.mark.parametrize(("harm", "notice"), [
-    (lose, restart), (lose, check), (lose, verify), (damage, check), (damage, verify)])
+@pytest.mark.parametrize(
+    ("harm", "notice"),
+    [(lose, restart), (lose, check), (lose, verify), (damage, check), (damage, verify)],
+)
 def test_damage_to_a_held_version_does_not_lift_the_hold(
-    world: World, harm: Callable[[World, str], None], notice: Callable[[World], None],
-    caplog: pytest.LogCaptureFixture
+    world: World,
+    harm: Callable[[World, str], None],
+    notice: Callable[[World], None],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Nothing of the skill is published, whatever its folder does, until it is let go."""
     first, _ = versions(world)
@@ -259,13 +268,16 @@ def test_a_held_version_that_its_folder_holds_is_made_again(
 
 def rewrite_first(world: World) -> None:
     """Give the folder the content of the first version again."""
-    write_skill(world.root / "a", description="Counts words.", more="license: One",
-                body="# Sheep\n\nWool.\n", files={"x.txt": "one", "old.txt": "o"})
+    write_skill(
+        world.root / "a",
+        description="Counts words.",
+        more="license: One",
+        body="# Sheep\n\nWool.\n",
+        files={"x.txt": "one", "old.txt": "o"},
+    )
 
 
-def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(
-    world: World
-) -> None:
+def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(world: World) -> None:
     """It is held as before, and health is good."""
     first, _ = versions(world)
     world.store.hold("a", first, later(1))
@@ -357,8 +369,10 @@ def test_a_version_without_content_is_never_published(world: World) -> None:
         world.publish()
         assert not os.path.lexists(world.packages / "a/current")
         (said,) = troubles(world)
-        assert said == (f"a is left with version {second}, whose files are lost, so that agents "
-                        "are given nothing of it. Mend what its folder holds.")
+        assert said == (
+            f"a is left with version {second}, whose files are lost, so that agents "
+            "are given nothing of it. Mend what its folder holds."
+        )
         assert audits(world) == []
         world.roots = [RootSpec(str(world.root), "personal")]
         world.restart()
@@ -383,7 +397,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
     world.scan()
     world.restart()
     assert_withheld(world, first)
-    reason, = world.rows("SELECT status, status_reason FROM skills WHERE path = 'deep/er/a'")
+    (reason,) = world.rows("SELECT status, status_reason FROM skills WHERE path = 'deep/er/a'")
     assert reason == ("shadowed", f"shadowed by the project skill in {world.root}/a")
     shutil.rmtree(world.root / "a")
     world.scan()
@@ -391,12 +405,19 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
     assert troubles(world) == []
 
 
-@pytest.mark.parametrize(("name", "version", "said"), [
-    ("b", "1", r"no skill 'b'\. There are: a\."),
-    ("A", "1", r"no skill 'A'\. The closest are: a\."),
-    ("a", "20200101-000000", r"no version '20200101-000000'\. These can be returned to: \d{8}-"),
-    ("a", "\udcff", "has no version"),
-])
+@pytest.mark.parametrize(
+    ("name", "version", "said"),
+    [
+        ("b", "1", r"no skill 'b'\. There are: a\."),
+        ("A", "1", r"no skill 'A'\. The closest are: a\."),
+        (
+            "a",
+            "20200101-000000",
+            r"no version '20200101-000000'\. These can be returned to: \d{8}-",
+        ),
+        ("a", "\udcff", "has no version"),
+    ],
+)
 def test_what_is_not_there_is_said_with_what_is(
     world: World, name: str, version: str, said: str
 ) -> None:
@@ -424,7 +445,8 @@ def test_only_what_is_published_can_be_held(world: World) -> None:
     world.store.hold("a", first, later(1))
     world.restart(in_place=True)
     assert world.rows("SELECT pinned_version_id, description FROM skills") == [
-        (None, "Counts lines.")]
+        (None, "Counts lines.")
+    ]
     with pytest.raises(NotInCatalog, match="in place"):
         world.store.hold("a", first, later(1))
     shutil.rmtree(world.root / "a")
@@ -437,7 +459,10 @@ def test_a_history_says_what_changed(world: World) -> None:
     """Files added, removed and changed, and how SKILL.md reads now."""
     newest, oldest = history(world.store.db, "a").versions
     assert (newest.added, newest.removed, newest.changed) == (
-        (), ("old.txt",), ("SKILL.md", "x.txt"))
+        (),
+        ("old.txt",),
+        ("SKILL.md", "x.txt"),
+    )
     assert "-description: Counts words." in newest.diff.splitlines()
     assert "+description: Counts lines." in newest.diff.splitlines()
     assert (newest.is_current, newest.has_files) == (True, True)

@@ -8,8 +8,19 @@ from pathlib import Path
 import pytest
 from conftest import SkillWriter
 
-MODULES = ("_pickle", "catalog", "distributed", "json", "logging", "multiprocessing", "pipeline",
-           "pydantic", "sqlite3", "threading", "yaml")
+MODULES = (
+    "_pickle",
+    "catalog",
+    "distributed",
+    "json",
+    "logging",
+    "multiprocessing",
+    "pipeline",
+    "pydantic",
+    "sqlite3",
+    "threading",
+    "yaml",
+)
 """What the processes import that the program starts."""
 
 WHILE_IMPORTING = """
@@ -28,8 +39,9 @@ main()
 def stopped(module: str, number: str, words: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a command that gets a signal when it begins to import a module."""
     program = WHILE_IMPORTING.format(module=module, number=number, words=words)
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          check=False)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
@@ -53,11 +65,25 @@ def test_nothing_is_imported_from_where_it_is_started(
     """Not even by the processes that share the work, and if that is a skill's folder."""
     for number in range(600):
         skill(tmp_path / f"root/s{number}")
-    here = skill(tmp_path / "root/hostile", files={
-        f"{module}.py": "open('imported', 'a').write(__name__)\n" for module in MODULES})
+    here = skill(
+        tmp_path / "root/hostile",
+        files={f"{module}.py": "open('imported', 'a').write(__name__)\n" for module in MODULES},
+    )
     done = subprocess.run(
-        [Path(sys.executable).with_name("skilldrop"), "--watched", tmp_path / "root",
-         "--data", tmp_path / "data", "scan", "--engine", engine],
-        cwd=here, capture_output=True, text=True, check=False)
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            tmp_path / "root",
+            "--data",
+            tmp_path / "data",
+            "scan",
+            "--engine",
+            engine,
+        ],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert not (here / "imported").exists(), (here / "imported").read_text()

@@ -6,9 +6,14 @@ from hypothesis.stateful import run_state_machine_as_test
 from promise import Life, LifeOfAProcess
 
 LIVES = settings(
-    max_examples=8, stateful_step_count=25, deadline=None, database=None,
-    phases=[Phase.generate], print_blob=False,
-    suppress_health_check=list(HealthCheck))
+    max_examples=8,
+    stateful_step_count=25,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    print_blob=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def test_the_promise_holds_after_any_life_of_a_root() -> None:

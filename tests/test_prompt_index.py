@@ -26,7 +26,11 @@ def test_without_skills_the_text_is_empty(form: str) -> None:
     assert prompt_index.build(IndexSpec(format=form), []).text == ""
     index = prompt_index.build(IndexSpec(format=form, budget_chars=20), [a("count")])
     assert (index.text, index.entries, index.left_out, index.left_out_names) == (
-        "", (), 1, ("count",))
+        "",
+        (),
+        1,
+        ("count",),
+    )
 
 
 def test_excluding_ends_at_the_first_entry_that_does_not_fit() -> None:
@@ -50,14 +54,17 @@ def test_what_fits_is_whole_to_the_last_character() -> None:
         assert set(states(less)) != {"full"} or less.left_out
 
 
-@pytest.mark.parametrize(("budget", "expected"), [
-    pytest.param(20_000, ["full"] * 40, id="room for all"),
-    pytest.param(17_000, ["full"] * 31 + ["shortened"] * 9, id="the important ones whole"),
-    pytest.param(12_000, ["shortened"] * 40, id="words of each"),
-    pytest.param(5_000, ["shortened"] * 17 + ["name_only"] * 23, id="names for the rest"),
-    pytest.param(1_000, ["name_only"] * 40, id="names alone"),
-    pytest.param(700, ["name_only"] * 28, id="and some left out"),
-])
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        pytest.param(20_000, ["full"] * 40, id="room for all"),
+        pytest.param(17_000, ["full"] * 31 + ["shortened"] * 9, id="the important ones whole"),
+        pytest.param(12_000, ["shortened"] * 40, id="words of each"),
+        pytest.param(5_000, ["shortened"] * 17 + ["name_only"] * 23, id="names for the rest"),
+        pytest.param(1_000, ["name_only"] * 40, id="names alone"),
+        pytest.param(700, ["name_only"] * 28, id="and some left out"),
+    ],
+)
 def test_what_a_shrinking_budget_takes(budget: int, expected: list[State]) -> None:
     """Words from the least important first, then descriptions, and names last."""
     index = prompt_index.build(IndexSpec(budget_chars=budget, location_base="/p"), many(40))
@@ -81,8 +88,9 @@ def test_a_cut_entry_says_why() -> None:
     index = prompt_index.build(IndexSpec(budget_chars=5_000, location_base="/p"), many(40))
     said = {entry.state: entry.reason for entry in index.entries}
     assert said["name_only"] == "there is room for its name alone"
-    assert re.fullmatch(r"\d+ of 30\d characters of its description are shown",
-                        str(said["shortened"]))
+    assert re.fullmatch(
+        r"\d+ of 30\d characters of its description are shown", str(said["shortened"])
+    )
 
 
 def test_no_more_is_drawn_than_the_budget_reaches() -> None:
@@ -115,7 +123,8 @@ def test_the_budget_bounds_the_whole_text(spec: IndexSpec, candidates: list[Cand
     assert len(index.text) <= spec.budget_chars
     assert len(index.entries) + index.left_out == len(candidates)
     assert [e.name for e in index.entries] + list(index.left_out_names) == [
-        c.name for c in candidates]
+        c.name for c in candidates
+    ]
     assert bool(index.text) == bool(index.entries)
 
 

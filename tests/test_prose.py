@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 from catalog.prose import in_attribute, in_code, in_markdown, in_xml, one_line
 
 
-@pytest.mark.parametrize(("text", "line"), [
-    ("two\nlines\tand  spaces ", "two lines and spaces"),
-    ("a\x00b\x1bc", "abc"),
-    ("right\u202eto left\u2066", "rightto left"),
-    ("zero\u200bwidth\ufeff", "zerowidth"),
-    ("tag\U000e0041\U000e007f", "tag"),
-    ("line\u2028separator\x85next", "line separator next"),
-    ("中文，标点。", "中文，标点。"),
-    ("é and 👍🏽", "é and 👍🏽"),
-    ("plain", "plain"),
-])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("two\nlines\tand  spaces ", "two lines and spaces"),
+        ("a\x00b\x1bc", "abc"),
+        ("right\u202eto left\u2066", "rightto left"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("tag\U000e0041\U000e007f", "tag"),
+        ("line\u2028separator\x85next", "line separator next"),
+        ("中文，标点。", "中文，标点。"),
+        ("é and 👍🏽", "é and 👍🏽"),
+        ("plain", "plain"),
+    ],
+)
 def test_one_line_keeps_what_people_see(text: str, line: str) -> None:
     """Control, bidi and invisible characters go; words, marks and emoji stay."""
     assert one_line(text) == line
@@ -50,6 +53,6 @@ def test_no_backtick_ends_a_code_span(text: str) -> None:
     fence = re.match("`+", span)
     assert fence
     if line := one_line(text):
-        inside = span[len(fence[0]):-len(fence[0])]
+        inside = span[len(fence[0]) : -len(fence[0])]
         assert line in inside
         assert fence[0] not in re.findall("`+", inside)

@@ -24,7 +24,8 @@ SKILLS = 6
 FILES = 12
 
 pytestmark = pytest.mark.skipif(
-    not shutil.which("rsync") and not os.environ.get("CI"), reason="rsync is not installed here")
+    not shutil.which("rsync") and not os.environ.get("CI"), reason="rsync is not installed here"
+)
 
 
 class Reader(threading.Thread):
@@ -42,8 +43,10 @@ class Reader(threading.Thread):
         while True:
             is_last = self.is_done.is_set()
             index = self._copy / "index/default.xml"
-            for place in re.findall("<location>(.+?)/current/SKILL.md</location>",
-                                    index.read_text() if index.exists() else ""):
+            for place in re.findall(
+                "<location>(.+?)/current/SKILL.md</location>",
+                index.read_text() if index.exists() else "",
+            ):
                 self._look(Path(place))
             if is_last:
                 return
@@ -70,8 +73,9 @@ def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]
     versions: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
     with closing(sqlite3.connect(catalog)) as db:
         for skill_id, version, path, sha256 in db.execute(
-                "SELECT v.skill_id, v.version, f.path, f.sha256 FROM files AS f"
-                " JOIN versions AS v ON v.id = f.version ORDER BY f.path"):
+            "SELECT v.skill_id, v.version, f.path, f.sha256 FROM files AS f"
+            " JOIN versions AS v ON v.id = f.version ORDER BY f.path"
+        ):
             known = versions.get((skill_id, version), ())
             versions[skill_id, version] = (*known, (path, sha256))
     return {version: tuple(sorted(files)) for version, files in versions.items()}
@@ -98,7 +102,8 @@ def serving(tmp_path: Path, copy: Path, skill: SkillWriter) -> Iterator[Serving]
 def written(skill: SkillWriter, root: Path, number: int, turn: int) -> None:
     """Write every file of a skill anew."""
     files: dict[str, str | bytes] = {
-        f"references/page-{page}.md": f"Turn {turn}.\n" * 500 for page in range(FILES)}
+        f"references/page-{page}.md": f"Turn {turn}.\n" * 500 for page in range(FILES)
+    }
     skill(root / f"skill-{number}", description=f"Counts words, turn {turn}.", files=files)
 
 
@@ -124,13 +129,16 @@ def test_a_reader_of_the_copy_meets_whole_versions_only(
         reader.is_done.set()
         reader.join()
     copied = copy / "catalog.db"
-    with closing(sqlite3.connect(serving.settings.catalog_path)) as live, closing(
-            sqlite3.connect(copied)) as target:
+    with (
+        closing(sqlite3.connect(serving.settings.catalog_path)) as live,
+        closing(sqlite3.connect(copied)) as target,
+    ):
         live.backup(target)
     known = accepted(copied)
     assert reader.missed == []
-    assert {version: files for version, files in reader.met.items()
-            if files != {known[version]}} == {}
+    assert {
+        version: files for version, files in reader.met.items() if files != {known[version]}
+    } == {}
 
 
 def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
@@ -151,20 +159,35 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     assert "skill-3" not in names
 
 
-def test_nothing_goes_from_the_copy_that_was_not_brought(
-    serving: Serving, copy: Path
-) -> None:
+def test_nothing_goes_from_the_copy_that_was_not_brought(serving: Serving, copy: Path) -> None:
     """What has no name of a package stays, also in the folder of a skill that goes."""
     pull(serving, copy)
     serving.stop()
-    paths = [copy / path for path in (
-        "packages/notes.txt", "packages/Other/notes.txt", "packages/skill-3/notes.txt",
-        "packages/skill-4/notes.txt", "index/.mine", "index/notes.md", "index/Other/notes.md")]
+    paths = [
+        copy / path
+        for path in (
+            "packages/notes.txt",
+            "packages/Other/notes.txt",
+            "packages/skill-3/notes.txt",
+            "packages/skill-4/notes.txt",
+            "index/.mine",
+            "index/notes.md",
+            "index/Other/notes.md",
+        )
+    ]
     for path in paths:
         path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
-    empty = [copy / path for path in ("packages/Empty", "packages/[a-z]*", "packages/a\\b",
-                                      "packages/skill-4/empty", "index/empty")]
+    empty = [
+        copy / path
+        for path in (
+            "packages/Empty",
+            "packages/[a-z]*",
+            "packages/a\\b",
+            "packages/skill-4/empty",
+            "index/empty",
+        )
+    ]
     for folder in empty:
         folder.mkdir()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
@@ -230,15 +253,17 @@ def test_a_round_that_breaks_off_shows_nothing(
     assert not list(copy.glob("packages/*/current"))
     assert not list(copy.glob("index/[!.]*"))
     pull(serving, copy)
-    assert len(list(copy.glob("packages/*/current"))) == len(list(
-        serving.settings.packages_folder.glob("*/current")))
+    assert len(list(copy.glob("packages/*/current"))) == len(
+        list(serving.settings.packages_folder.glob("*/current"))
+    )
 
 
 def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let rounds fail once links and indexes have been taken aside."""
     broken = folder / "bin/rsync"
     broken.parent.mkdir()
-    broken.write_text('#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\n'
-                      f'exec {shutil.which("rsync")} "$@"\n')
+    broken.write_text(
+        f'#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\nexec {shutil.which("rsync")} "$@"\n'
+    )
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")

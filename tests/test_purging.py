@@ -31,8 +31,12 @@ def world(tmp_path: Path) -> World:
 
 def write(world: World, number: int) -> None:
     """Write the skill as it is in a version."""
-    write_skill(world.root / "group/b", name="b", description=f"{MARK} {number}.",
-                files={"notes.md": f"{MARK} in a file.", "scripts/a.py": MARK})
+    write_skill(
+        world.root / "group/b",
+        name="b",
+        description=f"{MARK} {number}.",
+        files={"notes.md": f"{MARK} in a file.", "scripts/a.py": MARK},
+    )
 
 
 def put_outside(world: World, name: str) -> None:
@@ -43,7 +47,7 @@ def put_outside(world: World, name: str) -> None:
 
 def cells(world: World) -> Iterator[str]:
     """Yield each value of each table that holds the mark."""
-    for table, in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
+    for (table,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
         for row in world.rows(f'SELECT * FROM "{table}"'):
             if any(MARK.lower().encode() in bytes(repr(value), "utf-8").lower() for value in row):
                 yield f"{table}: {row}"
@@ -56,10 +60,13 @@ def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> N
     put_outside(world, name)
     world.scan()
     assert list(cells(world)) == []
-    assert [path for path in world.packages.rglob("*") if path.is_file()
-            and MARK in path.read_text()] == []
+    assert [
+        path for path in world.packages.rglob("*") if path.is_file() and MARK in path.read_text()
+    ] == []
     assert world.rows("SELECT name, status FROM skills ORDER BY name") == [
-        ("b", "removed"), ("other", "active")]
+        ("b", "removed"),
+        ("other", "active"),
+    ]
     assert world.rows("SELECT count(*) FROM skills_fts WHERE skills_fts MATCH 'stays'") == [(1,)]
     assert world.differences() == []
     world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")
@@ -79,8 +86,10 @@ def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
     publish(0)
     before = world.rows("SELECT text FROM index_texts")
     (world.folder / "away").rename(world.root / "group")
-    world.store.db.execute("UPDATE skills SET first_seen = ? WHERE path = 'group/b'",
-                           [later(1).isoformat(timespec="milliseconds")])
+    world.store.db.execute(
+        "UPDATE skills SET first_seen = ? WHERE path = 'group/b'",
+        [later(1).isoformat(timespec="milliseconds")],
+    )
     world.scan()
     publish(2)
     said = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
@@ -99,19 +108,24 @@ def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
     shutil.rmtree(world.root / "third")
     world.scan()
     publish(5)
-    assert world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts"
-                      " ORDER BY id DESC LIMIT 1") == said[1:]
+    assert (
+        world.rows(
+            "SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id DESC LIMIT 1"
+        )
+        == said[1:]
+    )
 
 
 def test_the_history_says_so(world: World) -> None:
     """With the reason, and with the versions that there were."""
     put_outside(world, "group/b")
     world.scan()
-    assert world.rows("SELECT outcome, detail FROM ingestions WHERE path = 'group/b'"
-                      " ORDER BY id DESC LIMIT 1") == [
-        ("removed", "its path leads out of the root now; its stored content was deleted")]
-    assert world.rows("SELECT count(*) FROM versions WHERE skill ="
-                      " (SELECT id FROM skills WHERE path = 'group/b')") == [(2,)]
+    assert world.rows(
+        "SELECT outcome, detail FROM ingestions WHERE path = 'group/b' ORDER BY id DESC LIMIT 1"
+    ) == [("removed", "its path leads out of the root now; its stored content was deleted")]
+    assert world.rows(
+        "SELECT count(*) FROM versions WHERE skill = (SELECT id FROM skills WHERE path = 'group/b')"
+    ) == [(2,)]
 
 
 def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> None:
@@ -121,9 +135,11 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
     (world.root / "group/b").unlink()
     (world.folder / "outside").rename(world.root / "group/b")
     world.scan()
-    assert world.rows("SELECT s.status, v.skill_md_content LIKE ? FROM skills AS s JOIN versions"
-                      " AS v ON v.id = s.current_version_id WHERE s.path = 'group/b'",
-                      f"%{MARK} 2%") == [("active", 1)]
+    assert world.rows(
+        "SELECT s.status, v.skill_md_content LIKE ? FROM skills AS s JOIN versions"
+        " AS v ON v.id = s.current_version_id WHERE s.path = 'group/b'",
+        f"%{MARK} 2%",
+    ) == [("active", 1)]
     assert world.differences() == []
 
 
@@ -137,14 +153,16 @@ def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
     assert history(world.store.db, "b").held_at is None
     with pytest.raises(NotInCatalog, match="not held"):
         world.store.release("b", later(2))
-    (said,), = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
+    ((said,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
     assert str(said).endswith(f" was deleted, so that it is no longer held at version {held}")
     (world.root / "group/b").unlink()
     write(world, number)
     write_skill(world.root / "other", description="Changes.")
     assert world.scan().outcomes == {"added": 1, "updated": 1}
     assert world.rows("SELECT name, status, description FROM skills ORDER BY name") == [
-        ("b", "active", f"{MARK} {number}."), ("other", "active", "Changes.")]
+        ("b", "active", f"{MARK} {number}."),
+        ("other", "active", "Changes."),
+    ]
     assert [hit.name for hit in search.find(world.store.db, MARK)] == ["b"]
     assert world.rows("SELECT * FROM findings WHERE code = ?", standing.HELD.code) == []
     assert audits(world) == []
@@ -161,13 +179,14 @@ def test_a_hold_at_content_that_is_gone_is_ended_by_an_upgrade(world: World) -> 
     put_outside(world, "group/b")
     world.scan()
     with world.store.db.conn:
-        world.store.db.execute("UPDATE skills SET pinned_version_id = current_version_id"
-                               " WHERE name = 'b'")
-        world.store.db.execute("DELETE FROM _sqlite_migrations"
-                               " WHERE name = 'm024_no_hold_at_deleted_content'")
+        world.store.db.execute(
+            "UPDATE skills SET pinned_version_id = current_version_id WHERE name = 'b'"
+        )
+        world.store.db.execute(
+            "DELETE FROM _sqlite_migrations WHERE name = 'm024_no_hold_at_deleted_content'"
+        )
     world.restart()
-    assert world.rows("SELECT name FROM skills WHERE pinned_version_id IS NOT NULL") == [
-        ("held",)]
+    assert world.rows("SELECT name FROM skills WHERE pinned_version_id IS NOT NULL") == [("held",)]
 
 
 def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
@@ -175,5 +194,6 @@ def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
     (world.root / "group/b").rename(world.folder / "moved")
     (world.root / "group/b").symlink_to("nothing")
     world.scan()
-    assert world.rows("SELECT count(*) FROM versions WHERE skill_md_content LIKE ?",
-                      f"%{MARK}%") == [(2,)]
+    assert world.rows(
+        "SELECT count(*) FROM versions WHERE skill_md_content LIKE ?", f"%{MARK}%"
+    ) == [(2,)]

@@ -30,9 +30,26 @@ from pipeline.opening import open_store
 from pipeline.service import CollectWish
 from pipeline.wishes import carry_out
 
-LARGE = {"skills", "versions", "files", "findings", "ingestions", "skill_text", "outcomes",
-         "memory_writes", "step_traces", "index_entries", "index_builds", "index_texts", "scans",
-         "requests", "outcome_rejections", "index_tags", "apexbridge_skills", "abp_tools"}
+LARGE = {
+    "skills",
+    "versions",
+    "files",
+    "findings",
+    "ingestions",
+    "skill_text",
+    "outcomes",
+    "memory_writes",
+    "step_traces",
+    "index_entries",
+    "index_builds",
+    "index_texts",
+    "scans",
+    "requests",
+    "outcome_rejections",
+    "index_tags",
+    "apexbridge_skills",
+    "abp_tools",
+}
 """Tables that grow with the skills there are, or with time."""
 
 MEANT = {
@@ -109,8 +126,7 @@ def settings(tmp_path: Path, skill: SkillWriter) -> Settings:
     for number in range(60):
         skill(tmp_path / "root" / f"skill-{number}", description=f"Counts words, {number}.")
     skill(tmp_path / "root" / "broken", files={"SKILL.md": "nothing"})
-    return load(None, tmp_path / "root", tmp_path / "data").model_copy(
-        update={"settle_quiet": 0.0})
+    return load(None, tmp_path / "root", tmp_path / "data").model_copy(update={"settle_quiet": 0.0})
 
 
 def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
@@ -201,16 +217,22 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
     traced("a re-scan")
     serving.rescan()
     traced("wishes")
-    versions = serving.rows("SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
-                            " WHERE s.path = 'renamed' ORDER BY v.id")
+    versions = serving.rows(
+        "SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
+        " WHERE s.path = 'renamed' ORDER BY v.id"
+    )
     carry_out(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
     carry_out(serving.settings, "unpin", {"skill": "skill-7"})
     traced("outcomes")
     serving.settings.outcomes_folder.mkdir(exist_ok=True)
     drop(serving.settings.outcomes_folder, skill_id="skill-7")
     drop(serving.settings.outcomes_folder, skill_id="skill-7", run="bad", status=7)
-    serving.wait_for(lambda: serving.rows("SELECT 1 FROM outcomes") and serving.rows(
-        "SELECT 1 FROM outcome_rejections"))
+    serving.wait_for(
+        lambda: (
+            serving.rows("SELECT 1 FROM outcomes")
+            and serving.rows("SELECT 1 FROM outcome_rejections")
+        )
+    )
     traced("a collection")
     assert serving.service
     serving.service._inbox.put(CollectWish())
@@ -250,13 +272,26 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
 
 
 PAGES = {
-    "/": 200, "/skills": 200, "/skills?q=words": 200, "/skills?level=project&page=2": 200,
-    "/skills/skill-7": 200, "/skills/skill-7/view/SKILL.md": 200, "/skills/skill-7/versions": 200,
-    "/skills/skill-99": 404, "/findings": 200, "/findings/frontmatter-missing": 200,
-    "/indexes": 200, "/indexes/default": 200, "/activity": 200, "/activity?before=50": 200,
-    "/search.json?q=words": 200, "/skills/skill-7/preview": 200,
-    "/skills/skill-7/files/SKILL.md": 200, "/index/default.xml": 200,
-    "/index/default.meta.json": 200, "/.well-known/agent-skills/index.json": 200,
+    "/": 200,
+    "/skills": 200,
+    "/skills?q=words": 200,
+    "/skills?level=project&page=2": 200,
+    "/skills/skill-7": 200,
+    "/skills/skill-7/view/SKILL.md": 200,
+    "/skills/skill-7/versions": 200,
+    "/skills/skill-99": 404,
+    "/findings": 200,
+    "/findings/frontmatter-missing": 200,
+    "/indexes": 200,
+    "/indexes/default": 200,
+    "/activity": 200,
+    "/activity?before=50": 200,
+    "/search.json?q=words": 200,
+    "/skills/skill-7/preview": 200,
+    "/skills/skill-7/files/SKILL.md": 200,
+    "/index/default.xml": 200,
+    "/index/default.meta.json": 200,
+    "/.well-known/agent-skills/index.json": 200,
     "/-/healthz": 200,
 }
 

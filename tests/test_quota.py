@@ -38,8 +38,7 @@ def store() -> Iterator[Store]:
 
 def take(store: Store, word: str, minutes: float) -> Applied:
     """Take in a content of the skill `a`, some minutes after noon."""
-    applied, = store.apply([judged("a", f"{word}.")], trigger="event",
-                           at=NOON + minutes * MINUTE)
+    (applied,) = store.apply([judged("a", f"{word}.")], trigger="event", at=NOON + minutes * MINUTE)
     return applied
 
 
@@ -64,7 +63,8 @@ def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
     assert row(store, "description, coalesced, pending_since") == ("Six.", 0, None)
     assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (4,)
     assert store.db.execute("SELECT detail FROM ingestions ORDER BY id DESC").fetchone() == (
-        "2 contents before it came too fast to be stored",)
+        "2 contents before it came too fast to be stored",
+    )
 
 
 def test_a_skill_that_returns_to_its_version_waits_for_nothing(store: Store) -> None:
@@ -86,9 +86,13 @@ def test_the_service_takes_in_the_newest_when_the_rate_allows(
     try:
         for word in ("One", "Two", "Three"):
             skill(it.root / "a", description=f"{word}.")
-            found = it.wait_for(lambda word=word: it.rows(
-                "SELECT description, coalesced FROM skills"
-                " WHERE path = 'a' AND (description = ? OR coalesced = 1)", f"{word}."))
+            found = it.wait_for(
+                lambda word=word: it.rows(
+                    "SELECT description, coalesced FROM skills"
+                    " WHERE path = 'a' AND (description = ? OR coalesced = 1)",
+                    f"{word}.",
+                )
+            )
         assert found == [("Two.", 1)]
         assert reconcile.compare(it.settings, engine=serial).differences == ()
         it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE description = 'Three.'"))
@@ -113,16 +117,19 @@ def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
     skill(world.root / "c", files={"data.bin": os.urandom(100_000)})
     with pytest.raises(OutOfRoom, match=r"packages_bytes allows 244\.1 KiB"):
         world.scan()
-    assert sorted(shelf.name for shelf in world.packages.iterdir()) == [
-        MARKER, "a", "b"]
+    assert sorted(shelf.name for shelf in world.packages.iterdir()) == [MARKER, "a", "b"]
     skill(world.root / "a", description="What changes shares the rest with its last version.")
     world.look("a")
     (world.root / "b/SKILL.md").unlink()
     world.look("b")
     with pytest.raises(OutOfRoom):
         world.scan()
-    assert world.store.collect(RetentionSettings(grace=0, version_days=0).of_packages,
-                               later(60 * 24 * 400)) == 2
+    assert (
+        world.store.collect(
+            RetentionSettings(grace=0, version_days=0).of_packages, later(60 * 24 * 400)
+        )
+        == 2
+    )
     world.scan()
     assert world.current("c").is_dir()
 
@@ -144,7 +151,9 @@ def test_some_room_on_the_disk_stays_free(
 
 
 def test_the_service_pauses_and_goes_on(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """What could not be published is published once there is room, with no event between."""
@@ -182,7 +191,9 @@ def test_what_is_removed_is_removed_though_there_is_no_room(
 
 
 def test_a_start_without_room_is_no_dead_end(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A lost package that cannot be made again is made once there is room, as health says."""
@@ -218,8 +229,9 @@ def test_a_skill_that_is_too_large_keeps_no_other_waiting(
         it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'changes'"))
         skill(it.root / "small")
         it.wait_for(lambda: it.statuses() == {"small": "active"})
-        it.wait_for(lambda: it.rows(
-            "SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published: %'"))
+        it.wait_for(
+            lambda: it.rows("SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published: %'")
+        )
         (it.root / "large/data.bin").write_bytes(bytes(100))
         it.wait_for(lambda: it.statuses() == {"small": "active", "large": "active"})
         it.wait_for(lambda: it.rows("SELECT * FROM troubles") == [])

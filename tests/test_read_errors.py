@@ -36,18 +36,26 @@ def bind(tmp_path: Path) -> list[str]:
 
     It is the memory of the shell, in which nothing lies at the first address.
     """
-    return ["unshare", "--mount", "sh", "-c",
-            'mount --bind "/proc/$$/mem" "$0" && "$@"', str(tmp_path / "root/s/notes.md")]
+    return [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        'mount --bind "/proc/$$/mem" "$0" && "$@"',
+        str(tmp_path / "root/s/notes.md"),
+    ]
 
 
 def run(top: Path, bind: list[str]) -> dict[str, list[list[str]]]:
     """Scan and validate a root in which a file cannot be read; skip where none can be made."""
-    probe = subprocess.run([*bind, "head", "-c1", bind[-1]], check=False, capture_output=True,
-                           text=True)
+    probe = subprocess.run(
+        [*bind, "head", "-c1", bind[-1]], check=False, capture_output=True, text=True
+    )
     if "Input/output error" not in probe.stderr:
         pytest.skip(f"no file can be made unreadable here: {probe.stderr.strip()}")
-    done = subprocess.run([*bind, sys.executable, "-c", SCRIPT, str(top)], check=True,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [*bind, sys.executable, "-c", SCRIPT, str(top)], check=True, capture_output=True, text=True
+    )
     found: dict[str, list[list[str]]] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -59,7 +67,8 @@ def test_a_new_skill_is_pending_with_the_reason(tmp_path: Path, bind: list[str])
     found = run(tmp_path, bind)
     assert found["skills"] == [
         ["s", "pending", "notes.md: reading it failed: Input/output error."],
-        ["t", "active", None]]
+        ["t", "active", None],
+    ]
 
 
 def test_a_known_skill_keeps_what_it_was(tmp_path: Path, bind: list[str]) -> None:
@@ -67,5 +76,4 @@ def test_a_known_skill_keeps_what_it_was(tmp_path: Path, bind: list[str]) -> Non
     write_skill(tmp_path / "root/s", files={"notes.md": "before"})
     subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], check=True, capture_output=True)
     found = run(tmp_path, bind)
-    assert found["skills"] == [
-        ["s", "active", "notes.md: reading it failed: Input/output error."]]
+    assert found["skills"] == [["s", "active", "notes.md: reading it failed: Input/output error."]]

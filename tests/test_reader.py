@@ -31,12 +31,21 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """Return a shelf with a skill of every kind of file, and secrets around it."""
     top = tmp_path_factory.mktemp("shelf")
     made = Shelf(top)
-    write_skill(made.root / "word-count", body="# Count\n\nRun it.\n", files={
-        "scripts/count.py": "print('words')\n", "references/long.md": LONG,
-        "assets/logo.png": PNG, "bom.txt": b"\xef\xbb\xbfwith a BOM\n", "empty.txt": b"",
-        "gb.txt": "字数".encode("gb18030"), "data.tar.gz": b"\x1f\x8b\x08rest",
-        "%2e%2e/escaped.md": "a folder with a strange name\n", "data:text/html,x.MD": "# Odd\n",
-    })
+    write_skill(
+        made.root / "word-count",
+        body="# Count\n\nRun it.\n",
+        files={
+            "scripts/count.py": "print('words')\n",
+            "references/long.md": LONG,
+            "assets/logo.png": PNG,
+            "bom.txt": b"\xef\xbb\xbfwith a BOM\n",
+            "empty.txt": b"",
+            "gb.txt": "字数".encode("gb18030"),
+            "data.tar.gz": b"\x1f\x8b\x08rest",
+            "%2e%2e/escaped.md": "a folder with a strange name\n",
+            "data:text/html,x.MD": "# Odd\n",
+        },
+    )
     (made.root / "word-count/scripts/count.py").chmod(0o755)
     write_skill(made.root / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
     lower = write_skill(made.root / "lower")
@@ -56,14 +65,20 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     made.close()
 
 
-def read(shelf: Shelf, path: str = "SKILL.md", skill: str = "word-count", *, offset: int = 0,
-         limit: int | None = None) -> reader.SkillFile:
+def read(
+    shelf: Shelf,
+    path: str = "SKILL.md",
+    skill: str = "word-count",
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+) -> reader.SkillFile:
     """Read a file of the shelf."""
-    return reader.read_skill_file(shelf.db, shelf.packages, skill, path, offset=offset,
-                                  limit=limit)
+    return reader.read_skill_file(shelf.db, shelf.packages, skill, path, offset=offset, limit=limit)
 
 
 # What is given
+
 
 def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     """SKILL.md is what is meant when no file is named; all of it is what was published."""
@@ -77,19 +92,28 @@ def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     assert told.version == os.readlink(shelf.packages / "word-count/current")
 
 
-@pytest.mark.parametrize(("path", "media_type", "encoding", "text"), [
-    ("scripts/count.py", "text/x-python", "utf-8", "print('words')\n"),
-    ("./scripts/count.py", "text/x-python", "utf-8", "print('words')\n"),
-    ("bom.txt", "text/plain", "utf-8-sig", "with a BOM\n"),
-    ("empty.txt", "text/plain", "utf-8", ""),
-    ("gb.txt", "text/plain", "base64", base64.b64encode("字数".encode("gb18030")).decode()),
-    ("assets/logo.png", "image/png", "base64", base64.b64encode(PNG).decode()),
-    ("data.tar.gz", "application/gzip", "base64", base64.b64encode(b"\x1f\x8b\x08rest").decode()),
-    ("%2e%2e/escaped.md", "text/markdown", "utf-8", "a folder with a strange name\n"),
-    ("data:text/html,x.MD", "text/markdown", "utf-8", "# Odd\n"),
-])
-def test_every_kind_of_file_comes_as_text(shelf: Shelf, path: str, media_type: str,
-                                          encoding: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "media_type", "encoding", "text"),
+    [
+        ("scripts/count.py", "text/x-python", "utf-8", "print('words')\n"),
+        ("./scripts/count.py", "text/x-python", "utf-8", "print('words')\n"),
+        ("bom.txt", "text/plain", "utf-8-sig", "with a BOM\n"),
+        ("empty.txt", "text/plain", "utf-8", ""),
+        ("gb.txt", "text/plain", "base64", base64.b64encode("字数".encode("gb18030")).decode()),
+        ("assets/logo.png", "image/png", "base64", base64.b64encode(PNG).decode()),
+        (
+            "data.tar.gz",
+            "application/gzip",
+            "base64",
+            base64.b64encode(b"\x1f\x8b\x08rest").decode(),
+        ),
+        ("%2e%2e/escaped.md", "text/markdown", "utf-8", "a folder with a strange name\n"),
+        ("data:text/html,x.MD", "text/markdown", "utf-8", "# Odd\n"),
+    ],
+)
+def test_every_kind_of_file_comes_as_text(
+    shelf: Shelf, path: str, media_type: str, encoding: str, text: str
+) -> None:
     """UTF-8 as it is, anything else as base64, each with its media type."""
     told = read(shelf, path)
     assert (told.media_type, told.encoding, told.text) == (media_type, encoding, text)
@@ -133,15 +157,19 @@ def test_a_page_that_cannot_be_is_refused(shelf: Shelf, offset: int, limit: int 
 
 def test_raw_bytes_are_given_once_they_are_known_to_be_right(shelf: Shelf) -> None:
     """For serving over HTTP: the entry with type and hash, and the file at its start."""
-    with reader.open_skill_file(shelf.db, shelf.packages, "word-count",
-                                "assets/logo.png") as (entry, file):
+    with reader.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
+        entry,
+        file,
+    ):
         assert (entry.media_type, file.read()) == ("image/png", PNG)
 
 
 def test_an_error_of_who_is_served_stays_theirs(shelf: Shelf) -> None:
     """A connection that breaks while a file is sent says nothing about the package."""
-    with pytest.raises(ConnectionResetError), reader.open_skill_file(
-            shelf.db, shelf.packages, "word-count"):
+    with (
+        pytest.raises(ConnectionResetError),
+        reader.open_skill_file(shelf.db, shelf.packages, "word-count"),
+    ):
         raise ConnectionResetError
 
 
@@ -162,6 +190,7 @@ def test_a_wrapped_page_says_where_the_next_one_starts(shelf: Shelf) -> None:
 
 
 # What is refused
+
 
 def numbered(names: Sequence[str]) -> list[str]:
     """Return what to call each attempt in a report."""
@@ -192,8 +221,17 @@ def test_a_path_that_names_no_published_file_is_refused(shelf: Shelf, path: str)
     assert any(word in told for word in ("The closest are: ", "It has: ", "which holds: "))
 
 
-NO_SKILLS = [*ESCAPES, "word-count/../word-count", "word-count/current", "../packages/word-count",
-             "Word-Count", "WORD-COUNT", "word_count", "broken", "word-count "]
+NO_SKILLS = [
+    *ESCAPES,
+    "word-count/../word-count",
+    "word-count/current",
+    "../packages/word-count",
+    "Word-Count",
+    "WORD-COUNT",
+    "word_count",
+    "broken",
+    "word-count ",
+]
 
 
 @pytest.mark.parametrize("name", NO_SKILLS, ids=numbered(NO_SKILLS))
@@ -203,14 +241,41 @@ def test_a_name_that_no_skill_has_is_refused(shelf: Shelf, name: str) -> None:
     assert "closest are: " in told or "There are: " in told
 
 
-_PIECES = st.sampled_from([
-    "..", ".", "", "/", "//", "\\", "\0", "~", "secret", "SKILL.md", "scripts", "count.py",
-    "current", "word-count", "%2e", "%2f", "．", "／", "C:", "etc", "passwd", "\n", " ", "\ud800",
-])
+_PIECES = st.sampled_from(
+    [
+        "..",
+        ".",
+        "",
+        "/",
+        "//",
+        "\\",
+        "\0",
+        "~",
+        "secret",
+        "SKILL.md",
+        "scripts",
+        "count.py",
+        "current",
+        "word-count",
+        "%2e",
+        "%2f",
+        "．",
+        "／",
+        "C:",
+        "etc",
+        "passwd",
+        "\n",
+        " ",
+        "\ud800",
+    ]
+)
 
 
-@given(path=st.lists(_PIECES, max_size=12).map("".join)
-       | st.lists(_PIECES, max_size=8).map("/".join) | st.text(max_size=300))
+@given(
+    path=st.lists(_PIECES, max_size=12).map("".join)
+    | st.lists(_PIECES, max_size=8).map("/".join)
+    | st.text(max_size=300)
+)
 @example("assets/./logo.png")
 def test_no_path_leads_out_of_the_package(shelf: Shelf, path: str) -> None:
     """Whatever is asked, the answer is a file of the manifest with its very hash, or a refusal."""
@@ -227,35 +292,42 @@ def package(shelf: Shelf) -> Package:
     return package_of(shelf.db, shelf.packages, "word-count")
 
 
-@pytest.mark.parametrize(("asked", "told"), [
-    ("Count.py", "The closest are: scripts/count.py"),
-    ("count.py", "The closest are: scripts/count.py"),
-    ("skill.md", "The closest are: SKILL.md"),
-    ("some/other/folder/count.py", "The closest are: scripts/count.py"),
-    ("script/count.py", "The closest are: scripts/count.py"),
-    ("scripts", "It is a directory, which holds: scripts/count.py."),
-    ("../secret", "it leads upwards with `..`"),
-    ("/etc/passwd", "it is an absolute path"),
-    ("C:\\x", "it is an absolute path"),
-    ("a\\b", "it holds a backslash"),
-    ("a\0b", "it holds control characters"),
-    ("", "no file is named"),
-    ("a" * 300, "longer than a path can be"),
-])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Count.py", "The closest are: scripts/count.py"),
+        ("count.py", "The closest are: scripts/count.py"),
+        ("skill.md", "The closest are: SKILL.md"),
+        ("some/other/folder/count.py", "The closest are: scripts/count.py"),
+        ("script/count.py", "The closest are: scripts/count.py"),
+        ("scripts", "It is a directory, which holds: scripts/count.py."),
+        ("../secret", "it leads upwards with `..`"),
+        ("/etc/passwd", "it is an absolute path"),
+        ("C:\\x", "it is an absolute path"),
+        ("a\\b", "it holds a backslash"),
+        ("a\0b", "it holds control characters"),
+        ("", "no file is named"),
+        ("a" * 300, "longer than a path can be"),
+    ],
+)
 def test_a_refusal_says_why_and_what_there_is(shelf: Shelf, asked: str, told: str) -> None:
     """The next attempt can be the right one."""
     assert told in refused(shelf, asked)
 
 
-@pytest.mark.parametrize(("asked", "told"), [
-    ("Word-Count", "The closest are: word-count"),
-    ("wordcount", "The closest are: word-count"),
-    ("broken", "The skill 'broken' is rejected; `skilldrop status` says why."),
-    ("removed", "The skill 'removed' is removed. There are: "),
-    ("zzz", "There are: Word Talk, lower, word-count, 会议纪要."),
-])
-def test_an_unknown_skill_is_answered_with_those_there_are(shelf: Shelf, asked: str,
-                                                           told: str) -> None:
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Word-Count", "The closest are: word-count"),
+        ("wordcount", "The closest are: word-count"),
+        ("broken", "The skill 'broken' is rejected; `skilldrop status` says why."),
+        ("removed", "The skill 'removed' is removed. There are: "),
+        ("zzz", "There are: Word Talk, lower, word-count, 会议纪要."),
+    ],
+)
+def test_an_unknown_skill_is_answered_with_those_there_are(
+    shelf: Shelf, asked: str, told: str
+) -> None:
     """The closest first; a skill that is known but not active is said to be so."""
     assert told in refused(shelf, "SKILL.md", asked)
 
@@ -269,6 +341,7 @@ def test_an_empty_catalog_says_so(tmp_path: Path) -> None:
 
 
 # What was planted in a package
+
 
 @pytest.fixture
 def own(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
@@ -307,8 +380,22 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(own: Shelf, tmp_path: P
         assert link is None or os.readlink(folder / "current") == link
 
 
-@pytest.mark.parametrize("target", ["/", "/etc", "..", "../..", ".", "../word-count/x", "", "a/b",
-                                    "../../../outside", "no-such-version", "\udcff"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/etc",
+        "..",
+        "../..",
+        ".",
+        "../word-count/x",
+        "",
+        "a/b",
+        "../../../outside",
+        "no-such-version",
+        "\udcff",
+    ],
+)
 def test_current_can_only_name_a_version(own: Shelf, target: str) -> None:
     """A link that leads anywhere else is said to be damaged, and not followed."""
     if target:
@@ -379,8 +466,10 @@ def test_content_that_was_not_accepted_is_not_given(own: Shelf, content: bytes) 
     file.write_bytes(content)
     with pytest.raises(PackageDamaged, match="not the one that was accepted"):
         read(own, "scripts/count.py")
-    with pytest.raises(PackageDamaged), reader.open_skill_file(
-            own.db, own.packages, "word-count", "scripts/count.py"):
+    with (
+        pytest.raises(PackageDamaged),
+        reader.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
+    ):
         pytest.fail("it was served")
 
 
@@ -392,6 +481,7 @@ def test_a_file_that_is_gone_is_said_to_be(own: Shelf) -> None:
 
 
 # Which version
+
 
 def test_a_reader_stays_in_the_version_it_found(own: Shelf, skill: SkillWriter) -> None:
     """What is published meanwhile is for the next one who asks."""
@@ -433,8 +523,13 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
             if count > 300 and len(seen) > 1:
                 break
             found = package_of(own.db, own.packages, "word-count")
-            seen.add((found.version, "# New" in reader.read(found).text,
-                      reader.read(found, "scripts/count.py").text))
+            seen.add(
+                (
+                    found.version,
+                    "# New" in reader.read(found).text,
+                    reader.read(found, "scripts/count.py").text,
+                )
+            )
     finally:
         stop.set()
         flipping.join()
@@ -443,10 +538,14 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
 
 def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: SkillWriter) -> None:
     """While edits are published one after the other, what is read together belongs together."""
+
     def edit() -> None:
         for number in range(10):
-            skill(own.root / "word-count", body=f"# Number {number}\n",
-                  files={"scripts/count.py": f"# Number {number}\n"})
+            skill(
+                own.root / "word-count",
+                body=f"# Number {number}\n",
+                files={"scripts/count.py": f"# Number {number}\n"},
+            )
             own.scan()
 
     editing = threading.Thread(target=edit)
@@ -465,14 +564,16 @@ def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: Skill
 
 def test_a_renamed_skill_is_read_by_its_new_name(own: Shelf, skill: SkillWriter) -> None:
     """Its old name leads nowhere, and is answered with the new one."""
-    skill(own.root / "word-count", name="word-counter",
-          files={"scripts/count.py": "print('words')\n"})
+    skill(
+        own.root / "word-count", name="word-counter", files={"scripts/count.py": "print('words')\n"}
+    )
     own.scan()
     assert read(own, "scripts/count.py", "word-counter").skill_id == "word-counter"
     assert "The closest are: word-counter" in refused(own, "SKILL.md", "word-count")
 
 
 # In place
+
 
 @pytest.fixture
 def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
@@ -490,7 +591,8 @@ def test_files_in_place_are_read_from_the_root(placed: Shelf) -> None:
     """Without packages the same answers come from the folder itself."""
     assert read(placed, "scripts/count.py").text == "print('words')\n"
     assert str(placed.root / "word-count") in reader.wrapped(
-        placed.db, placed.packages, "word-count")
+        placed.db, placed.packages, "word-count"
+    )
 
 
 def test_a_link_in_place_may_lead_to_another_place_in_the_root(placed: Shelf) -> None:

@@ -41,8 +41,11 @@ def test_what_an_index_leads_to_is_always_one_version_whole(serving: Serving) ->
     try:
         with sqlite3.connect(f"file:{serving.settings.catalog_path}?mode=ro", uri=True) as db:
             begun = time.monotonic()
-            while (time.monotonic() < begun + SECONDS or reads < 500
-                   or len(seen.keys() - {"not listed"}) < 3):
+            while (
+                time.monotonic() < begun + SECONDS
+                or reads < 500
+                or len(seen.keys() - {"not listed"}) < 3
+            ):
                 assert time.monotonic() < begun + SECONDS + PATIENCE, seen
                 version = read_whole(serving.settings.index_folder / "default.xml", db)
                 seen[version] += 1
@@ -61,11 +64,18 @@ def read_whole(index: Path, db: sqlite3.Connection) -> str:
     current = Path(found[1]).parent
     version = os.readlink(current)
     package = current.parent / version
-    expected = dict(db.execute(
-        "SELECT f.path, f.sha256 FROM files AS f JOIN versions AS v ON v.id = f.version"
-        " WHERE v.skill_id = ? AND v.version = ?", [current.parent.name, version]).fetchall())
-    there = {str(file.relative_to(package)): hashlib.sha256(file.read_bytes()).hexdigest()
-             for file in package.rglob("*") if not file.is_dir()}
+    expected = dict(
+        db.execute(
+            "SELECT f.path, f.sha256 FROM files AS f JOIN versions AS v ON v.id = f.version"
+            " WHERE v.skill_id = ? AND v.version = ?",
+            [current.parent.name, version],
+        ).fetchall()
+    )
+    there = {
+        str(file.relative_to(package)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in package.rglob("*")
+        if not file.is_dir()
+    }
     assert expected
     assert there == expected
     return version

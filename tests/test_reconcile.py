@@ -34,8 +34,9 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "root"
         self.root.mkdir()
-        self.settings = Settings(watched=self.root, data=folder / "data", settle_quiet=0,
-                                 site={"enabled": False})
+        self.settings = Settings(
+            watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
+        )
 
     def scan(self) -> None:
         """Bring the catalog up to the root."""
@@ -91,8 +92,9 @@ def damage_index(kept: Kept) -> None:
 
 def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
     """Leave what a kill in the middle of a publication leaves."""
-    shutil.copytree(kept.package(skill_id),
-                    kept.settings.packages_folder / skill_id / "20200101-000000")
+    shutil.copytree(
+        kept.package(skill_id), kept.settings.packages_folder / skill_id / "20200101-000000"
+    )
 
 
 def turn_link(kept: Kept, target: str) -> None:
@@ -126,8 +128,10 @@ def edit_last_good(kept: Kept) -> None:
 def leave_text_of_held(kept: Kept) -> None:
     """Let a skill that waits, and whose folder is gone, still be found by the search."""
     shutil.rmtree(kept.root / "deep")
-    kept.write("UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
-               " pending_reason = 'removal held' WHERE path = 'deep/b'")
+    kept.write(
+        "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
+        " pending_reason = 'removal held' WHERE path = 'deep/b'"
+    )
 
 
 def flip_byte(file: Path) -> None:
@@ -138,87 +142,142 @@ def flip_byte(file: Path) -> None:
 
 DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     "edited": (damage_folder, "the catalog has another file_inventory, digest, seen_digest"),
-    "added": (lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
-              "the catalog does not have it"),
+    "added": (
+        lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
+        "the catalog does not have it",
+    ),
     "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, and its status is"),
-    "touched": (lambda kept: (kept.root / "a/SKILL.md").touch(),
-                "it was touched, and not looked at since"),
-    "stray": (lambda kept: (kept.root / "SKILL.md").write_text("x"),
-              "the catalog has other findings of no skill"),
+    "touched": (
+        lambda kept: (kept.root / "a/SKILL.md").touch(),
+        "it was touched, and not looked at since",
+    ),
+    "stray": (
+        lambda kept: (kept.root / "SKILL.md").write_text("x"),
+        "the catalog has other findings of no skill",
+    ),
     "rejection mended": (
         lambda kept: (kept.root / "bad/SKILL.md").write_text("---\nname: bad\ndescription: d\n---"),
-        "its content is accepted, and its status is rejected"),
+        "its content is accepted, and its status is rejected",
+    ),
     "content rejected": (
         lambda kept: (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n"),
-        "its content is rejected, and the catalog does not say so"),
+        "its content is rejected, and the catalog does not say so",
+    ),
     "index cut": (damage_index, "the file is not what the catalog says"),
-    "index lost": (lambda kept: shutil.rmtree(kept.settings.index_folder),
-                   "the file is not what the catalog says"),
+    "index lost": (
+        lambda kept: shutil.rmtree(kept.settings.index_folder),
+        "the file is not what the catalog says",
+    ),
     "report damaged": (
         lambda kept: (kept.settings.index_folder / "default.meta.json").write_text("{}"),
-        "the report is not what the catalog says"),
-    "two winners": (lambda kept: kept.write(
-        "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"),
-        "of b b should be the active skill"),
-    "column changed": (lambda kept: kept.write(
-        "UPDATE skills SET description = 'x' WHERE path = 'a'"),
-        "the catalog has another description"),
-    "version changed": (lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
-                        "its version does not hold the content that was accepted"),
-    "file row lost": (lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
-                      "its version does not hold the content that was accepted"),
-    "findings lost": (lambda kept: kept.write("DELETE FROM findings"),
-                      "the catalog has other findings"),
-    "search lost": (lambda kept: kept.write("DELETE FROM skill_text"),
-                    "the search does not have what it should"),
-    "search row of another version": (lambda kept: kept.write(
-        "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
-        " WHERE id = 1"), "the search does not have what it should"),
-    "search index row lost": (lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
-                              "the search does not have what it should"),
+        "the report is not what the catalog says",
+    ),
+    "two winners": (
+        lambda kept: kept.write(
+            "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"
+        ),
+        "of b b should be the active skill",
+    ),
+    "column changed": (
+        lambda kept: kept.write("UPDATE skills SET description = 'x' WHERE path = 'a'"),
+        "the catalog has another description",
+    ),
+    "version changed": (
+        lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
+        "its version does not hold the content that was accepted",
+    ),
+    "file row lost": (
+        lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
+        "its version does not hold the content that was accepted",
+    ),
+    "findings lost": (
+        lambda kept: kept.write("DELETE FROM findings"),
+        "the catalog has other findings",
+    ),
+    "search lost": (
+        lambda kept: kept.write("DELETE FROM skill_text"),
+        "the search does not have what it should",
+    ),
+    "search row of another version": (
+        lambda kept: kept.write(
+            "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
+            " WHERE id = 1"
+        ),
+        "the search does not have what it should",
+    ),
+    "search index row lost": (
+        lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
+        "the search does not have what it should",
+    ),
     "search row left": (leave_text_of_held, "the search does not have what it should"),
-    "shown as pending": (lambda kept: kept.write(
-        "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"),
-        "it is at rest, and shown as pending"),
-    "removed by mistake": (lambda kept: kept.write(
-        "UPDATE skills SET status = 'removed' WHERE path = 'a'"),
-        "the catalog does not have it"),
-    "package edited": (lambda kept: flip_byte(kept.package() / "SKILL.md"),
-                       "SKILL.md is not as it was accepted"),
-    "package file lost": (lambda kept: (kept.package() / "scripts/run.sh").unlink(),
-                          "scripts/run.sh is missing"),
-    "package file added": (lambda kept: (kept.package() / "more.md").write_text("more"),
-                           "more.md is no file of this version"),
+    "shown as pending": (
+        lambda kept: kept.write(
+            "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"
+        ),
+        "it is at rest, and shown as pending",
+    ),
+    "removed by mistake": (
+        lambda kept: kept.write("UPDATE skills SET status = 'removed' WHERE path = 'a'"),
+        "the catalog does not have it",
+    ),
+    "package edited": (
+        lambda kept: flip_byte(kept.package() / "SKILL.md"),
+        "SKILL.md is not as it was accepted",
+    ),
+    "package file lost": (
+        lambda kept: (kept.package() / "scripts/run.sh").unlink(),
+        "scripts/run.sh is missing",
+    ),
+    "package file added": (
+        lambda kept: (kept.package() / "more.md").write_text("more"),
+        "more.md is no file of this version",
+    ),
     "package lost": (lambda kept: shutil.rmtree(kept.package()), "the package is missing"),
-    "package writable": (lambda kept: kept.package().chmod(0o775),
-                         "the package has mode 775 instead of 555"),
-    "file writable": (lambda kept: (kept.published() / "SKILL.md").chmod(0o644),
-                      "SKILL.md has mode 644 instead of 444"),
-    "shelf lost": (lambda kept: (kept.package(),
-                                 shutil.rmtree(kept.settings.packages_folder / "a")),
-                   "it does not lead to"),
-    "packages lost": (lambda kept: [shutil.rmtree(kept.package(skill_id).parent)
-                                    for skill_id in ("a", "b")],
-                      "a/current/SKILL.md is not there"),
+    "package writable": (
+        lambda kept: kept.package().chmod(0o775),
+        "the package has mode 775 instead of 555",
+    ),
+    "file writable": (
+        lambda kept: (kept.published() / "SKILL.md").chmod(0o644),
+        "SKILL.md has mode 644 instead of 444",
+    ),
+    "shelf lost": (
+        lambda kept: (kept.package(), shutil.rmtree(kept.settings.packages_folder / "a")),
+        "it does not lead to",
+    ),
+    "packages lost": (
+        lambda kept: [shutil.rmtree(kept.package(skill_id).parent) for skill_id in ("a", "b")],
+        "a/current/SKILL.md is not there",
+    ),
     "package half made": (leave_half_made, "no version of the catalog names it"),
     "package of nobody": (
         lambda kept: shutil.copytree(
-            kept.package(), kept.settings.packages_folder / "z/20260101-000000"),
-        "no version of the catalog names it"),
+            kept.package(), kept.settings.packages_folder / "z/20260101-000000"
+        ),
+        "no version of the catalog names it",
+    ),
     "link beside current": (
         lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
-        "no version of the catalog names it"),
+        "no version of the catalog names it",
+    ),
     "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not lead to"),
-    "current to nothing": (lambda kept: turn_link(kept, "19990101-000000"),
-                           "it leads to no version of the catalog"),
-    "current lost": (lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
-                     "it does not lead to"),
+    "current to nothing": (
+        lambda kept: turn_link(kept, "19990101-000000"),
+        "it leads to no version of the catalog",
+    ),
+    "current lost": (
+        lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
+        "it does not lead to",
+    ),
     "current copied": (copy_in_place_of_link, "it does not lead to"),
-    "package not noted": (lambda kept: kept.write(
-        "UPDATE skills SET package_path = NULL WHERE path = 'a'"),
-        "and the catalog says otherwise"),
-    "version without package": (lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
-                                "it is active, and has no package"),
+    "package not noted": (
+        lambda kept: kept.write("UPDATE skills SET package_path = NULL WHERE path = 'a'"),
+        "and the catalog says otherwise",
+    ),
+    "version without package": (
+        lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
+        "it is active, and has no package",
+    ),
     "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
 }
 
@@ -276,7 +335,9 @@ def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
 
 
 def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
-    kept: Kept, tmp_path: Path, skill: SkillWriter,
+    kept: Kept,
+    tmp_path: Path,
+    skill: SkillWriter,
 ) -> None:
     """Its last good versions stand, and their packages are still compared."""
     for name in ("x", "y"):
@@ -297,8 +358,11 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
     assert {d.what for d in kept.compare().differences} == {
-        "the package has mode 755 instead of 555", "scripts has mode 755 instead of 555",
-        "SKILL.md has mode 644 instead of 444", "scripts/run.sh has mode 644 instead of 444"}
+        "the package has mode 755 instead of 555",
+        "scripts has mode 755 instead of 555",
+        "SKILL.md has mode 644 instead of 444",
+        "scripts/run.sh has mode 644 instead of 444",
+    }
     mend(kept.settings)  # modes are set right, also where the package could not be made again
     assert kept.compare().differences == ()
     (older / "SKILL.md").chmod(0o644)
@@ -364,10 +428,21 @@ def wait_until(what: Callable[[], Any]) -> None:
 def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
     """Run `skilldrop reconcile` to its end; return its exit code and what it printed."""
     done = subprocess.run(
-        [Path(sys.executable).with_name("skilldrop"), "--watched", it.root,
-         "--data", it.settings.data, "reconcile", "--json", *words],
-        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.1"}, capture_output=True, text=True,
-        check=False)
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            it.root,
+            "--data",
+            it.settings.data,
+            "reconcile",
+            "--json",
+            *words,
+        ],
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 
@@ -379,8 +454,19 @@ def test_beside_a_service_it_is_the_service_that_mends(
     for name in ("a", "b"):
         skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
     up.settle()
-    assert reconciled(up) == (0, {"differences": [], "mended": [], "changes": [], "removed": [],
-                                  "accepted": [], "seen": 3, "held": 0, "last_good": 0})
+    assert reconciled(up) == (
+        0,
+        {
+            "differences": [],
+            "mended": [],
+            "changes": [],
+            "removed": [],
+            "accepted": [],
+            "seen": 3,
+            "held": 0,
+            "last_good": 0,
+        },
+    )
     damaged = Kept.__new__(Kept)
     damaged.root, damaged.settings = up.root, up.settings
     flip_byte(damaged.package() / "SKILL.md")
@@ -417,9 +503,7 @@ def test_beside_a_service_held_removals_are_accepted(
     assert up.health()["held_removals"] == 0
 
 
-def test_a_mending_waits_for_what_is_still_changing(
-    tmp_path: Path, skill: SkillWriter
-) -> None:
+def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: SkillWriter) -> None:
     """As it does without a service; it is answered once the folder was looked at in peace."""
     up = ServingProcess(tmp_path, settle_quiet=1.0, rescan_every=3600.0).start()
     skill(up.root / "a")
@@ -439,15 +523,25 @@ def test_a_mending_that_the_service_does_not_end_is_told(
     up.settle()
     up.suspend()
     asking = subprocess.Popen(
-        [Path(sys.executable).with_name("skilldrop"), "--watched", up.root,
-         "--data", up.settings.data, "reconcile"], stderr=subprocess.PIPE, text=True)
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            up.root,
+            "--data",
+            up.settings.data,
+            "reconcile",
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     wait_until(lambda: up.rows("SELECT 1 FROM requests"))
     with sqlite3.connect(up.settings.catalog_path) as db:
         db.execute("UPDATE requests SET started_at = asked_at")
     db.close()
     up.stop()
     assert asking.communicate(timeout=PATIENCE)[1] == (
-        "skilldrop: The service ended before it was done. Try again.\n")
+        "skilldrop: The service ended before it was done. Try again.\n"
+    )
     assert asking.returncode == 2
 
 
@@ -476,13 +570,26 @@ def test_the_command_prints_and_tells_by_its_exit_code(
     assert "no differences" in capsys.readouterr().out
 
 
-def printed(kept: Kept, capsys: pytest.CaptureFixture[str], *words: str,
-            root: Path | None = None) -> list[str]:
+def printed(
+    kept: Kept, capsys: pytest.CaptureFixture[str], *words: str, root: Path | None = None
+) -> list[str]:
     """Return the lines that the command prints."""
     from pipeline.cli import cli
 
-    assert cli.main(["--watched", str(root or kept.root), "--data", str(kept.settings.data),
-                     "reconcile", *words], standalone_mode=False) == 0
+    assert (
+        cli.main(
+            [
+                "--watched",
+                str(root or kept.root),
+                "--data",
+                str(kept.settings.data),
+                "reconcile",
+                *words,
+            ],
+            standalone_mode=False,
+        )
+        == 0
+    )
     return capsys.readouterr().out.splitlines()
 
 
@@ -532,7 +639,8 @@ def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
     assert lines[-1].startswith("4 removals held")
     for words in ([], ["--check"]):
         assert printed(kept, capsys, *words, root=wrong)[0] == (
-            "There is no skill folder in the roots, so no folder was compared.")
+            "There is no skill folder in the roots, so no folder was compared."
+        )
 
 
 def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(

@@ -36,8 +36,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     settings = Settings(watched=folder / "root", data=folder / "data", settle_quiet=0.0)
     for word in ("One", "Two", "Three"):
         for number in range(SKILLS):
-            write_skill(settings.watched / f"s{number:02}", body=f"# {word}\n\n{'Text. ' * 800}\n",
-                        description=f"{word} of skill number {number}.")
+            write_skill(
+                settings.watched / f"s{number:02}",
+                body=f"# {word}\n\n{'Text. ' * 800}\n",
+                description=f"{word} of skill number {number}.",
+            )
         with closing(open_store(settings)) as store:
             scan_once(settings, store, engine=serial)
             first = history(store.db, "s05").versions[-1].version
@@ -63,7 +66,7 @@ def pages_of(path: Path, table: str) -> list[int]:
 
     The interior pages are read as SQLite's file format describes them.
     """
-    root, = rows(path, f"SELECT rootpage FROM sqlite_master WHERE name = '{table}'")[0]
+    (root,) = rows(path, f"SELECT rootpage FROM sqlite_master WHERE name = '{table}'")[0]
     data = path.read_bytes()
 
     def leaves(number: int) -> Iterator[int]:
@@ -115,31 +118,35 @@ def assert_whole(settings: Settings) -> None:
     assert rows(settings.catalog_path, "PRAGMA integrity_check") == [("ok",)]
     assert rows(settings.catalog_path, "PRAGMA foreign_key_check") == []
     assert rows(settings.catalog_path, "SELECT count(*) FROM skills WHERE status = 'active'") == [
-        (SKILLS,)]
+        (SKILLS,)
+    ]
 
 
 def scan(settings: Settings) -> subprocess.CompletedProcess[str]:
     """Run `skilldrop scan` to its end."""
-    return subprocess.run([SKILLDROP, "--watched", settings.watched, "--data", settings.data,
-                           "scan"], capture_output=True, text=True, check=False,
-                          env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"})
+    return subprocess.run(
+        [SKILLDROP, "--watched", settings.watched, "--data", settings.data, "scan"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+    )
 
 
 DAMAGES = [middle_of_versions, truncated, without_header, emptied]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_catalog_is_made_anew(
-    settings: Settings, damage: Callable[[Path], None]
-) -> None:
+def test_a_damaged_catalog_is_made_anew(settings: Settings, damage: Callable[[Path], None]) -> None:
     """The damaged file is kept, the catalog equals the folder again, and both are said."""
     damage(settings.catalog_path)
     damaged = settings.catalog_path.read_bytes()
     done = scan(settings)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    (why, kept, versions), = rows(
-        settings.catalog_path, "SELECT why, damaged_file, versions FROM recoveries")
+    ((why, kept, versions),) = rows(
+        settings.catalog_path, "SELECT why, damaged_file, versions FROM recoveries"
+    )
     assert (settings.data / str(kept)).read_bytes() == damaged
     assert why
     if damage is not middle_of_versions:
@@ -147,9 +154,15 @@ def test_a_damaged_catalog_is_made_anew(
         return
     assert 2 * SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
     assert rows(settings.catalog_path, "SELECT count(*) FROM index_builds")[0][0] >= 4
-    assert "recovered" in subprocess.run(
-        [SKILLDROP, "--data", settings.data, "status"], capture_output=True, text=True,
-        check=True).stdout
+    assert (
+        "recovered"
+        in subprocess.run(
+            [SKILLDROP, "--data", settings.data, "status"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )
     carry_out(settings, "unpin", {"skill": "s05"})
     assert_whole(settings)
 
@@ -177,13 +190,19 @@ def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) 
     overwrite(settings.catalog_path, pages_of(settings.catalog_path, table)[:4])
     before = rows(settings.catalog_path, "SELECT package_path FROM skills WHERE skill_id = 's05'")
     assert scan(settings).returncode == 0
-    assert rows(settings.catalog_path, "SELECT status, shadowed_by, s.skill_id || '/' || v.version"
-                " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id") == [
-        ("shadowed", None, *before[0])]
+    assert rows(
+        settings.catalog_path,
+        "SELECT status, shadowed_by, s.skill_id || '/' || v.version"
+        " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id",
+    ) == [("shadowed", None, *before[0])]
     assert not os.path.lexists(settings.packages_folder / "s05/current")
     assert "s05/" not in (settings.index_folder / "default.xml").read_text()
-    said = subprocess.run([SKILLDROP, "--data", settings.data, "status", "--check"],
-                          capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        [SKILLDROP, "--data", settings.data, "status", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert said.returncode == 1
     assert "`skilldrop unpin s05`" in said.stdout
     assert reconcile.compare(settings, engine=serial).differences == ()
@@ -208,7 +227,7 @@ def test_a_recovery_that_is_cut_short_loses_no_history(
             open_store(settings)
     assert settings.catalog_path.read_bytes() == damaged
     assert scan(settings).returncode == 0
-    (versions,), = rows(settings.catalog_path, "SELECT versions FROM recoveries")
+    ((versions,),) = rows(settings.catalog_path, "SELECT versions FROM recoveries")
     assert int(str(versions)) > 2 * SKILLS
     assert len(list(settings.data.glob("catalog.db.damaged-*[0-9]"))) == 1
     assert list(settings.data.glob(".recovering-*")) == []
@@ -233,12 +252,22 @@ def test_readers_of_a_damaged_catalog_say_so(
 ) -> None:
     """One sentence and exit code 2, whatever is asked; or the answer, where it is whole."""
     damage(settings.catalog_path)
-    for words in (["status"], ["search", "skill"], ["read", "s01"], ["versions", "s20"],
-                  ["index"], ["serve"]):
+    for words in (
+        ["status"],
+        ["search", "skill"],
+        ["read", "s01"],
+        ["versions", "s20"],
+        ["index"],
+        ["serve"],
+    ):
         if damage is middle_of_versions and words == ["serve"]:
             continue  # its pages say so one by one
-        done = subprocess.run([SKILLDROP, "--data", settings.data, *words], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [SKILLDROP, "--data", settings.data, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode in ((0, 2) if damage is middle_of_versions else (2,)), done.stderr
         assert done.stderr.count("\n") == (done.returncode == 2), done.stderr
         assert "bug" not in done.stderr
@@ -275,10 +304,13 @@ def test_a_garbage_log_costs_nothing(settings: Settings) -> None:
 
 @pytest.mark.parametrize("damage", [middle_of_versions, truncated])
 def test_a_catalog_that_is_damaged_while_the_service_runs(
-    tmp_path: Path, skill: SkillWriter, damage: Callable[[Path], None],
+    tmp_path: Path,
+    skill: SkillWriter,
+    damage: Callable[[Path], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is treated as a deleted one is: the service goes on with a new one."""
+
     def forgetful(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
         connection = connect(path, is_doubted=is_doubted)
         connection.execute("PRAGMA cache_size = 2")  # pages: it reads what lies in the file
@@ -291,8 +323,12 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
     it.start()
     try:
         it.settle()
-        it.wait_for(lambda: it.settings.catalog_path.stat().st_size == PAGE * rows(
-            it.settings.catalog_path, "PRAGMA page_count")[0][0])
+        it.wait_for(
+            lambda: (
+                it.settings.catalog_path.stat().st_size
+                == PAGE * rows(it.settings.catalog_path, "PRAGMA page_count")[0][0]
+            )
+        )
         damage(it.settings.catalog_path)
         for number in range(SKILLS - 1):
             skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000} New {number}")

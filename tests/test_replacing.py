@@ -11,8 +11,11 @@ from pipeline.replacing import built_beside, exchange, put
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Return the content of every file."""
-    return {str(path.relative_to(folder)): path.read_bytes()
-            for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.fixture

@@ -31,8 +31,14 @@ def started() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
     def start(*words: object, log: Path, **env: str) -> subprocess.Popen[bytes]:
         with log.open("wb") as output:
-            running.append(subprocess.Popen([str(word) for word in words], stdout=output,
-                                            stderr=output, env=os.environ | env))
+            running.append(
+                subprocess.Popen(
+                    [str(word) for word in words],
+                    stdout=output,
+                    stderr=output,
+                    env=os.environ | env,
+                )
+            )
         return running[-1]
 
     yield start
@@ -46,9 +52,18 @@ def bucket(tmp_path: Path, started: Callable[..., subprocess.Popen[bytes]]) -> s
     """Serve a bucket by S3 and return the URL of a place in it."""
     port = free_port()
     (tmp_path / "s3/team").mkdir(parents=True)
-    server = started(HERE / "rclone", "serve", "s3", "--auth-key", "key,secret",
-                     "--addr", f"127.0.0.1:{port}", tmp_path / "s3", log=tmp_path / "s3.log",
-                     RCLONE_CONFIG="")
+    server = started(
+        HERE / "rclone",
+        "serve",
+        "s3",
+        "--auth-key",
+        "key,secret",
+        "--addr",
+        f"127.0.0.1:{port}",
+        tmp_path / "s3",
+        log=tmp_path / "s3.log",
+        RCLONE_CONFIG="",
+    )
     eventually(lambda: _listens(port), server)
     return f"s3://team/catalog?endpoint=http://127.0.0.1:{port}"
 
@@ -79,7 +94,10 @@ def seen_at(catalog: Path) -> dict[str, str]:
 
 
 def test_what_is_older_than_the_interval_survives_the_end_of_the_machine(
-    tmp_path: Path, skill: SkillWriter, bucket: str, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    skill: SkillWriter,
+    bucket: str,
+    monkeypatch: pytest.MonkeyPatch,
     started: Callable[..., subprocess.Popen[bytes]],
 ) -> None:
     """Skills are dropped all the while, and everything is killed at once."""
@@ -90,8 +108,15 @@ def test_what_is_older_than_the_interval_survives_the_end_of_the_machine(
     command = [HERE / "skilldrop", "--watched", watched, "--data", tmp_path / "data"]
     up = started(*command, "up", "--no-site", log=tmp_path / "up.log", SKILLDROP_SETTLE_QUIET="0.1")
     eventually(lambda: "first" in seen_at(catalog), up)
-    copying = started(*command, "replicate", bucket, "--interval", interval,
-                      log=tmp_path / "replicate.log", **KEYS)
+    copying = started(
+        *command,
+        "replicate",
+        bucket,
+        "--interval",
+        interval,
+        log=tmp_path / "replicate.log",
+        **KEYS,
+    )
     eventually(lambda: any((tmp_path / "s3/team").rglob("*.ltx")), up, copying)
     end = time.monotonic() + 2 * interval
     while time.monotonic() < end:
@@ -115,10 +140,17 @@ def test_a_restored_catalog_answers(tmp_path: Path, bucket: str) -> None:
     copied_once(tmp_path / "data/catalog.db", tmp_path / "copy")
     asked = subprocess.run(
         [HERE / "skilldrop", "--data", tmp_path / "replica", "restore", f"file://{tmp_path}/copy"],
-        capture_output=True, text=True, check=True)
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "Serve it with: skilldrop --data" in asked.stdout
-    found = subprocess.run([HERE / "skilldrop", "--data", tmp_path / "replica", "search", "skill"],
-                           capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [HERE / "skilldrop", "--data", tmp_path / "replica", "search", "skill"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "one" in found.stdout
 
 
@@ -132,8 +164,12 @@ def with_one_skill(catalog: Path) -> None:
 
 def copied_once(catalog: Path, target: Path) -> None:
     """Have Litestream copy a catalog to a folder and end."""
-    subprocess.run([HERE / "litestream", "replicate", "-once", catalog, f"file://{target}"],
-                   check=True, capture_output=True, env={})
+    subprocess.run(
+        [HERE / "litestream", "replicate", "-once", catalog, f"file://{target}"],
+        check=True,
+        capture_output=True,
+        env={},
+    )
 
 
 def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:

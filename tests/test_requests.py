@@ -24,8 +24,10 @@ def catalog(tmp_path: Path) -> Path:
     return tmp_path / "catalog.db"
 
 
-@pytest.mark.parametrize(("answer", "said"), [
-    ({"done": {"a": [1]}}, None), ({"error": "There is no skill 'x'."}, "no skill 'x'")])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [({"done": {"a": [1]}}, None), ({"error": "There is no skill 'x'."}, "no skill 'x'")],
+)
 def test_an_answer_reaches_who_asked(
     catalog: Path, answer: dict[str, object], said: str | None
 ) -> None:
@@ -94,9 +96,13 @@ def test_who_asked_is_told_when_the_catalog_is_exchanged(catalog: Path) -> None:
 def test_a_wish_of_somebody_who_was_killed_is_dropped(catalog: Path) -> None:
     """It would come as a surprise after hours; and what a dead service began is answered."""
     store = Store.open(catalog)
-    store.db.execute("INSERT INTO requests (what, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
-                     [(now() - timedelta(hours=1)).isoformat(timespec="milliseconds"),
-                      now().isoformat(timespec="milliseconds")])
+    store.db.execute(
+        "INSERT INTO requests (what, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
+        [
+            (now() - timedelta(hours=1)).isoformat(timespec="milliseconds"),
+            now().isoformat(timespec="milliseconds"),
+        ],
+    )
     (request,) = requests.waiting(store.db, now())
     assert request.what == "unpin"
     assert requests.begin(store.db, request, now())

@@ -25,8 +25,7 @@ def root(tmp_path: Path) -> Path:
     for name in ("a", "b", "c"):
         write_skill(tmp_path / "root/group" / name, files={"notes.md": name})
     write_skill(tmp_path / "outside", name="outside", description=MARK, files={"notes.md": MARK})
-    write_skill(tmp_path / "outside/b", name="outside", description=MARK,
-                files={"notes.md": MARK})
+    write_skill(tmp_path / "outside/b", name="outside", description=MARK, files={"notes.md": MARK})
     return tmp_path / "root"
 
 
@@ -58,7 +57,8 @@ class TestExchangedForALink:
         assert isinstance(first, Judged)
         assert MARK not in repr(rest)
         assert [one.verdict.place.path for one in rest] == [
-            f"group/{other}" for other in ("b", "c") if other != name]
+            f"group/{other}" for other in ("b", "c") if other != name
+        ]
 
     def test_the_group_itself(self, root: Path) -> None:
         """Then none of its other skills is found."""
@@ -98,13 +98,26 @@ class TestExchangedForALink:
 class TestLinksInside:
     """A link is followed as long as every step of it stays in the root."""
 
-    @pytest.mark.parametrize(("target", "real"), [
-        ("a", "/group/a"), ("./a/../b", "/group/b"), ("../group/a", "/group/a"),
-        ("../../root/group/a", "/group/a"), ("{root}/group/a", "/group/a"),
-        ("to-a", "/group/a"), ("..", ""), ("../..", None), ("{root}", ""),
-        ("../../outside", None), ("{root}/../outside", None), ("/", None),
-        ("{root}-twin", None), ("to-outside/b", None), ("to-outside/../root/group/a", "/group/a"),
-    ])
+    @pytest.mark.parametrize(
+        ("target", "real"),
+        [
+            ("a", "/group/a"),
+            ("./a/../b", "/group/b"),
+            ("../group/a", "/group/a"),
+            ("../../root/group/a", "/group/a"),
+            ("{root}/group/a", "/group/a"),
+            ("to-a", "/group/a"),
+            ("..", ""),
+            ("../..", None),
+            ("{root}", ""),
+            ("../../outside", None),
+            ("{root}/../outside", None),
+            ("/", None),
+            ("{root}-twin", None),
+            ("to-outside/b", None),
+            ("to-outside/../root/group/a", "/group/a"),
+        ],
+    )
     def test_real_path(self, root: Path, target: str, real: str | None) -> None:
         """Also where it is absolute, or leads out of the root and in again by name alone."""
         (root / "group/to-a").symlink_to("a")
@@ -128,7 +141,9 @@ class TestLinksInside:
         folder = disk.look(root, "group/a")
         assert folder is not None
         assert [(p.code, p.path) for p in folder.problems] == [
-            ("link-leaves-root", "missing"), ("link-leaves-root", "there")]
+            ("link-leaves-root", "missing"),
+            ("link-leaves-root", "there"),
+        ]
 
     def test_a_root_that_is_switched_is_read_as_one(self, root: Path, tmp_path: Path) -> None:
         """A walk ends in the directory in which it began, and what it saw is not believed."""
@@ -162,25 +177,31 @@ def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -
         write_skill(world.root / f"group/a{number}", files={"scripts/run.py": "print()"})
     write_skill(world.root / "group/b", files={"scripts/run.py": "print()"})
     for inner in ("", "/b", "/b/scripts"):
-        write_skill(tmp_path / f"outside{inner}", name="b", description=MARK,
-                    files={"run.py": MARK, "scripts/run.py": MARK})
+        write_skill(
+            tmp_path / f"outside{inner}",
+            name="b",
+            description=MARK,
+            files={"run.py": MARK, "scripts/run.py": MARK},
+        )
     (tmp_path / "link").symlink_to(tmp_path / "outside")
-    with subprocess.Popen([sys.executable, "-c", SWAPPER, tmp_path / "link", world.root / name,
-                           "300"]) as swapper:
+    with subprocess.Popen(
+        [sys.executable, "-c", SWAPPER, tmp_path / "link", world.root / name, "300"]
+    ) as swapper:
         scans = 0
         while swapper.poll() is None:
             world.scan(deep=scans % 2 == 1)
             scans += 1
     assert swapper.returncode == 0
     assert scans > 2
-    tables = [name for name, in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert [table for table in tables
-            if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))] == []
-    assert [path for path in world.packages.rglob("*")
-            if path.is_file() and MARK in path.read_text()] == []
+    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert [table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))] == []
+    assert [
+        path for path in world.packages.rglob("*") if path.is_file() and MARK in path.read_text()
+    ] == []
     world.scan()
-    assert world.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')"
-                      ) == [(13,)]
+    assert world.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
+        (13,)
+    ]
     assert world.differences() == []
 
 
@@ -203,5 +224,6 @@ def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
     """The skill that a scan takes for one of the root is one of the root."""
     found = look(Part(RootSpec(str(root)), ("group/b",), {}), How(Limits(), quiet=0.0))
     exchange(root / "group/b", root.parent / "outside")
-    assert [one for one in found if isinstance(one, Judged)
-            and isinstance(one.verdict, SkillRecord)] == []
+    assert [
+        one for one in found if isinstance(one, Judged) and isinstance(one.verdict, SkillRecord)
+    ] == []

@@ -33,11 +33,20 @@ class Folders:
         self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
         self.store.set_roots(self.roots, "rules", NOON)
 
-    def scan(self, *, deep: bool = False, quiet: float = 0.0,
-             accepts_removals: bool = False) -> Report:
+    def scan(
+        self, *, deep: bool = False, quiet: float = 0.0, accepts_removals: bool = False
+    ) -> Report:
         """Make a full pass."""
-        scan = FullScan(self.store, self.roots, Limits(), quiet=quiet, trigger="re-scan",
-                        deep=deep, heard_of=lambda _: False, accepts_removals=accepts_removals)
+        scan = FullScan(
+            self.store,
+            self.roots,
+            Limits(),
+            quiet=quiet,
+            trigger="re-scan",
+            deep=deep,
+            heard_of=lambda _: False,
+            accepts_removals=accepts_removals,
+        )
         list(scan.run())
         return scan.report
 
@@ -104,9 +113,7 @@ def test_a_renamed_folder_keeps_its_row_and_history(folders: Folders, skill: Ski
     assert len(after) == 3
 
 
-def test_units_inside_one_another_are_looked_at_once(
-    folders: Folders, skill: SkillWriter
-) -> None:
+def test_units_inside_one_another_are_looked_at_once(folders: Folders, skill: SkillWriter) -> None:
     """A folder that two hints lead to is one newcomer."""
     skill(folders.path / "old")
     folders.scan()
@@ -145,7 +152,8 @@ def test_a_nested_skill_that_goes_gives_its_files_back(
     assert folders.look("a").outcomes == {"updated": 1, "removed": 1}
     files = folders.store.db.execute(
         "SELECT f.path FROM files AS f JOIN skills AS s ON s.current_version_id = f.version"
-        " WHERE s.path = 'a' ORDER BY f.path").fetchall()
+        " WHERE s.path = 'a' ORDER BY f.path"
+    ).fetchall()
     assert files == [("SKILL.md",), ("inner/notes.txt",)]
 
 
@@ -220,8 +228,14 @@ def test_an_archive_is_the_skills_in_it(folders: Folders, skill: SkillWriter) ->
     make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     assert folders.scan().outcomes == {"added": 3}
     path.chmod(0o644)
-    make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b", "Now counts more."),
-                    "c/SKILL.md": skill_md("c")})
+    make_zip(
+        path,
+        {
+            "a/SKILL.md": skill_md("a"),
+            "b/SKILL.md": skill_md("b", "Now counts more."),
+            "c/SKILL.md": skill_md("c"),
+        },
+    )
     assert folders.look("group/x.zip").outcomes == {"unchanged": 1, "updated": 1, "added": 1}
     path.rename(folders.path / "y.zip")
     assert folders.look("group/x.zip", "y.zip").outcomes == {"renamed": 3}
@@ -341,23 +355,27 @@ def test_batches_are_whole_at_every_pause(
     assert folders.scan().outcomes == {"unchanged": 2, "added": 3}
 
 
-@pytest.mark.parametrize(("raw", "path", "skill_id"), [
-    (b"with space", "with space", "with-space"),
-    (b"--help", "--help", "help"),
-    (b"-rf", "-rf", "rf"),
-    (b"it's \"quoted\"", "it's \"quoted\"", "it-s-quoted"),
-    ("会议".encode(), "会议", "会议"),
-    ("🚀".encode(), "🚀", None),
-    (b"line\nfeed\x1b[2J", "line\nfeed\x1b[2J", "line-feed-2j"),
-    (b"caf\xe9", r"caf\xe9", "caf-xe9"),
-    ("cafe\u0301".encode(), "cafe\u0301", "café"),
-    (b"CON", "CON", "con"),
-    (b"aux.md", "aux.md", "aux-md"),
-    (b"back\\slash", r"back\\slash", "back-slash"),
-    (b"...", "...", None),
-    (b"x" * 255, "x" * 255, None),
-    ("会".encode() * 85, "会" * 85, None),
-], ids=repr)
+@pytest.mark.parametrize(
+    ("raw", "path", "skill_id"),
+    [
+        (b"with space", "with space", "with-space"),
+        (b"--help", "--help", "help"),
+        (b"-rf", "-rf", "rf"),
+        (b'it\'s "quoted"', 'it\'s "quoted"', "it-s-quoted"),
+        ("会议".encode(), "会议", "会议"),
+        ("🚀".encode(), "🚀", None),
+        (b"line\nfeed\x1b[2J", "line\nfeed\x1b[2J", "line-feed-2j"),
+        (b"caf\xe9", r"caf\xe9", "caf-xe9"),
+        ("cafe\u0301".encode(), "cafe\u0301", "café"),
+        (b"CON", "CON", "con"),
+        (b"aux.md", "aux.md", "aux-md"),
+        (b"back\\slash", r"back\\slash", "back-slash"),
+        (b"...", "...", None),
+        (b"x" * 255, "x" * 255, None),
+        ("会".encode() * 85, "会" * 85, None),
+    ],
+    ids=repr,
+)
 def test_names_that_people_and_systems_use_are_no_trouble(
     folders: Folders, skill: SkillWriter, raw: bytes, path: str, skill_id: str | None
 ) -> None:
@@ -385,7 +403,11 @@ def test_names_that_differ_only_in_how_they_are_written_compete(
         skill(folders.path / name)
     assert folders.scan().outcomes == {"added": 4}
     assert folders.statuses() == {
-        "Foo": "active", "foo": "shadowed", "cafe\u0301": "active", "caf\u00e9": "shadowed"}
+        "Foo": "active",
+        "foo": "shadowed",
+        "cafe\u0301": "active",
+        "caf\u00e9": "shadowed",
+    }
 
 
 def test_two_spellings_of_skill_md_reject_that_folder_alone(
@@ -399,9 +421,14 @@ def test_two_spellings_of_skill_md_reject_that_folder_alone(
     skill(folders.path / ("d/" * 33) / "deep")
     assert folders.scan().outcomes == {"added": 1, "rejected": 3}
     found = folders.store.db.execute(
-        "SELECT folder, code FROM findings WHERE severity = 'error' ORDER BY folder").fetchall()
-    assert found == [("/".join("d" * 33), "folder-too-deep"), ("large", "skill-md-too-large"),
-                     ("many", "too-many-files"), ("twice", "skill-md-twice")]
+        "SELECT folder, code FROM findings WHERE severity = 'error' ORDER BY folder"
+    ).fetchall()
+    assert found == [
+        ("/".join("d" * 33), "folder-too-deep"),
+        ("large", "skill-md-too-large"),
+        ("many", "too-many-files"),
+        ("twice", "skill-md-twice"),
+    ]
 
 
 def test_what_fails_inside_us_is_a_finding_of_that_folder_alone(
@@ -451,6 +478,7 @@ def test_a_clock_that_is_set_neither_releases_the_brake_nor_locks_it(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, step: timedelta
 ) -> None:
     """What vanished a moment ago counts, by the time since the machine was started."""
+
     def remove(first: int, end: int) -> dict[str, int]:
         for number in range(first, end):
             shutil.rmtree(folders.path / f"s{number}")
@@ -474,6 +502,7 @@ def test_a_clock_that_is_set_neither_releases_the_brake_nor_locks_it(
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
     """Set the clock forward, or back."""
+
     class Clock(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]

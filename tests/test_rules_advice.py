@@ -29,53 +29,107 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
         pytest.param(f"{DESCRIPTION} {'Fast. ' * 90}", {"description-long"}, id="long"),
-        pytest.param("统计文本的字数，用户询问长度时使用。" * 14, {"description-long"},
-                     id="long Chinese"),
+        pytest.param(
+            "统计文本的字数，用户询问长度时使用。" * 14, {"description-long"}, id="long Chinese"
+        ),
         # what
-        pytest.param("Helps with PDF files of any sort. Use when somebody has one.",
-                     {"description-vague"}, id="helps with"),
-        pytest.param("Handles the spreadsheets of a company. Use when there is one.",
-                     {"description-vague"}, id="handles"),
-        pytest.param("Processes all data, for when somebody has some data at hand.",
-                     {"description-vague"}, id="processes"),
-        pytest.param("The calendar of a company, for when its dates are in question.",
-                     {"description-vague"}, id="no verb at all"),
-        pytest.param("Handles PDF files: extracts tables and text. Use when given a PDF.", set(),
-                     id="a weak verb beside a concrete one"),
-        pytest.param("Helps with planning a wedding, when you have to do it by yourself.", set(),
-                     id="an activity"),
-        pytest.param("List, find, and show the resources of an account when asked for them.", set(),
-                     id="a word that is a noun elsewhere"),
-        pytest.param("文書を扱うスキルです。困ったときに使用してください。",
-                     {"description-vague"}, id="扱う alone"),
-        pytest.param("帮助用户处理各类文档和表格，当用户有文档或表格时使用。",
-                     {"description-vague"}, id="处理 alone"),
-        pytest.param("사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
-                     {"description-vague"}, id="관리 alone"),
+        pytest.param(
+            "Helps with PDF files of any sort. Use when somebody has one.",
+            {"description-vague"},
+            id="helps with",
+        ),
+        pytest.param(
+            "Handles the spreadsheets of a company. Use when there is one.",
+            {"description-vague"},
+            id="handles",
+        ),
+        pytest.param(
+            "Processes all data, for when somebody has some data at hand.",
+            {"description-vague"},
+            id="processes",
+        ),
+        pytest.param(
+            "The calendar of a company, for when its dates are in question.",
+            {"description-vague"},
+            id="no verb at all",
+        ),
+        pytest.param(
+            "Handles PDF files: extracts tables and text. Use when given a PDF.",
+            set(),
+            id="a weak verb beside a concrete one",
+        ),
+        pytest.param(
+            "Helps with planning a wedding, when you have to do it by yourself.",
+            set(),
+            id="an activity",
+        ),
+        pytest.param(
+            "List, find, and show the resources of an account when asked for them.",
+            set(),
+            id="a word that is a noun elsewhere",
+        ),
+        pytest.param(
+            "文書を扱うスキルです。困ったときに使用してください。",
+            {"description-vague"},
+            id="扱う alone",
+        ),
+        pytest.param(
+            "帮助用户处理各类文档和表格，当用户有文档或表格时使用。",
+            {"description-vague"},
+            id="处理 alone",
+        ),
+        pytest.param(
+            "사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
+            {"description-vague"},
+            id="관리 alone",
+        ),
         # when
-        pytest.param("Counts the words and the lines of a text that somebody wrote.",
-                     {"description-without-when"}, id="no when"),
-        pytest.param("Reads the lines of a log and returns the five that matter.", set(),
-                     id="what goes in and what comes out"),
-        pytest.param("Converts the tables of a PDF into spreadsheets, one for each.", set(),
-                     id="from one thing into another"),
-        pytest.param("一个关于电力市场的知识集合，包含电价结构分析与风险评估方法。",
-                     {"description-without-when"}, id="Chinese without when"),
+        pytest.param(
+            "Counts the words and the lines of a text that somebody wrote.",
+            {"description-without-when"},
+            id="no when",
+        ),
+        pytest.param(
+            "Reads the lines of a log and returns the five that matter.",
+            set(),
+            id="what goes in and what comes out",
+        ),
+        pytest.param(
+            "Converts the tables of a PDF into spreadsheets, one for each.",
+            set(),
+            id="from one thing into another",
+        ),
+        pytest.param(
+            "一个关于电力市场的知识集合，包含电价结构分析与风险评估方法。",
+            {"description-without-when"},
+            id="Chinese without when",
+        ),
         pytest.param("当用户要分析电价结构时，读取账单并给出建议。", set(), id="当…时"),
-        pytest.param("セッションからパターンを抽出し、将来の作業のために保存します。", set(),
-                     id="ために"),
-        pytest.param("PDF 파일에서 표를 추출합니다. 사용자가 표를 요청할 때 사용하세요.", set(),
-                     id="때"),
+        pytest.param(
+            "セッションからパターンを抽出し、将来の作業のために保存します。", set(), id="ために"
+        ),
+        pytest.param(
+            "PDF 파일에서 표를 추출합니다. 사용자가 표를 요청할 때 사용하세요.", set(), id="때"
+        ),
         # other languages
-        pytest.param("Extrait le texte et les tableaux de fichiers PDF pour vous.", set(),
-                     id="French is not judged"),
-        pytest.param("Извлекает текст и таблицы из файлов PDF по просьбе человека.", set(),
-                     id="Russian is not judged"),
+        pytest.param(
+            "Extrait le texte et les tableaux de fichiers PDF pour vous.",
+            set(),
+            id="French is not judged",
+        ),
+        pytest.param(
+            "Извлекает текст и таблицы из файлов PDF по просьбе человека.",
+            set(),
+            id="Russian is not judged",
+        ),
         # generic
         pytest.param(f"A useful skill. {DESCRIPTION}", {"description-generic"}, id="useful skill"),
         pytest.param(f"{DESCRIPTION} And much more!", {"description-generic"}, id="and much more"),
-        pytest.param("强大的工具，读取文本文件并统计字数，用于检查文章长度。",
-                     {"description-generic"}, id="强大的工具"),
+        pytest.param(
+            "强大的工具，读取文本文件并统计字数，用于检查文章长度。",
+            {"description-generic"},
+            id="强大的工具",
+        ),
     ],
 )
 def test_description(description: str, expected: set[str]) -> None:
@@ -86,18 +140,33 @@ def test_description(description: str, expected: set[str]) -> None:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        pytest.param({"disable_model_invocation": "true", "user_invocable": "no"},
-                     {"nobody-can-invoke"}, id="both switched off"),
+        pytest.param(
+            {"disable_model_invocation": "true", "user_invocable": "no"},
+            {"nobody-can-invoke"},
+            id="both switched off",
+        ),
         pytest.param({"disable_model_invocation": "true"}, set(), id="for people alone"),
         pytest.param({"user_invocable": "false"}, set(), id="for models alone"),
         pytest.param({"name": "claude-counts"}, {"name-reserved"}, id="claude"),
         pytest.param({"name": "My-Anthropic"}, {"name-reserved"}, id="anthropic, in capitals"),
         pytest.param({"name": "cloud-counts"}, set(), id="another word"),
         pytest.param({"description": None}, set(), id="no description is the specification's"),
-        pytest.param({"description": "Counts the words and lines of what somebody wrote.",
-                      "when_to_use": "In doubt."}, set(), id="when_to_use says when"),
-        pytest.param({"description": "Counts the words and lines of what somebody wrote.",
-                      "disable_model_invocation": "yes"}, set(), id="no model has to know when"),
+        pytest.param(
+            {
+                "description": "Counts the words and lines of what somebody wrote.",
+                "when_to_use": "In doubt.",
+            },
+            set(),
+            id="when_to_use says when",
+        ),
+        pytest.param(
+            {
+                "description": "Counts the words and lines of what somebody wrote.",
+                "disable_model_invocation": "yes",
+            },
+            set(),
+            id="no model has to know when",
+        ),
     ],
 )
 def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
@@ -127,8 +196,14 @@ def test_a_file_without_frontmatter_has_no_body_to_miss() -> None:
     assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({})[0], ())) == set()
 
 
-HAS = ("references/rules.md", "references/en/rules.md", "scripts/run.py", "FORMS.md", "a b.md",
-       "assets/templates/a.md")
+HAS = (
+    "references/rules.md",
+    "references/en/rules.md",
+    "scripts/run.py",
+    "FORMS.md",
+    "a b.md",
+    "assets/templates/a.md",
+)
 
 
 @pytest.mark.parametrize(
@@ -199,18 +274,56 @@ def test_every_rule_is_asked() -> None:
     for profile in ("advice", "safety", "claude-code"):
         rules = PROFILES[profile]
         module = __import__(rules[0].__module__, fromlist=["RULES"])
-        written = {value for name, value in vars(module).items()
-                   if callable(value) and getattr(value, "__module__", "") == module.__name__
-                   and not name.startswith("_")}
+        written = {
+            value
+            for name, value in vars(module).items()
+            if callable(value)
+            and getattr(value, "__module__", "") == module.__name__
+            and not name.startswith("_")
+        }
         assert written == set(rules)
 
 
 HOSTILE = (
-    "](", "](a/b.md \n", "](../a%", "](~/a)\n", "](<", "`", "`a/", "`scripts/", "`scripts/a.",
-    "```\n", "~~~\n", "````\n```\n", "\n```a", "<!--\n", "-->\n", "]:a", "[^]: ", "[a]:a/b\n", " ",
-    "\n", "[", "ignore ", "ignore all ", "ignore all previous ", "ignore previous instructions ",
-    "tell the user ", "do not tell the user ", "you are now a ", "忽略", "忽略以前", "不要告诉用户",
-    "\u200b", "\U000e0041", "a\u200d", "☺\u200d", "کی\u200c", "\ufe0f", "\u202e", "](file:///a)",
+    "](",
+    "](a/b.md \n",
+    "](../a%",
+    "](~/a)\n",
+    "](<",
+    "`",
+    "`a/",
+    "`scripts/",
+    "`scripts/a.",
+    "```\n",
+    "~~~\n",
+    "````\n```\n",
+    "\n```a",
+    "<!--\n",
+    "-->\n",
+    "]:a",
+    "[^]: ",
+    "[a]:a/b\n",
+    " ",
+    "\n",
+    "[",
+    "ignore ",
+    "ignore all ",
+    "ignore all previous ",
+    "ignore previous instructions ",
+    "tell the user ",
+    "do not tell the user ",
+    "you are now a ",
+    "忽略",
+    "忽略以前",
+    "不要告诉用户",
+    "\u200b",
+    "\U000e0041",
+    "a\u200d",
+    "☺\u200d",
+    "کی\u200c",
+    "\ufe0f",
+    "\u202e",
+    "](file:///a)",
 )
 
 
@@ -252,10 +365,19 @@ def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
         parsed = parse(path.read_bytes())
         listed = [*entry["copied_files"], *entry["omitted_files"]]
         names = [each if isinstance(each, str) else each["path"] for each in listed]
-        of = Skill(entry["folder"], None, entry["skill_file"], parsed,
-                   declare(parsed.frontmatter or {})[0], tuple(map(file, names)))
+        of = Skill(
+            entry["folder"],
+            None,
+            entry["skill_file"],
+            parsed,
+            declare(parsed.frontmatter or {})[0],
+            tuple(map(file, names)),
+        )
         for code in {finding.code for finding in check(of, ["advice", "safety"])}:
             blamed[code] = blamed.get(code, 0) + 1
     often = {"reference-outside-folder", "description-long"}  # true of many, in this collection
-    assert {code: times for code, times in blamed.items()
-            if code not in often and times > len(entries) // 10} == {}
+    assert {
+        code: times
+        for code, times in blamed.items()
+        if code not in often and times > len(entries) // 10
+    } == {}

@@ -10,11 +10,23 @@ from pipeline.frontmatter import CLAUDE_CODE, OWNERS
 def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
     """Every field of Claude Code's with a value that it knows is met with silence."""
     of = skill(
-        when_to_use="Often.", argument_hint="[file]", arguments="file", allowed_tools=["Read"],
-        disable_model_invocation="no", user_invocable="yes", disallowed_tools="Write",
-        model="sonnet", effort="high", context="fork", agent="Explore", background="false",
+        when_to_use="Often.",
+        argument_hint="[file]",
+        arguments="file",
+        allowed_tools=["Read"],
+        disable_model_invocation="no",
+        user_invocable="yes",
+        disallowed_tools="Write",
+        model="sonnet",
+        effort="high",
+        context="fork",
+        agent="Explore",
+        background="false",
         hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "a"}]}]},
-        paths=["src/**/*.ts"], shell="bash", license="MIT", metadata={"a": "b"},
+        paths=["src/**/*.ts"],
+        shell="bash",
+        license="MIT",
+        metadata={"a": "b"},
     )
     assert {f for f, owner in OWNERS.items() if owner == CLAUDE_CODE} <= set(of.frontmatter)
     assert found("claude-code", of) == ()
@@ -24,12 +36,18 @@ def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
     ("fields", "expected"),
     [
         pytest.param({"description": "x" * 1_000, "when_to_use": "x" * 536}, set(), id="1,536"),
-        pytest.param({"description": "x" * 1_000, "when_to_use": "x" * 537}, {"listing-too-long"},
-                     id="1,537 together"),
+        pytest.param(
+            {"description": "x" * 1_000, "when_to_use": "x" * 537},
+            {"listing-too-long"},
+            id="1,537 together",
+        ),
         pytest.param({"description": "x" * 1_537}, {"listing-too-long"}, id="description alone"),
         pytest.param({"context": "thread"}, {"context-unknown"}, id="context"),
-        pytest.param({"context": "thread", "agent": "Explore"}, {"context-unknown"},
-                     id="an agent beside a wrong context"),
+        pytest.param(
+            {"context": "thread", "agent": "Explore"},
+            {"context-unknown"},
+            id="an agent beside a wrong context",
+        ),
         pytest.param({"agent": "Explore"}, {"agent-without-fork"}, id="agent alone"),
         pytest.param({"model": "gpt-4"}, {"model-unknown"}, id="another vendor's model"),
         pytest.param({"model": "Opus"}, set(), id="a model in capitals"),
@@ -44,8 +62,11 @@ def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
         pytest.param({"hooks": {"Stop": "make"}}, {"hook-malformed"}, id="a hook that is text"),
         pytest.param({"hooks": {"Stop": ["make"]}}, {"hook-malformed"}, id="matcher that is text"),
         pytest.param({"hooks": {"Stop": [{"matcher": "a"}]}}, {"hook-malformed"}, id="no hooks"),
-        pytest.param({"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}}, {"hook-malformed"},
-                     id="a hook without a type"),
+        pytest.param(
+            {"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}},
+            {"hook-malformed"},
+            id="a hook without a type",
+        ),
         pytest.param({"hooks": {"Stop": []}}, set(), id="an event without hooks"),
         pytest.param({"paths": "/src/a.py"}, {"paths-never-match"}, id="absolute path"),
         pytest.param({"paths": ["a", "src\\a.py"]}, {"paths-never-match"}, id="backslashes"),

@@ -17,8 +17,15 @@ def codes(schema: Any) -> list[tuple[str, str]]:
     "schema",
     [
         pytest.param({}, id="empty"),
-        pytest.param({"type": "object", "properties": {"a": {"type": ["string", "null"]}},
-                      "required": ["a"], "additionalProperties": False}, id="ordinary"),
+        pytest.param(
+            {
+                "type": "object",
+                "properties": {"a": {"type": ["string", "null"]}},
+                "required": ["a"],
+                "additionalProperties": False,
+            },
+            id="ordinary",
+        ),
         pytest.param({"$defs": {"a": {"type": "string"}}, "$ref": "#/$defs/a"}, id="own reference"),
         pytest.param({"pattern": r"^\p{L}+(?<x>a)$"}, id="a pattern that Python cannot read"),
         pytest.param({"pattern": "(" * 5_000}, id="a pattern to choke on"),
@@ -41,21 +48,29 @@ def test_a_schema_is_met_with_silence(schema: Any) -> None:
         ({"properties": []}, [("schema-invalid", "properties")]),
         ({"minimum": "5"}, [("schema-invalid", "minimum")]),
         ({"exclusiveMinimum": True}, [("schema-invalid", "exclusiveMinimum")]),
-        ({"$schema": DRAFT_4, "exclusiveMinimum": 1, "minimum": 1},
-         [("schema-invalid", "exclusiveMinimum")]),
+        (
+            {"$schema": DRAFT_4, "exclusiveMinimum": 1, "minimum": 1},
+            [("schema-invalid", "exclusiveMinimum")],
+        ),
         ({"enum": "a"}, [("schema-invalid", "enum")]),
         ({"$ref": 5}, [("schema-invalid", "$ref")]),
         ({"$ref": "https://schemas.example/a"}, [("schema-reference-outside", "$ref")]),
-        ({"properties": {"a": {"$ref": "file:///etc/passwd"}}},
-         [("schema-reference-outside", "properties.a.$ref")]),
-        ({"allOf": [{"$dynamicRef": "other.json"}]},
-         [("schema-reference-outside", "allOf.0.$dynamicRef")]),
+        (
+            {"properties": {"a": {"$ref": "file:///etc/passwd"}}},
+            [("schema-reference-outside", "properties.a.$ref")],
+        ),
+        (
+            {"allOf": [{"$dynamicRef": "other.json"}]},
+            [("schema-reference-outside", "allOf.0.$dynamicRef")],
+        ),
         ({"$schema": "https://schemas.example/a"}, [("schema-dialect-unknown", "$schema")]),
         ({"$schema": "http://["}, [("schema-dialect-unknown", "$schema")]),
         ({"$schema": ["a"]}, [("schema-dialect-unknown", "$schema")]),
         ({"$schema": {"a": "b"}}, [("schema-dialect-unknown", "$schema")]),
-        ({"$schema": 7, "type": "x"},
-         [("schema-dialect-unknown", "$schema"), ("schema-invalid", "type")]),
+        (
+            {"$schema": 7, "type": "x"},
+            [("schema-dialect-unknown", "$schema"), ("schema-invalid", "type")],
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(schema: Any, expected: list[Any]) -> None:
@@ -73,6 +88,7 @@ def test_a_deep_schema_does_not_make_it_fail() -> None:
 
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     """No reference and no dialect opens a connection."""
+
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a connection was opened")
 

@@ -26,7 +26,11 @@ def skill(
 ) -> Skill:
     """Return a skill whose SKILL.md declares this."""
     parsed = Parsed(
-        frontmatter=frontmatter, positions=positions or {}, text="", body="", body_line=1,
+        frontmatter=frontmatter,
+        positions=positions or {},
+        text="",
+        body="",
+        body_line=1,
         findings=(),
     )
     return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {})[0], ())
@@ -47,8 +51,13 @@ def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str
     [
         pytest.param(GOOD, id="the two that are required"),
         pytest.param(
-            {**GOOD, "license": "MIT", "compatibility": "x" * 500, "metadata": {"a": "b"},
-             "allowed-tools": "Read Bash(git:*)"},
+            {
+                **GOOD,
+                "license": "MIT",
+                "compatibility": "x" * 500,
+                "metadata": {"a": "b"},
+                "allowed-tools": "Read Bash(git:*)",
+            },
             id="all six",
         ),
         pytest.param({**GOOD, "description": "x" * 1_024}, id="description at its limit"),
@@ -92,8 +101,18 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
         pytest.param(None, "pdf", {"name-missing"}, id="null"),
         pytest.param(["pdf"], "pdf", {"name-not-text"}, id="a list"),
         pytest.param({"a": "b"}, "pdf", {"name-not-text"}, id="a map"),
-        pytest.param("-A--b_", "x", {"name-outer-hyphen", "name-double-hyphen", "name-characters",
-                                     "name-not-lower-case", "name-not-folder"}, id="all at once"),
+        pytest.param(
+            "-A--b_",
+            "x",
+            {
+                "name-outer-hyphen",
+                "name-double-hyphen",
+                "name-characters",
+                "name-not-lower-case",
+                "name-not-folder",
+            },
+            id="all at once",
+        ),
     ],
 )
 def test_name(name: Any, folder: str, expected: set[str]) -> None:
@@ -147,8 +166,13 @@ def test_findings_give_numbers_and_places() -> None:
         ["spec"],
     )
     assert one == Finding(
-        code="description-too-long", severity="error", profile="spec", field="description",
-        path="SKILL.md", line=3, column=14,
+        code="description-too-long",
+        severity="error",
+        profile="spec",
+        field="description",
+        path="SKILL.md",
+        line=3,
+        column=14,
         message="description is 1,068 characters; the limit is 1,024.",
         fix="Keep what says when to use the skill, and move detail into the body.",
     )
@@ -164,23 +188,31 @@ def test_what_is_missing_is_missed_on_the_first_line() -> None:
 @pytest.mark.parametrize(
     ("field", "message", "fix"),
     [
-        ("disable-model-invocation",
-         "disable-model-invocation is Claude Code's, not the specification's.",
-         "Keep it where Claude Code needs it"),
-        ("version", "version is ApexBridge's, not the specification's.",
-         "Keep it where ApexBridge needs it"),
-        ("allowed_tools", "allowed_tools is not a field of the specification.",
-         "Write allowed-tools, if that is what you meant"),
-        ("descripton", "descripton is not a field of the specification.",
-         "Write description, if that is what you meant"),
+        (
+            "disable-model-invocation",
+            "disable-model-invocation is Claude Code's, not the specification's.",
+            "Keep it where Claude Code needs it",
+        ),
+        (
+            "version",
+            "version is ApexBridge's, not the specification's.",
+            "Keep it where ApexBridge needs it",
+        ),
+        (
+            "allowed_tools",
+            "allowed_tools is not a field of the specification.",
+            "Write allowed-tools, if that is what you meant",
+        ),
+        (
+            "descripton",
+            "descripton is not a field of the specification.",
+            "Write description, if that is what you meant",
+        ),
         ("foo", "foo is not a field of the specification.", "Move it under metadata"),
-        ("\x1b[31m", "<U+001B>[31m is not a field of the specification.",
-         "Move it under metadata"),
+        ("\x1b[31m", "<U+001B>[31m is not a field of the specification.", "Move it under metadata"),
     ],
 )
-def test_a_field_of_others_is_told_from_a_misspelt_one(
-    field: str, message: str, fix: str
-) -> None:
+def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str, fix: str) -> None:
     """Who defined the field is said; what looks like a slip of the pen is corrected."""
     (only,) = found({**GOOD, field: "true"})
     assert only.field == field
@@ -231,8 +263,15 @@ def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
 def test_every_finding_of_the_rules_can_be_made() -> None:
     """The registry lists nothing that no rule finds."""
     everything = [
-        {"name": "-A--b_" + "x" * 70, "description": "x" * 2_000, "compatibility": "x" * 501,
-         "license": [], "metadata": {"a": []}, "allowed-tools": [], "foo": "x"},
+        {
+            "name": "-A--b_" + "x" * 70,
+            "description": "x" * 2_000,
+            "compatibility": "x" * 501,
+            "license": [],
+            "metadata": {"a": []},
+            "allowed-tools": [],
+            "foo": "x",
+        },
         {"name": [], "description": [], "compatibility": [], "metadata": "x"},
         {"compatibility": ""},
     ]
@@ -243,9 +282,13 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
 
 def test_every_rule_is_asked() -> None:
     """No rule of the module is forgotten in its profile."""
-    written = {value for name, value in vars(spec).items()
-               if callable(value) and getattr(value, "__module__", "") == spec.__name__
-               and not name.startswith("_")}
+    written = {
+        value
+        for name, value in vars(spec).items()
+        if callable(value)
+        and getattr(value, "__module__", "") == spec.__name__
+        and not name.startswith("_")
+    }
     assert written == set(PROFILES["spec"])
 
 
@@ -256,8 +299,10 @@ _NAMES = (
 )
 _LIMITS = st.sampled_from([499, 500, 501, 1_023, 1_024, 1_025])
 _TEXTS = st.text(max_size=4) | _LIMITS.map("x".__mul__)
-_VALUES = _TEXTS | st.lists(st.text(max_size=2), max_size=2) | st.dictionaries(
-    st.text(max_size=2), st.text(max_size=2), max_size=2
+_VALUES = (
+    _TEXTS
+    | st.lists(st.text(max_size=2), max_size=2)
+    | st.dictionaries(st.text(max_size=2), st.text(max_size=2), max_size=2)
 )
 
 
@@ -265,12 +310,18 @@ _VALUES = _TEXTS | st.lists(st.text(max_size=2), max_size=2) | st.dictionaries(
     st.fixed_dictionaries(
         {},
         optional={
-            "name": _NAMES | _VALUES, "description": _VALUES, "license": _VALUES,
-            "compatibility": _VALUES, "metadata": _VALUES, "allowed-tools": _VALUES,
-            "version": _VALUES, "foo": _VALUES,
+            "name": _NAMES | _VALUES,
+            "description": _VALUES,
+            "license": _VALUES,
+            "compatibility": _VALUES,
+            "metadata": _VALUES,
+            "allowed-tools": _VALUES,
+            "version": _VALUES,
+            "foo": _VALUES,
         },
     ),
-    _NAMES, st.booleans(),
+    _NAMES,
+    st.booleans(),
 )
 def test_errors_are_what_the_reference_validator_refuses(
     frontmatter: dict[str, Any], folder: str, as_folder: bool

@@ -65,14 +65,17 @@ def test_no_skills_are_no_results() -> None:
     assert run_of()["results"] == []
 
 
-@pytest.mark.parametrize(("path", "uri"), [
-    ("skills/会议", "skills/%E4%BC%9A%E8%AE%AE/SKILL.md"),
-    ("a b#c?d%e", "a%20b%23c%3Fd%25e/SKILL.md"),
-    ("http:x", "http%3Ax/SKILL.md"),
-    (r"caf\xe9\\", "caf%E9%5C/SKILL.md"),
-    ("/abs/é", "file:///abs/%C3%A9/SKILL.md"),
-    (".", "SKILL.md"),
-])
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("skills/会议", "skills/%E4%BC%9A%E8%AE%AE/SKILL.md"),
+        ("a b#c?d%e", "a%20b%23c%3Fd%25e/SKILL.md"),
+        ("http:x", "http%3Ax/SKILL.md"),
+        (r"caf\xe9\\", "caf%E9%5C/SKILL.md"),
+        ("/abs/é", "file:///abs/%C3%A9/SKILL.md"),
+        (".", "SKILL.md"),
+    ],
+)
 def test_a_path_is_a_uri(path: str, uri: str) -> None:
     """Percent-encoded bytes of the real name, relative to the run unless it was absolute."""
     location = result_of(finding("skill-md-twice"), path)["locations"][0]["physicalLocation"]
@@ -90,8 +93,12 @@ def test_a_fingerprint_follows_its_line() -> None:
         return str(result_of(found, path, text)["partialFingerprints"]["primaryLocationLineHash"])
 
     assert fingerprint("---\nx: y\n", 2) == fingerprint("---\n\n\nx: y\n", 4)
-    others = {fingerprint("---\nx: y\n", 2), fingerprint("---\nx: z\n", 2),
-              fingerprint("---\nx: y\n", 2, "yaml-alias"), fingerprint("---\nx: y\n", 2, path="b")}
+    others = {
+        fingerprint("---\nx: y\n", 2),
+        fingerprint("---\nx: z\n", 2),
+        fingerprint("---\nx: y\n", 2, "yaml-alias"),
+        fingerprint("---\nx: y\n", 2, path="b"),
+    }
     assert len(others) == 4
 
 

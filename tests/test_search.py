@@ -20,14 +20,18 @@ from catalog.store import Store
 def catalog() -> Iterator[Store]:
     """Return a catalog of a few skills that differ in where a word stands."""
     store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
-    store.apply([
-        judged("invoice", "Takes a bill, gives its sum."),
-        judged("billing", "Reads an invoice as PDF and gives its fields."),
-        judged("archive", "Stores documents.", body="# Steps\n\nOne per invoice.\n"),
-        judged("会议纪要", "把会议录音的文字稿整理成纪要。用于会议之后。"),
-        judged("gone", "Reads an invoice, too."),
-        judged("tagged", "Nothing to see.", tags=("spreadsheet", "表格")),
-    ], trigger="command", at=NOON)
+    store.apply(
+        [
+            judged("invoice", "Takes a bill, gives its sum."),
+            judged("billing", "Reads an invoice as PDF and gives its fields."),
+            judged("archive", "Stores documents.", body="# Steps\n\nOne per invoice.\n"),
+            judged("会议纪要", "把会议录音的文字稿整理成纪要。用于会议之后。"),
+            judged("gone", "Reads an invoice, too."),
+            judged("tagged", "Nothing to see.", tags=("spreadsheet", "表格")),
+        ],
+        trigger="command",
+        at=NOON,
+    )
     store.apply([Gone(ROOT, "gone")], trigger="command", at=NOON)
     yield store
     store.close()
@@ -38,22 +42,25 @@ def names(store: Store, words: str) -> list[str]:
     return [hit.name for hit in search.find(store.db, words)]
 
 
-@pytest.mark.parametrize(("words", "found"), [
-    ("invoice", ["invoice", "billing", "archive"]),  # name before description before body
-    ("invo", ["invoice", "billing", "archive"]),  # by its beginning
-    ("invoices", ["invoice", "billing", "archive"]),  # by its stem
-    ("invoice pdf", ["billing"]),  # all words
-    ("纪要", ["会议纪要"]),  # two characters, inside a longer run
-    ("会议录音的文字稿", ["会议纪要"]),  # longer than any stored piece
-    ("纪要 会议", ["会议纪要"]),
-    ("PDF纪要", []),  # both halves must match
-    ("spreadsheet", ["tagged"]),
-    ("表格", ["tagged"]),
-    ("run.py invoice", ["invoice", "billing", "archive"]),  # by file name
-    ("nowhere", []),
-    ("", []),
-    ("--- ***", []),
-])
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("invoice", ["invoice", "billing", "archive"]),  # name before description before body
+        ("invo", ["invoice", "billing", "archive"]),  # by its beginning
+        ("invoices", ["invoice", "billing", "archive"]),  # by its stem
+        ("invoice pdf", ["billing"]),  # all words
+        ("纪要", ["会议纪要"]),  # two characters, inside a longer run
+        ("会议录音的文字稿", ["会议纪要"]),  # longer than any stored piece
+        ("纪要 会议", ["会议纪要"]),
+        ("PDF纪要", []),  # both halves must match
+        ("spreadsheet", ["tagged"]),
+        ("表格", ["tagged"]),
+        ("run.py invoice", ["invoice", "billing", "archive"]),  # by file name
+        ("nowhere", []),
+        ("", []),
+        ("--- ***", []),
+    ],
+)
 def test_search_finds(catalog: Store, words: str, found: list[str]) -> None:
     """English by beginnings and stems, Chinese by any two characters, removed skills never."""
     assert names(catalog, words) == found
@@ -66,21 +73,32 @@ def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
     assert "per [invoice]" in snippets["archive"]
 
 
-@given(words=st.text(max_size=40) | st.sampled_from(
-    ['"', "AND", "NOT a", "a OR", "name:", "a* b^", "NEAR(a b)", "()", "grams : x", "\x00", "_"]))
+@given(
+    words=st.text(max_size=40)
+    | st.sampled_from(
+        ['"', "AND", "NOT a", "a OR", "name:", "a* b^", "NEAR(a b)", "()", "grams : x", "\x00", "_"]
+    )
+)
 def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> None:
     """Operators, quotes and brackets are words or nothing."""
     search.find(catalog.db, words)
 
 
-@pytest.mark.parametrize(("words", "kept", "said"), [
-    ("one two", "one two", ""),
-    ("a " * 32, "a " * 32, ""),
-    ("a " * 500, ("a " * 32).strip(), "Only the first 32 words were searched for; 500 were given."),
-    (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
-    ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
-    ("?" * 600, "?" * 500, ""),
-])
+@pytest.mark.parametrize(
+    ("words", "kept", "said"),
+    [
+        ("one two", "one two", ""),
+        ("a " * 32, "a " * 32, ""),
+        (
+            "a " * 500,
+            ("a " * 32).strip(),
+            "Only the first 32 words were searched for; 500 were given.",
+        ),
+        (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
+        ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
+        ("?" * 600, "?" * 500, ""),
+    ],
+)
 def test_a_question_has_a_bounded_number_of_words(words: str, kept: str, said: str) -> None:
     """The first words are searched for, and a sentence says that the others are left out."""
     assert search.bounded(words) == (kept, said)

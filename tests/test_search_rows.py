@@ -53,8 +53,15 @@ class Lives(RuleBasedStateMachine):
     def write(self, folder: str, ending: str) -> None:
         """Write a skill with a word that no other content has."""
         self.number += 1
-        skill_md = ["---", f"name: {folder[2:]}", "description: Counts.", "---", "",
-                    f"# Steps\n\nword{self.number} 会议 \x00 é", ""]
+        skill_md = [
+            "---",
+            f"name: {folder[2:]}",
+            "description: Counts.",
+            "---",
+            "",
+            f"# Steps\n\nword{self.number} 会议 \x00 é",
+            "",
+        ]
         write_skill(self.world.root / folder, files={"SKILL.md": ending.join(skill_md)})
 
     @rule(folder=folders)
@@ -94,8 +101,17 @@ class Lives(RuleBasedStateMachine):
     @rule(deep=st.booleans(), accepts=st.booleans())
     def scan(self, deep: bool, accepts: bool) -> None:
         """Look at all of them, and perhaps let go what is held."""
-        list(FullScan(self.store, self.world.roots, Limits(), quiet=0.0, trigger="re-scan",
-                      deep=deep, accepts_removals=accepts).run())
+        list(
+            FullScan(
+                self.store,
+                self.world.roots,
+                Limits(),
+                quiet=0.0,
+                trigger="re-scan",
+                deep=deep,
+                accepts_removals=accepts,
+            ).run()
+        )
 
     @rule(name=st.sampled_from(["one", "two"]), number=st.integers(0, 5))
     def hold(self, name: str, number: int) -> None:
@@ -144,16 +160,19 @@ class Lives(RuleBasedStateMachine):
         accepted = self.world.rows(
             "SELECT s.id, s.current_version_id, v.skill_md_content FROM skills AS s"
             " JOIN versions AS v ON v.id = s.current_version_id"
-            " WHERE s.status IN ('active', 'shadowed') ORDER BY s.id")
+            " WHERE s.status IN ('active', 'shadowed') ORDER BY s.id"
+        )
         texts = self.world.rows("SELECT id, version FROM skill_text ORDER BY id")
         assert texts == [row[:2] for row in accepted]
         for skill, _, content in accepted:
             word = str(content).partition("word")[2].split()[0]
             found = self.world.rows(
-                "SELECT rowid FROM skills_fts WHERE skills_fts MATCH ?", f"word{word}")
+                "SELECT rowid FROM skills_fts WHERE skills_fts MATCH ?", f"word{word}"
+            )
             assert (skill,) in found
         self.store.db.execute(
-            "INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
+            "INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)"
+        )
 
     def teardown(self) -> None:
         """Clear away."""
@@ -164,9 +183,15 @@ class Lives(RuleBasedStateMachine):
 def test_the_search_has_just_the_accepted_skills(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever happened before, and in whichever order the catalog heard of it."""
     monkeypatch.setattr("pipeline.brake.FEWEST", 3)
-    lives = settings(max_examples=25, stateful_step_count=30, deadline=None, database=None,
-                     phases=[Phase.generate],
-                     print_blob=False, suppress_health_check=list(HealthCheck))
+    lives = settings(
+        max_examples=25,
+        stateful_step_count=30,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
     run_state_machine_as_test(seed(2)(Lives), settings=lives)  # type: ignore[no-untyped-call]
 
 
@@ -188,8 +213,9 @@ def test_a_skill_that_waits_to_take_over_is_not_found_by_the_search(
     shutil.rmtree(world.root / "a")
     shutil.rmtree(world.root / "b")
     world.look("a")
-    world.store.removals.hold(str(world.root), ["b/start"], why="because",
-                              trigger="event", at=later(1))
+    world.store.removals.hold(
+        str(world.root), ["b/start"], why="because", trigger="event", at=later(1)
+    )
     assert world.rows("SELECT status FROM skills WHERE path = 'b/start'") == [("pending",)]
     assert world.rows("SELECT id FROM skill_text") == []
     assert list(audit.of_catalog(world.store.db)) == []
@@ -201,7 +227,7 @@ def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(
     """It was held at a version, which it is released from."""
     skill(world.root / "one", description="First.")
     world.scan()
-    (version,), = world.rows("SELECT version FROM versions")
+    ((version,),) = world.rows("SELECT version FROM versions")
     world.store.hold("one", str(version), later(1))
     shutil.rmtree(world.root / "one")
     world.scan()
@@ -221,6 +247,7 @@ def test_a_last_good_version_under_another_name_is_found_by_that(
     world.restart()
     world.scan()
     assert world.rows("SELECT name FROM skills") == [("tools:start",)]
-    assert world.rows("SELECT t.name, t.version = s.current_version_id"
-                      " FROM skill_text AS t JOIN skills AS s ON s.id = t.id") == [
-        ("tools:start", 1)]
+    assert world.rows(
+        "SELECT t.name, t.version = s.current_version_id"
+        " FROM skill_text AS t JOIN skills AS s ON s.id = t.id"
+    ) == [("tools:start", 1)]

@@ -60,10 +60,17 @@ def test_no_descriptor_is_left_open(root: RootDirectory, file: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize(("head", "whole", "text"), [
-    (b"", True, True), (b"caf\xc3\xa9", True, True), (b"caf\xc3", True, False),
-    (b"caf\xc3", False, True), (b"a\0b", True, False), (b"\xff", False, False),
-])
+@pytest.mark.parametrize(
+    ("head", "whole", "text"),
+    [
+        (b"", True, True),
+        (b"caf\xc3\xa9", True, True),
+        (b"caf\xc3", True, False),
+        (b"caf\xc3", False, True),
+        (b"a\0b", True, False),
+        (b"\xff", False, False),
+    ],
+)
 def test_text_is_utf8_without_nul(head: bytes, whole: bool, text: bool) -> None:
     """At the end of a mere head a character may be cut."""
     assert is_text(head, whole=whole) == text

@@ -47,6 +47,7 @@ def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
 
 # Following
 
+
 def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ def test_once_quiet_the_file_alone_holds_all_there_is(
 
 
 # Trouble
+
 
 def test_a_burst_of_changes_gives_one_rebuild(
     serving: Callable[..., Serving], skill: SkillWriter
@@ -169,7 +171,9 @@ def test_more_directories_than_may_be_watched_means_polling(
 
 
 def test_writes_that_fail_are_made_again(
-    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch,
+    serving: Callable[..., Serving],
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A catalog that another process locks for long delays the service and loses nothing."""
@@ -207,9 +211,9 @@ def test_what_happens_while_the_root_is_away_is_found_when_it_is_back(
     it.wait_for(lambda: it.health()["held_removals"] == 1)
     assert it.statuses() == dict.fromkeys(["kept", "edited", "deleted", "added"], "active")
     assert it.rows("SELECT description FROM skills WHERE path = 'edited'") == [
-        ("Edited while away.",)]
-    assert it.rows("SELECT path FROM skills WHERE is_held") == [
-        ("deleted",)]
+        ("Edited while away.",)
+    ]
+    assert it.rows("SELECT path FROM skills WHERE is_held") == [("deleted",)]
 
 
 def test_a_root_that_is_deleted_and_made_again_is_listened_to_again(
@@ -223,8 +227,11 @@ def test_a_root_that_is_deleted_and_made_again_is_listened_to_again(
         shutil.rmtree(it.root)
         it.root.mkdir()
         skill(it.root / "a", description=f"Version {number}.")
-        it.wait_for(lambda n=number: it.rows(
-            "SELECT 1 FROM skills WHERE path = 'a' AND description = ?", f"Version {n}."))
+        it.wait_for(
+            lambda n=number: it.rows(
+                "SELECT 1 FROM skills WHERE path = 'a' AND description = ?", f"Version {n}."
+            )
+        )
     it.settle()
     assert it.health()["watcher_mode"] == "native"
 
@@ -259,8 +266,9 @@ def test_damage_to_packages_is_mended_in_the_background(
     for _ in range(2):  # there are two packages, of which each time one is due
         newest = it.rows("SELECT max(verified_at) FROM versions")
         it.rescan()
-        it.wait_for(lambda newest=newest: it.rows(
-            "SELECT max(verified_at) FROM versions") != newest)
+        it.wait_for(
+            lambda newest=newest: it.rows("SELECT max(verified_at) FROM versions") != newest
+        )
     assert file.read_text() == "same"
     assert it.health()["packages_mended"] == 1
 
@@ -394,7 +402,7 @@ def test_what_vanished_while_nothing_ran_is_held_at_the_start(
 
 
 def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
-    serving: Callable[..., Serving]
+    serving: Callable[..., Serving],
 ) -> None:
     """One dropped while the service runs by its event, one from before by the scan at the start.
 
@@ -407,8 +415,11 @@ def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
     (folder / "before.json").write_text('{"status": "success"}')
     service.start()
     (folder / "after.json").write_text('{"status": "failed"}')
-    service.wait_for(lambda: service.rows("SELECT run_id FROM outcomes ORDER BY run_id") == [
-        ("after",), ("before",)])
+    service.wait_for(
+        lambda: (
+            service.rows("SELECT run_id FROM outcomes ORDER BY run_id") == [("after",), ("before",)]
+        )
+    )
 
 
 def test_systemd_is_told_that_the_service_is_ready_and_works(
@@ -436,7 +447,7 @@ def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
     skill(it.root / "a", files={"x.txt": "one"})
     it.start()
     it.settle()
-    (first,), = it.rows("SELECT version FROM versions WHERE skill_id = 'a'")
+    ((first,),) = it.rows("SELECT version FROM versions WHERE skill_id = 'a'")
     skill(it.root / "a", files={"x.txt": "two"})
     it.settle()
     carry_out(it.settings, "rollback", {"skill": "a", "version": first})
@@ -448,8 +459,9 @@ def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
     for _ in it.rows("SELECT id FROM versions"):  # of which each time one is due
         newest = it.rows("SELECT max(verified_at) FROM versions")
         it.rescan()
-        it.wait_for(lambda newest=newest: it.rows(
-            "SELECT max(verified_at) FROM versions") != newest)
+        it.wait_for(
+            lambda newest=newest: it.rows("SELECT max(verified_at) FROM versions") != newest
+        )
         if it.health()["packages_mended"]:
             break
     it.wait_for(lambda: "/a/current/" not in index.read_text())

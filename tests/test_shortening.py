@@ -9,27 +9,52 @@ from hypothesis import strategies as st
 from catalog.shortening import shorten
 
 
-@pytest.mark.parametrize(("text", "limit", "cut"), [
-    pytest.param("It fits.", 8, "It fits.", id="whole"),
-    pytest.param("Reads a file. Then it writes one.", 25, "Reads a file. …", id="sentence"),
-    pytest.param("Reads a file and writes another one.", 20, "Reads a file and…", id="word"),
-    pytest.param("Reads files, tables and more of it.", 14, "Reads files…", id="no loose comma"),
-    pytest.param("Is it? He asked (really!) for it. More.", 36,
-                 "Is it? He asked (really!) for it. …", id="question and bracket"),
-    pytest.param("Takes forms (e.g. PDF) and fills them in for you.", 32,
-                 "Takes forms (e.g. PDF) and…", id="an abbreviation ends nothing"),
-    pytest.param("A. But the second sentence is long.", 20, "A. But the second…",
-                 id="a sentence that is too short to say anything"),
-    pytest.param("读取表格并汇总数据。然后写出报告文件。", 12, "读取表格并汇总数据。…",
-                 id="Chinese sentence"),
-    pytest.param("读取表格并汇总数据，然后写出报告文件", 11, "读取表格并汇总数据…",
-                 id="Chinese words, no loose comma"),
-    pytest.param("读取「表格」文件并汇总", 6, "读取「表…", id="no closing sign alone"),
-    pytest.param("Unbreakableunbreakable", 10, "Unbreakab…", id="one long word"),
-    pytest.param("e\u0301" * 9, 6, "e\u0301e\u0301…", id="marks stay with their letter"),
-    pytest.param("anything", 1, "…", id="room for the ellipsis"),
-    pytest.param("anything", 0, "", id="no room"),
-])
+@pytest.mark.parametrize(
+    ("text", "limit", "cut"),
+    [
+        pytest.param("It fits.", 8, "It fits.", id="whole"),
+        pytest.param("Reads a file. Then it writes one.", 25, "Reads a file. …", id="sentence"),
+        pytest.param("Reads a file and writes another one.", 20, "Reads a file and…", id="word"),
+        pytest.param(
+            "Reads files, tables and more of it.", 14, "Reads files…", id="no loose comma"
+        ),
+        pytest.param(
+            "Is it? He asked (really!) for it. More.",
+            36,
+            "Is it? He asked (really!) for it. …",
+            id="question and bracket",
+        ),
+        pytest.param(
+            "Takes forms (e.g. PDF) and fills them in for you.",
+            32,
+            "Takes forms (e.g. PDF) and…",
+            id="an abbreviation ends nothing",
+        ),
+        pytest.param(
+            "A. But the second sentence is long.",
+            20,
+            "A. But the second…",
+            id="a sentence that is too short to say anything",
+        ),
+        pytest.param(
+            "读取表格并汇总数据。然后写出报告文件。",
+            12,
+            "读取表格并汇总数据。…",
+            id="Chinese sentence",
+        ),
+        pytest.param(
+            "读取表格并汇总数据，然后写出报告文件",
+            11,
+            "读取表格并汇总数据…",
+            id="Chinese words, no loose comma",
+        ),
+        pytest.param("读取「表格」文件并汇总", 6, "读取「表…", id="no closing sign alone"),
+        pytest.param("Unbreakableunbreakable", 10, "Unbreakab…", id="one long word"),
+        pytest.param("e\u0301" * 9, 6, "e\u0301e\u0301…", id="marks stay with their letter"),
+        pytest.param("anything", 1, "…", id="room for the ellipsis"),
+        pytest.param("anything", 0, "", id="no room"),
+    ],
+)
 def test_shorten(text: str, limit: int, cut: str) -> None:
     """A sentence end if it uses half of the room, else a word end, else anywhere."""
     assert shorten(text, limit) == cut
@@ -53,7 +78,7 @@ def test_no_composed_character_is_cut(text: str, limit: int) -> None:
     """What follows the cut is not a mark that belongs to what is before it."""
     cut = shorten(text, limit)
     kept = cut.removesuffix("…")
-    rest = text[len(kept):]
+    rest = text[len(kept) :]
     if cut != text and kept:
         assert not _is_mark(rest[0])
 

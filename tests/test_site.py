@@ -32,10 +32,13 @@ SHOWN = [table for table, about in TABLES.items() if not about.get("hidden")]
 def columns_of(catalog: Path) -> dict[str, list[str]]:
     """Return the columns of every table and view."""
     db = sqlite3.connect(catalog)
-    tables = [name for name, in db.execute(
-        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
-    found = {table: [row[1] for row in db.execute(f'PRAGMA table_xinfo("{table}")')]
-             for table in tables}
+    tables = [
+        name
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    ]
+    found = {
+        table: [row[1] for row in db.execute(f'PRAGMA table_xinfo("{table}")')] for table in tables
+    }
     db.close()
     return found
 
@@ -44,9 +47,14 @@ def test_every_table_is_described_and_there_is_no_other(catalog: Path) -> None:
     """A new table or view is described with its migration; what FTS5 keeps hides by itself."""
     there_are = {table for table in columns_of(catalog) if not HIDDEN_BY_FTS.fullmatch(table)}
     assert set(TABLES) == there_are
-    assert [table for table in SHOWN if not (
-        TABLES[table].get("title")
-        and (TABLES[table].get("description") or TABLES[table].get("description_html")))] == []
+    assert [
+        table
+        for table in SHOWN
+        if not (
+            TABLES[table].get("title")
+            and (TABLES[table].get("description") or TABLES[table].get("description_html"))
+        )
+    ] == []
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES if table != "_sqlite_migrations"])
@@ -59,9 +67,15 @@ def test_every_column_is_described_and_there_is_no_other(catalog: Path, table: s
 def test_what_is_set_for_a_table_names_its_columns(catalog: Path, table: str) -> None:
     """Sort orders, facets, units and labels speak of columns that exist."""
     about = TABLES[table]
-    named = [about.get("sort"), about.get("sort_desc"), about.get("label_column"),
-             about.get("fts_pk"), *about.get("units", {}), *about.get("facets", []),
-             *about.get("sortable_columns", [])]
+    named = [
+        about.get("sort"),
+        about.get("sort_desc"),
+        about.get("label_column"),
+        about.get("fts_pk"),
+        *about.get("units", {}),
+        *about.get("facets", []),
+        *about.get("sortable_columns", []),
+    ]
     assert set(filter(None, named)) <= set(columns_of(catalog)[table])
 
 
@@ -70,23 +84,36 @@ def test_the_wheel_gets_the_file_where_it_is_looked_for() -> None:
     assert server.metadata_path() == REPOSITORY / "datasette-metadata.yml"
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     assert build["targets"]["wheel"]["force-include"] == {
-        "datasette-metadata.yml": "catalog/site/datasette-metadata.yml"}
+        "datasette-metadata.yml": "catalog/site/datasette-metadata.yml"
+    }
 
 
 def test_plain_datasette_understands_the_file(catalog: Path) -> None:
     """`datasette var/catalog.db -m datasette-metadata.yml` answers a canned query."""
     done = subprocess.run(
-        [sys.executable, "-m", "datasette", str(catalog), "-m", str(server.metadata_path()),
-         "--get", "/catalog/skills_with_tool.json?tool=Bash&_shape=arrayfirst"],
-        capture_output=True, text=True, check=False,
+        [
+            sys.executable,
+            "-m",
+            "datasette",
+            str(catalog),
+            "-m",
+            str(server.metadata_path()),
+            "--get",
+            "/catalog/skills_with_tool.json?tool=Bash&_shape=arrayfirst",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stdout == '["secret", "word-count"]\n', done.stderr
 
 
 # Pages
 
+
 @pytest.mark.parametrize(
-    "path", ["", "catalog", *(f"catalog/{name}" for name in (*SHOWN, *QUERIES))])
+    "path", ["", "catalog", *(f"catalog/{name}" for name in (*SHOWN, *QUERIES))]
+)
 def test_every_page_answers(site: Site, path: str) -> None:
     """No table, view or query ends in an error, and no browser shows an old page for it."""
     response = site.get(f"/{path}")
@@ -97,9 +124,11 @@ def test_every_page_answers(site: Site, path: str) -> None:
 def test_every_link_of_the_descriptions_leads_somewhere(site: Site) -> None:
     """The ways into the catalog that are written by hand do not end in an error."""
     pages = {"/": METADATA, **{f"/catalog/{name}": about for name, about in TABLES.items()}}
-    links = [urljoin(page, link.replace("&amp;", "&"))
-             for page, about in pages.items()
-             for link in re.findall(r'href="([^"]+)"', about.get("description_html", ""))]
+    links = [
+        urljoin(page, link.replace("&amp;", "&"))
+        for page, about in pages.items()
+        for link in re.findall(r'href="([^"]+)"', about.get("description_html", ""))
+    ]
     assert len(links) > 5
     assert {link: site.get(link).status_code for link in links} == dict.fromkeys(links, 200)
 
@@ -138,21 +167,25 @@ def test_the_search_finds_skills(site: Site, words: str, found: set[str]) -> Non
 
 def test_hidden_tables_are_out_of_sight(site: Site) -> None:
     """The front page names what people come for and not what makes it work."""
-    hidden = {table["name"] for table in site.get("/catalog.json").json()["tables"]
-              if table["hidden"]}
+    hidden = {
+        table["name"] for table in site.get("/catalog.json").json()["tables"] if table["hidden"]
+    }
     assert {"skill_text", "_sqlite_migrations", "skills_fts", "skills_fts_data"} <= hidden
     assert not hidden & set(SHOWN)
 
 
 @pytest.mark.parametrize(
     ("table", "column", "label"),
-    [("versions", "skill", "word-count"), ("findings", "skill", "word-count"),
-     ("index_entries", "skill", "dup"), ("skills", "shadowed_by", "dup"),
-     ("skills", "root", ROOT), ("index_builds", "index_name", "default")],
+    [
+        ("versions", "skill", "word-count"),
+        ("findings", "skill", "word-count"),
+        ("index_entries", "skill", "dup"),
+        ("skills", "shadowed_by", "dup"),
+        ("skills", "root", ROOT),
+        ("index_builds", "index_name", "default"),
+    ],
 )
-def test_rows_link_to_one_another_by_name(
-    site: Site, table: str, column: str, label: str
-) -> None:
+def test_rows_link_to_one_another_by_name(site: Site, table: str, column: str, label: str) -> None:
     """A foreign key shows what it means instead of a number."""
     rows = site.rows(table, _labels="on", _size="max")
     assert label in [row[column]["label"] for row in rows if isinstance(row[column], dict)]
@@ -183,14 +216,18 @@ def test_what_is_written_is_seen_at_once(tmp_path: Path, serve: Callable[[Path],
     store.close()
 
 
-@pytest.mark.parametrize("sql", [
-    "delete from skills", "insert into health (id) values (2)", "drop table skills",
-    "pragma journal_mode = delete", "attach database '/tmp/x.db' as x",
-    "with gone as (select 1) delete from skills",
-])
-def test_sql_that_writes_is_refused(
-    catalog: Path, serve: Callable[..., Site], sql: str
-) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from skills",
+        "insert into health (id) values (2)",
+        "drop table skills",
+        "pragma journal_mode = delete",
+        "attach database '/tmp/x.db' as x",
+        "with gone as (select 1) delete from skills",
+    ],
+)
+def test_sql_that_writes_is_refused(catalog: Path, serve: Callable[..., Site], sql: str) -> None:
     """Where the operator allows SQL, a question is answered, and nothing else is done."""
     site = serve(catalog, sql=True)
     assert site.get("/catalog.json", sql="select count(*) from skills").status_code == 200

@@ -9,8 +9,16 @@ from sites import Site
 from catalog.site import answers, assets
 
 
-@pytest.mark.parametrize("path", ["/index/default", "/index/default.meta.json", "/search.json?q=a",
-                                  "/skills/word-count/preview", assets.path("site.css")])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/index/default",
+        "/index/default.meta.json",
+        "/search.json?q=a",
+        "/skills/word-count/preview",
+        assets.path("site.css"),
+    ],
+)
 def test_what_is_known_is_not_sent_again(site: Site, published: Path, path: str) -> None:
     """With the validator of the first answer the second is 304, without a body."""
     first = site.ask("get", path)
@@ -35,13 +43,19 @@ def test_head_is_get_without_the_body(site: Site, published: Path, path: str) ->
         assert head.headers[name] == get.headers[name]
 
 
-@pytest.mark.parametrize(("accepts", "encoding"), [
-    ("gzip", "gzip"), ("br, gzip;q=0.5", "gzip"), ("*", "gzip"), ("gzip;q=0", None), ("", None),
-    ("br", None), ("gzip;q=rubbish", None),
-])
-def test_compression_is_for_those_who_ask(
-    site: Site, accepts: str, encoding: str | None
-) -> None:
+@pytest.mark.parametrize(
+    ("accepts", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br, gzip;q=0.5", "gzip"),
+        ("*", "gzip"),
+        ("gzip;q=0", None),
+        ("", None),
+        ("br", None),
+        ("gzip;q=rubbish", None),
+    ],
+)
+def test_compression_is_for_those_who_ask(site: Site, accepts: str, encoding: str | None) -> None:
     """The same page either way, and caches are told that there are two."""
     found = site.ask("get", "/skills/word-count", headers={"Accept-Encoding": accepts})
     assert found.headers.get("content-encoding") == encoding
@@ -57,12 +71,28 @@ def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: P
     assert site.ask("get", "/skills/word-count/preview", headers=plain).status_code == 304
 
 
-@pytest.mark.parametrize(("form", "status"), [
-    ('"{}"', 304), ('W/"{}"', 304), ('"a,b", "{}"', 304), ('"x" ,W/"{}"', 304), ("*", 304),
-    (' * ', 304), ('"{}-gzip"', 304), ('W/"{}-gzip"', 304),
-    ('"{}-br"', 200), ('"{}x"', 200), ('"x{}"', 200), ('"x, {}"', 200), ("{}", 200), ('"*"', 200),
-    ('"', 200), (",", 200), ("", 200),
-])
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ('"{}"', 304),
+        ('W/"{}"', 304),
+        ('"a,b", "{}"', 304),
+        ('"x" ,W/"{}"', 304),
+        ("*", 304),
+        (" * ", 304),
+        ('"{}-gzip"', 304),
+        ('W/"{}-gzip"', 304),
+        ('"{}-br"', 200),
+        ('"{}x"', 200),
+        ('"x{}"', 200),
+        ('"x, {}"', 200),
+        ("{}", 200),
+        ('"*"', 200),
+        ('"', 200),
+        (",", 200),
+        ("", 200),
+    ],
+)
 @pytest.mark.parametrize("method", ["get", "head"])
 @pytest.mark.parametrize("path", ["/index/default", "/skills/word-count/preview"])
 def test_validators_are_compared_as_the_standard_says(
@@ -96,6 +126,7 @@ def test_only_reading_is_answered(site: Site, method: str) -> None:
 
 def test_the_clock_of_a_file_counts_in_seconds() -> None:
     """HTTP knows no smaller ones, so a file is not newer than itself."""
+
     class Request:
         headers = {"if-modified-since": "Fri, 20 Nov 2026 12:00:00 GMT"}  # noqa: RUF012
 

@@ -27,10 +27,19 @@ def put(catalog: Path, *bodies: str, name: str = "hostile", text: str | None = N
     store = Store.open(catalog)
     for hour, body in enumerate(bodies, 13):
         sha256 = hashlib.sha256(body.encode()).hexdigest()
-        files = (SKILL_MD._replace(sha256=sha256), *([FileEntry(
-            "notes.md", 9, sha256, 0o644, "other", True, text)] if text is not None else []))
-        store.apply([judged(name, body=body, files=files, digest=f"sha256:{sha256}")],
-                    trigger="event", at=NOON.replace(hour=hour))
+        files = (
+            SKILL_MD._replace(sha256=sha256),
+            *(
+                [FileEntry("notes.md", 9, sha256, 0o644, "other", True, text)]
+                if text is not None
+                else []
+            ),
+        )
+        store.apply(
+            [judged(name, body=body, files=files, digest=f"sha256:{sha256}")],
+            trigger="event",
+            at=NOON.replace(hour=hour),
+        )
     store.close()
 
 
@@ -98,7 +107,9 @@ def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path)
 
 
 def test_a_page_whose_turn_does_not_come_is_shown_plainly(
-    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch,
+    site: Site,
+    catalog: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where others keep the thread busy it waits for a bounded time, and says why it is plain."""
     put(catalog, "*a* " * 20_000 + "payload")
@@ -120,12 +131,17 @@ def test_results_are_kept_up_to_a_size() -> None:
     assert made == ["a", "b", "c", "b"]
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("x" * 9_000 + "payload", id="far to the right"),
-    pytest.param("".join(f"{number}\n" for number in range(9_000)) + "payload\n", id="far below"),
-    pytest.param(f"é{'中' * 100_000}\nb" * 3 + "payload", id="lines longer than a part"),
-    pytest.param("\n" * 5_000 + "payload\n\n", id="empty lines"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x" * 9_000 + "payload", id="far to the right"),
+        pytest.param(
+            "".join(f"{number}\n" for number in range(9_000)) + "payload\n", id="far below"
+        ),
+        pytest.param(f"é{'中' * 100_000}\nb" * 3 + "payload", id="lines longer than a part"),
+        pytest.param("\n" * 5_000 + "payload\n\n", id="empty lines"),
+    ],
+)
 def test_the_parts_of_a_file_are_all_of_it(site: Site, catalog: Path, text: str) -> None:
     """Whatever its lines, following the links shows each character once."""
     put(catalog, "b", text=text)
@@ -156,15 +172,27 @@ def test_a_file_of_the_past_is_shown_by_its_version(site: Site, catalog: Path) -
     assert site.get("/skills/hostile/view/SKILL.md", version="never").status_code == 404
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    pytest.param("".join(f"{number:x}\n" for number in range(30_000)),
-                 "".join(f"{number * 7 % 30_000:x}\n" for number in range(30_000)), id="short"),
-    pytest.param("a", "b" * 30_000 + "payload", id="a long line"),
-    pytest.param("a\n" * 3, "".join(f"{number}\n" for number in range(9_000)) + "payload",
-                 id="many lines"),
-])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(
+            "".join(f"{number:x}\n" for number in range(30_000)),
+            "".join(f"{number * 7 % 30_000:x}\n" for number in range(30_000)),
+            id="short",
+        ),
+        pytest.param("a", "b" * 30_000 + "payload", id="a long line"),
+        pytest.param(
+            "a\n" * 3,
+            "".join(f"{number}\n" for number in range(9_000)) + "payload",
+            id="many lines",
+        ),
+    ],
+)
 def test_the_parts_of_a_difference_are_all_of_it(
-    site: Site, catalog: Path, old: str, new: str,
+    site: Site,
+    catalog: Path,
+    old: str,
+    new: str,
 ) -> None:
     """However many or long its lines, following the links shows each of them, and soon."""
     put(catalog, old, new)
@@ -185,8 +213,9 @@ def test_a_part_never_stands_still() -> None:
         at, seen = 0, b""
         while True:
             page = file.read_part(io.BytesIO(data), len(data), at)
-            seen += page.text.encode("utf-8-sig" if page.encoding == "utf-8-sig" and not at
-                                     else "utf-8")
+            seen += page.text.encode(
+                "utf-8-sig" if page.encoding == "utf-8-sig" and not at else "utf-8"
+            )
             if page.next_offset is None:
                 break
             assert page.next_offset > at
@@ -195,13 +224,14 @@ def test_a_part_never_stands_still() -> None:
 
 
 def test_many_long_files_are_compared_one_by_one(
-    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch,
+    site: Site,
+    catalog: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What one page does not compare has a link that compares it alone."""
     monkeypatch.setattr(versions, "COMPARED_CHARS", 10)
     put(catalog, "old words", "new words", text="notes")
-    newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"',
-                       site.get("/skills/hostile").text)
+    newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"', site.get("/skills/hostile").text)
     assert newest
     page = site.get(newest[1]).text
     assert "too long to be compared" in page

@@ -21,8 +21,10 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     """Return published skills: one with files, one without, and one for people alone."""
     shelf = Shelf(tmp_path)
     skill(shelf.root / "alone")
-    skill(shelf.root / "with-files", files={
-        "scripts/run.py": "print(1)\n", "assets/名 字.bin": bytes(range(256)) * 9})
+    skill(
+        shelf.root / "with-files",
+        files={"scripts/run.py": "print(1)\n", "assets/名 字.bin": bytes(range(256)) * 9},
+    )
     (shelf.root / "with-files" / "scripts" / "run.py").chmod(0o755)
     skill(shelf.root / "people-only", more="disable-model-invocation: true")
     shelf.scan()
@@ -43,7 +45,9 @@ def test_the_index_leads_to_what_it_says(far: Site) -> None:
     told = found.json()
     assert told["$schema"].endswith("/discovery/0.2.0/schema.json")
     assert {skill["name"]: skill["type"] for skill in told["skills"]} == {
-        "alone": "skill-md", "with-files": "archive"}
+        "alone": "skill-md",
+        "with-files": "archive",
+    }
     for skill in told["skills"]:
         answer = far.ask("get", skill["url"])
         assert skill["digest"] == f"sha256:{hashlib.sha256(answer.content).hexdigest()}"
@@ -92,7 +96,9 @@ def test_a_damaged_skill_is_not_offered(far: Site, shelf: Shelf) -> None:
 
 
 def test_who_is_not_whole_is_left_out(
-    tmp_path: Path, skill: SkillWriter, serve: Callable[[Path], Site],
+    tmp_path: Path,
+    skill: SkillWriter,
+    serve: Callable[[Path], Site],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A damaged package that nobody hashed yet is not in the index, and the log says why."""

@@ -19,9 +19,17 @@ HUGE = "select hex(zeroblob(200000000))"
 
 # SQL of visitors
 
-@pytest.mark.parametrize("path", [
-    "/catalog.json", "/catalog", "/catalog.csv", "/catalog.jsono", "/_internal.json",
-])
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/catalog.json",
+        "/catalog",
+        "/catalog.csv",
+        "/catalog.jsono",
+        "/_internal.json",
+    ],
+)
 def test_sql_of_visitors_is_refused(site: Site, path: str) -> None:
     """A statement in the address is not run, whatever the form of the answer."""
     for sql in ("select 1", HUGE):
@@ -62,8 +70,19 @@ def test_plain_datasette_refuses_sql(catalog: Path) -> None:
     """With our metadata file, and with none at all."""
     for more in (["-m", str(server.metadata_path())], []):
         done = subprocess.run(
-            [sys.executable, "-m", "datasette", str(catalog), *more,
-             "--get", "/catalog.json?sql=select+1"], capture_output=True, text=True, check=False)
+            [
+                sys.executable,
+                "-m",
+                "datasette",
+                str(catalog),
+                *more,
+                "--get",
+                "/catalog.json?sql=select+1",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert json.loads(done.stdout)["status"] == 403, done.stderr
 
 
@@ -74,15 +93,23 @@ def test_the_database_is_no_download(site: Site) -> None:
 
 # Limits of SQLite
 
+
 def test_every_connection_of_the_site_is_limited(site: Site) -> None:
     """Length of values, depth of expressions and patterns end far below SQLite's own limits."""
+
     def limits(connection: sqlite3.Connection) -> list[int]:
-        return [connection.getlimit(number) for number in (
-            sqlite3.SQLITE_LIMIT_LENGTH, sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
-            sqlite3.SQLITE_LIMIT_ATTACHED)]
+        return [
+            connection.getlimit(number)
+            for number in (
+                sqlite3.SQLITE_LIMIT_LENGTH,
+                sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
+                sqlite3.SQLITE_LIMIT_ATTACHED,
+            )
+        ]
 
     length, pattern, attached = site.runner.run(
-        site.datasette.get_database("catalog").execute_fn(limits))
+        site.datasette.get_database("catalog").execute_fn(limits)
+    )
     assert length <= 64 * 2**20
     assert pattern <= 1000
     assert attached == 0
@@ -90,27 +117,33 @@ def test_every_connection_of_the_site_is_limited(site: Site) -> None:
 
 # Costly questions
 
-@pytest.mark.parametrize(("path", "complaint"), [
-    ("/catalog/skills.json?" + "&".join(["_facet=name"] * 20), "facets"),
-    ("/catalog/skills.json?" + "&".join(f"name__contains={n}" for n in range(300)), "parameters"),
-    ("/catalog/skills.json?_search=" + "a+" * 300, "words"),
-    ("/catalog/skills.json?_search_name=" + "a+" * 300, "words"),
-    ("/catalog/skills.json?_timelimit=x", "_timelimit"),
-    ("/catalog/skills.json?_size=-9&_facet_size=x", "_size"),
-    ("/catalog/skills.json?_through=x", "_through"),
-    ("/catalog/skills.json?name=" + "x" * 9000, "long"),
-])
-def test_a_costly_or_broken_question_is_refused(
-    site: Site, path: str, complaint: str
-) -> None:
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("/catalog/skills.json?" + "&".join(["_facet=name"] * 20), "facets"),
+        (
+            "/catalog/skills.json?" + "&".join(f"name__contains={n}" for n in range(300)),
+            "parameters",
+        ),
+        ("/catalog/skills.json?_search=" + "a+" * 300, "words"),
+        ("/catalog/skills.json?_search_name=" + "a+" * 300, "words"),
+        ("/catalog/skills.json?_timelimit=x", "_timelimit"),
+        ("/catalog/skills.json?_size=-9&_facet_size=x", "_size"),
+        ("/catalog/skills.json?_through=x", "_through"),
+        ("/catalog/skills.json?name=" + "x" * 9000, "long"),
+    ],
+)
+def test_a_costly_or_broken_question_is_refused(site: Site, path: str, complaint: str) -> None:
     """One sentence says what is too much, before the catalog is asked."""
     found = site.get(path)
     assert found.status_code in {400, 414}, found.text
     assert complaint in found.json()["error"]
 
 
-def test_a_page_of_huge_rows_is_refused(catalog: Path, serve: Callable[..., Site],
-                                        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_huge_rows_is_refused(
+    catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page has a bounded number of bytes, however many rows it may have."""
     monkeypatch.setattr(bounded_database, "RESULT_BYTES", 100)
     found = serve(catalog).get("/catalog/skills.json", _size="max")
@@ -130,8 +163,15 @@ def test_questions_about_tables_leave_room_for_others(
         await found.tables.take()
         await found.tables.take()
         try:
-            return [await site.datasette.client.get(path) for path in (
-                "/catalog/skills.json", "/catalog/what_changed", "/skills", "/-/healthz")]
+            return [
+                await site.datasette.client.get(path)
+                for path in (
+                    "/catalog/skills.json",
+                    "/catalog/what_changed",
+                    "/skills",
+                    "/-/healthz",
+                )
+            ]
         finally:
             found.tables.free()
             found.tables.free()
@@ -148,15 +188,18 @@ def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
     """Also where it is an error; an export keeps it to its end."""
     found = place.find(site.datasette)
     assert found
-    for path in ("/catalog/skills.json", "/catalog/nothing", "/catalog/skills?_next=%00&_size=x",
-                 "/catalog/skills.csv?_stream=1", "/catalog/skills.json?sql=x"):
+    for path in (
+        "/catalog/skills.json",
+        "/catalog/nothing",
+        "/catalog/skills?_next=%00&_size=x",
+        "/catalog/skills.csv?_stream=1",
+        "/catalog/skills.json?sql=x",
+    ):
         site.get(path)
         assert found.tables._free._value == 2
 
 
-def test_an_export_row_by_row_is_read_in_pages(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_row_by_row_is_read_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page of one row costs as much as one of thirty."""
     database = site.datasette.get_database("catalog")
     execute, asked = database.execute, []
@@ -173,19 +216,36 @@ def test_an_export_row_by_row_is_read_in_pages(
 
 # Names
 
-@pytest.mark.parametrize("host", [
-    "127.0.0.1", "127.0.0.1:8001", "localhost:8001", "LOCALHOST", "[::1]:8001", "localhost.",
-])
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.0.0.1:8001",
+        "localhost:8001",
+        "LOCALHOST",
+        "[::1]:8001",
+        "localhost.",
+    ],
+)
 @pytest.mark.parametrize("path", ["/", "/skills", "/catalog/skills.json", "/-/healthz"])
 def test_the_site_answers_to_its_own_names(site: Site, path: str, host: str) -> None:
     """Loopback by any of its names, with any port."""
     assert site.ask("get", path, headers={"Host": host}).status_code in {200, 503}
 
 
-@pytest.mark.parametrize("host", [
-    "evil.example", "evil.example:8001", "127.0.0.1.evil.example", "localhost@evil.example",
-    "127.0.0.1:x", "", "10.9.8.7",
-])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8001",
+        "127.0.0.1.evil.example",
+        "localhost@evil.example",
+        "127.0.0.1:x",
+        "",
+        "10.9.8.7",
+    ],
+)
 @pytest.mark.parametrize("path", ["/", "/catalog/skills.json", "/-/healthz", "/-/nothing/"])
 def test_the_site_does_not_answer_to_other_names(site: Site, path: str, host: str) -> None:
     """A web page whose name leads to this address learns nothing, and reads nothing of itself."""
@@ -196,22 +256,31 @@ def test_the_site_does_not_answer_to_other_names(site: Site, path: str, host: st
     assert found.headers["content-security-policy"]
 
 
-def test_a_proxy_may_give_the_site_another_name(
-    catalog: Path, serve: Callable[..., Site]
-) -> None:
+def test_a_proxy_may_give_the_site_another_name(catalog: Path, serve: Callable[..., Site]) -> None:
     """The names in the settings are answered to, and no others."""
     site = serve(catalog, names=("skills.example.org",))
-    for host, status in (("skills.example.org", 200), ("Skills.Example.org:443", 200),
-                         ("skills.example", 421), ("www.skills.example.org", 421)):
+    for host, status in (
+        ("skills.example.org", 200),
+        ("Skills.Example.org:443", 200),
+        ("skills.example", 421),
+        ("www.skills.example.org", 421),
+    ):
         assert site.ask("get", "/skills", headers={"Host": host}).status_code == status
 
 
-@pytest.mark.parametrize(("host", "address", "is_answered"), [
-    ("192.0.2.7:8001", "192.0.2.7", True), ("192.0.2.8", "192.0.2.7", False),
-    ("[2001:db8::7]:80", "2001:db8::7", True), ("localhost", "192.0.2.7", True),
-    (socket.gethostname(), "192.0.2.7", True), (socket.gethostname(), "127.0.0.1", False),
-    ("0.0.0.0", "192.0.2.7", False), ("evil.example", "192.0.2.7", False),
-])
+@pytest.mark.parametrize(
+    ("host", "address", "is_answered"),
+    [
+        ("192.0.2.7:8001", "192.0.2.7", True),
+        ("192.0.2.8", "192.0.2.7", False),
+        ("[2001:db8::7]:80", "2001:db8::7", True),
+        ("localhost", "192.0.2.7", True),
+        (socket.gethostname(), "192.0.2.7", True),
+        (socket.gethostname(), "127.0.0.1", False),
+        ("0.0.0.0", "192.0.2.7", False),
+        ("evil.example", "192.0.2.7", False),
+    ],
+)
 def test_a_site_on_all_addresses_answers_to_those_of_this_machine(
     host: str, address: str, is_answered: bool
 ) -> None:
@@ -235,8 +304,22 @@ def test_no_address_leads_to_another_site(site: Site) -> None:
 
 # Inner pages
 
-INNER = ["threads", "settings", "allow-debug", "databases", "plugins", "metadata", "config",
-         "actor", "messages", "patterns", "permissions", "logout", "auth-token", "versions"]
+INNER = [
+    "threads",
+    "settings",
+    "allow-debug",
+    "databases",
+    "plugins",
+    "metadata",
+    "config",
+    "actor",
+    "messages",
+    "patterns",
+    "permissions",
+    "logout",
+    "auth-token",
+    "versions",
+]
 
 
 @pytest.mark.parametrize("page", INNER)
@@ -253,24 +336,48 @@ def test_the_operator_of_a_plain_datasette_may_show_them(catalog: Path, tmp_path
     metadata = tmp_path / "metadata.json"
     metadata.write_text(json.dumps({"plugins": {"skilldrop": {"inner_pages": True}}}))
     done = subprocess.run(
-        [sys.executable, "-m", "datasette", str(catalog), "-m", str(metadata),
-         "--get", "/-/versions.json"], capture_output=True, text=True, check=False)
+        [
+            sys.executable,
+            "-m",
+            "datasette",
+            str(catalog),
+            "-m",
+            str(metadata),
+            "--get",
+            "/-/versions.json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "sqlite" in json.loads(done.stdout), done.stderr
 
 
 # Errors of programs
 
-@pytest.mark.parametrize(("method", "path", "status"), [
-    ("get", "/catalog/nothing.json", 404), ("get", "/nothing.json", 404),
-    ("get", "/catalog.json?sql=select+1", 403), ("get", "/_internal.json", 403),
-    ("get", "/-/threads.json", 404), ("get", "/skills/none/preview", 404),
-    ("get", "/index/none", 404), ("get", "/index/none.meta.json", 404),
-    ("get", "/catalog/skills.json?_size=x", 400), ("post", "/catalog/skills.json", 405),
-    ("put", "/catalog/skills.json", 405), ("post", "/search.json", 405),
-    ("put", "/skills/word-count/preview", 405), ("delete", "/-/healthz", 405),
-    ("put", "/.json", 405), ("post", "/.json", 405),
-    ("put", "/.well-known/agent-skills/index.json", 405),
-])
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("get", "/catalog/nothing.json", 404),
+        ("get", "/nothing.json", 404),
+        ("get", "/catalog.json?sql=select+1", 403),
+        ("get", "/_internal.json", 403),
+        ("get", "/-/threads.json", 404),
+        ("get", "/skills/none/preview", 404),
+        ("get", "/index/none", 404),
+        ("get", "/index/none.meta.json", 404),
+        ("get", "/catalog/skills.json?_size=x", 400),
+        ("post", "/catalog/skills.json", 405),
+        ("put", "/catalog/skills.json", 405),
+        ("post", "/search.json", 405),
+        ("put", "/skills/word-count/preview", 405),
+        ("delete", "/-/healthz", 405),
+        ("put", "/.json", 405),
+        ("post", "/.json", 405),
+        ("put", "/.well-known/agent-skills/index.json", 405),
+    ],
+)
 def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, status: int) -> None:
     """A program can read what went wrong wherever it can read the answer."""
     found = site.ask(method, path)
@@ -279,12 +386,14 @@ def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, stat
     assert found.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["/catalog/skills.json", "/search.json?q=a",
-                                  "/skills/word-count/preview", "/-/healthz"])
+@pytest.mark.parametrize(
+    "path", ["/catalog/skills.json", "/search.json?q=a", "/skills/word-count/preview", "/-/healthz"]
+)
 def test_a_bug_of_a_json_route_is_json(
     site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says that something went wrong and nothing of the inside."""
+
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("the inside")
 

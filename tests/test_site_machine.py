@@ -23,8 +23,10 @@ def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> N
     assert report.json()["sha256"]
 
 
-@pytest.mark.parametrize("name", ["other", "..%2fcatalog.db", "%2e%2e%2fcatalog.db",
-                                  "catalog.db", "%00", ".hidden", "a%5cb"])
+@pytest.mark.parametrize(
+    "name",
+    ["other", "..%2fcatalog.db", "%2e%2e%2fcatalog.db", "catalog.db", "%00", ".hidden", "a%5cb"],
+)
 def test_nothing_but_an_index_is_given(site: Site, published: Path, name: str) -> None:
     """No path leads out of the folder of the indexes, and no other file in it is given."""
     (published / ".hidden.xml").write_text("x")
@@ -67,22 +69,31 @@ def test_a_preview_has_content_and_inventory(site: Site) -> None:
     assert [file["path"] for file in found["files"]] == ["SKILL.md", "scripts/run.py"]
     assert found["findings"][0]["code"] == "field-unknown"
     assert {index["name"]: index["state"] for index in found["indexes"]} == {
-        "default": "full", "company": "filtered"}
+        "default": "full",
+        "company": "filtered",
+    }
     assert site.get("/skills/nobody/preview").status_code == 404
 
 
-@pytest.mark.parametrize(("age", "stopped", "status"), [
-    pytest.param(1, None, 200, id="alive"),
-    pytest.param(100, None, 503, id="killed or stuck"),
-    pytest.param(100, "2026-11-20T12:00:00+00:00", 200, id="stopped in order"),
-])
+@pytest.mark.parametrize(
+    ("age", "stopped", "status"),
+    [
+        pytest.param(1, None, 200, id="alive"),
+        pytest.param(100, None, 503, id="killed or stuck"),
+        pytest.param(100, "2026-11-20T12:00:00+00:00", 200, id="stopped in order"),
+    ],
+)
 def test_health_is_a_status(
     site: Site, catalog: Path, age: int, stopped: str | None, status: int
 ) -> None:
     """A monitor needs no more than the number, a person gets the row and a sentence."""
     store = Store.open(catalog)
-    store.set_health(service_pid=1, service_seen=datetime.now(UTC) - timedelta(seconds=age),
-                     service_stopped=stopped, watcher_mode="native")
+    store.set_health(
+        service_pid=1,
+        service_seen=datetime.now(UTC) - timedelta(seconds=age),
+        service_stopped=stopped,
+        watcher_mode="native",
+    )
     store.close()
     found = site.get("/-/healthz")
     assert found.status_code == status
@@ -97,7 +108,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
     store.close()
     found = site.get("/-/healthz")
     assert found.status_code == 503
-    trouble, = found.json()["troubles"]
+    (trouble,) = found.json()["troubles"]
     assert (trouble["part"], trouble["what"]) == ("root", "/company: No such file or directory")
 
 

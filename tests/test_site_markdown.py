@@ -13,22 +13,25 @@ def html(text: str, folder: str = "", skip: int = 0) -> str:
     return "".join(block.html for block in rendered.blocks)
 
 
-@pytest.mark.parametrize("text", [
-    pytest.param("<script>alert(1)</script>", id="a script"),
-    pytest.param("a <img src=x onerror=alert(1)> b", id="a handler"),
-    pytest.param("[x](javascript:alert(1))", id="a link that runs"),
-    pytest.param("[x](JaVaScRiPt:alert(1))", id="the same in disguise"),
-    pytest.param("[x](java&#115;cript:alert(1))", id="the same as an entity"),
-    pytest.param("[x](data:text/html,<script>alert(1)</script>)", id="a page in a link"),
-    pytest.param("[x](vbscript:x)", id="another language"),
-    pytest.param("![x](https://example.org/track.gif)", id="a picture elsewhere"),
-    pytest.param("![x](//example.org/track.gif)", id="the same without a scheme"),
-    pytest.param("![x](pictures/drawing.svg)", id="a picture that could hold a script"),
-    pytest.param("<iframe src='https://example.org'></iframe>", id="a frame"),
-    pytest.param("<style>body{display:none}</style>", id="a style"),
-    pytest.param("```<script>\nx\n```", id="in the language of a fence"),
-    pytest.param('[x](http://a "\\" onmouseover=alert(1)")', id="in a title"),
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<script>alert(1)</script>", id="a script"),
+        pytest.param("a <img src=x onerror=alert(1)> b", id="a handler"),
+        pytest.param("[x](javascript:alert(1))", id="a link that runs"),
+        pytest.param("[x](JaVaScRiPt:alert(1))", id="the same in disguise"),
+        pytest.param("[x](java&#115;cript:alert(1))", id="the same as an entity"),
+        pytest.param("[x](data:text/html,<script>alert(1)</script>)", id="a page in a link"),
+        pytest.param("[x](vbscript:x)", id="another language"),
+        pytest.param("![x](https://example.org/track.gif)", id="a picture elsewhere"),
+        pytest.param("![x](//example.org/track.gif)", id="the same without a scheme"),
+        pytest.param("![x](pictures/drawing.svg)", id="a picture that could hold a script"),
+        pytest.param("<iframe src='https://example.org'></iframe>", id="a frame"),
+        pytest.param("<style>body{display:none}</style>", id="a style"),
+        pytest.param("```<script>\nx\n```", id="in the language of a fence"),
+        pytest.param('[x](http://a "\\" onmouseover=alert(1)")', id="in a title"),
+    ],
+)
 def test_nothing_in_it_runs_or_calls_elsewhere(text: str) -> None:
     """Whatever is written becomes words, or a link that a person has to follow."""
     found = html(text)
@@ -39,11 +42,19 @@ def test_nothing_in_it_runs_or_calls_elsewhere(text: str) -> None:
     assert '" onmouseover' not in found.replace('title=" onmouseover', "")
 
 
-@pytest.mark.parametrize("html", [
-    "<script>alert(1)</script>", "<a href='javascript:alert(1)'>", "<img src=x onerror=alert(1)>",
-    "<p style='position:fixed'>", "<svg onload=alert(1)>", "<base href='//example.org/'>",
-    "<form action='//example.org/'><input name=x>", "<a href='data:text/html,x'>",
-])
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>alert(1)</script>",
+        "<a href='javascript:alert(1)'>",
+        "<img src=x onerror=alert(1)>",
+        "<p style='position:fixed'>",
+        "<svg onload=alert(1)>",
+        "<base href='//example.org/'>",
+        "<form action='//example.org/'><input name=x>",
+        "<a href='data:text/html,x'>",
+    ],
+)
 def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
     """Even where the renderer let HTML through, what runs or lays traps would be taken out."""
     left = markdown._sanitise(html)
@@ -51,16 +62,19 @@ def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
         assert trap not in left
 
 
-@pytest.mark.parametrize(("link", "folder", "href"), [
-    ("references/a.md", "", "/skills/s/view/references/a.md"),
-    ("a b.md", "", None),  # no link at all in Markdown
-    ("<a b.md>", "", "/skills/s/view/a%20b.md"),
-    ("../scripts/run.py", "references", "/skills/s/view/scripts/run.py"),
-    ("../../other/SKILL.md", "", "../../other/SKILL.md"),  # not ours to resolve
-    ("#Steps", "", "#md-steps"),
-    ("https://example.org/x?y=1", "", "https://example.org/x?y=1"),
-    ("mailto:a@example.org", "", "mailto:a@example.org"),
-])
+@pytest.mark.parametrize(
+    ("link", "folder", "href"),
+    [
+        ("references/a.md", "", "/skills/s/view/references/a.md"),
+        ("a b.md", "", None),  # no link at all in Markdown
+        ("<a b.md>", "", "/skills/s/view/a%20b.md"),
+        ("../scripts/run.py", "references", "/skills/s/view/scripts/run.py"),
+        ("../../other/SKILL.md", "", "../../other/SKILL.md"),  # not ours to resolve
+        ("#Steps", "", "#md-steps"),
+        ("https://example.org/x?y=1", "", "https://example.org/x?y=1"),
+        ("mailto:a@example.org", "", "mailto:a@example.org"),
+    ],
+)
 def test_links_lead_to_the_pages_of_files(link: str, folder: str, href: str | None) -> None:
     """A relative link means a file of the skill, an anchor a heading of the text."""
     found = html(f"[x]({link})", folder)
@@ -113,18 +127,27 @@ def test_headings_alike_take_no_longer_than_others() -> None:
     rendered = markdown.render("# a\n" * 9_900, "", "/v/", "/f/", 0, seconds=5)
     assert time.process_time() - began < 4
     assert [block.html for block in rendered.blocks[:3]] == [
-        '<h3 id="md-a">a</h3>\n', '<h3 id="md-a-2">a</h3>\n', '<h3 id="md-a-3">a</h3>\n']
+        '<h3 id="md-a">a</h3>\n',
+        '<h3 id="md-a-2">a</h3>\n',
+        '<h3 id="md-a-3">a</h3>\n',
+    ]
     assert len({block.html for block in rendered.blocks}) == 9_900
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("a\u202eb", '<span class="unseen" title="right-to-left override">[U+202E]</span>'),
-    ("`a\u200bb`", '<code>a<span class="unseen" title="zero width space">[U+200B]</span>b</code>'),
-    ("# a\u2066", '[U+2066]</span></h3>'),
-    ('[x](https://a.example "b\u202ec>\u202e")', 'title="b[U+202E]c&gt;[U+202E]"'),
-    ("![a\u202eb](a.png)", 'alt="a[U+202E]b"'),
-    ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
-])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", '<span class="unseen" title="right-to-left override">[U+202E]</span>'),
+        (
+            "`a\u200bb`",
+            '<code>a<span class="unseen" title="zero width space">[U+200B]</span>b</code>',
+        ),
+        ("# a\u2066", "[U+2066]</span></h3>"),
+        ('[x](https://a.example "b\u202ec>\u202e")', 'title="b[U+202E]c&gt;[U+202E]"'),
+        ("![a\u202eb](a.png)", 'alt="a[U+202E]b"'),
+        ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
+    ],
+)
 def test_invisible_characters_are_shown(text: str, shown: str) -> None:
     """In running text with a mark, in attributes as code points; emoji stay in one piece."""
     found = html(text)

@@ -15,10 +15,22 @@ from catalog.record import FileEntry
 from catalog.site import headers
 from catalog.store import Store
 
-PAGES = ["/", "/skills", "/skills?q=words", "/skills?q=nothing-has-this", "/skills/word-count",
-         "/skills/word-count/view/SKILL.md", "/skills/word-count/view/scripts/run.py",
-         "/skills/word-count/view/scripts", "/skills/word-count/versions", "/findings",
-         "/findings/field-unknown", "/indexes", "/indexes/default", "/activity"]
+PAGES = [
+    "/",
+    "/skills",
+    "/skills?q=words",
+    "/skills?q=nothing-has-this",
+    "/skills/word-count",
+    "/skills/word-count/view/SKILL.md",
+    "/skills/word-count/view/scripts/run.py",
+    "/skills/word-count/view/scripts",
+    "/skills/word-count/versions",
+    "/findings",
+    "/findings/field-unknown",
+    "/indexes",
+    "/indexes/default",
+    "/activity",
+]
 
 
 class Links(HTMLParser):
@@ -31,8 +43,9 @@ class Links(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep the addresses of a tag."""
-        self.found += [value for name, value in attrs
-                       if name in {"href", "src", "action"} and value]
+        self.found += [
+            value for name, value in attrs if name in {"href", "src", "action"} and value
+        ]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -65,11 +78,19 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     assert len(seen) > 60
 
 
-@pytest.mark.parametrize("page", ["/skills/nobody", "/skills/nobody/view/SKILL.md",
-                                  "/skills/word-count/view/none.txt", "/findings/none",
-                                  "/skills/word-count/versions/19700101-000000",
-                                  "/skills/nobody/versions", "/indexes/none",
-                                  "/skills/%E4%BC%9A%FF"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/skills/nobody",
+        "/skills/nobody/view/SKILL.md",
+        "/skills/word-count/view/none.txt",
+        "/findings/none",
+        "/skills/word-count/versions/19700101-000000",
+        "/skills/nobody/versions",
+        "/indexes/none",
+        "/skills/%E4%BC%9A%FF",
+    ],
+)
 def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
     """With the way back, and without a detour."""
     found = site.ask("get", page)
@@ -79,10 +100,14 @@ def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
 
 def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
     """Rejected, shadowed, pending and removed skills have a page, too."""
-    for skill, said in [("broken", "It was rejected."), ("copying", "still changing"),
-                        ("gone", "Its folder is gone"),
-                        ("worse", "newest content of its folder was rejected"),
-                        ("secret", "disable-model-invocation"), ("zz-large", "Raise the budget")]:
+    for skill, said in [
+        ("broken", "It was rejected."),
+        ("copying", "still changing"),
+        ("gone", "Its folder is gone"),
+        ("worse", "newest content of its folder was rejected"),
+        ("secret", "disable-model-invocation"),
+        ("zz-large", "Raise the budget"),
+    ]:
         assert said in site.get(f"/skills/{skill}").text, skill
     rival = re.search(r'href="(/skills/dup\?row=\d+)"', site.get("/skills/dup").text)
     assert rival
@@ -108,8 +133,9 @@ def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
     assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
 
 
-def test_an_empty_catalog_says_how_to_fill_it(tmp_path: Path,
-                                              serve: Callable[[Path], Site]) -> None:
+def test_an_empty_catalog_says_how_to_fill_it(
+    tmp_path: Path, serve: Callable[[Path], Site]
+) -> None:
     """And a choice that leaves nothing leads back to all."""
     Store.open(tmp_path / "catalog.db").close()
     empty = serve(tmp_path / "catalog.db")
@@ -131,8 +157,11 @@ def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
     row = re.search(r"/skills/dup(\?row=\d+)", page)
     assert row
     shadowed = site.get(f"/skills/dup{row[1]}").text
-    parts = [link for link in Links(shadowed).found
-             if re.match(r"/skills/dup/(view|files|preview)", link)]
+    parts = [
+        link
+        for link in Links(shadowed).found
+        if re.match(r"/skills/dup/(view|files|preview)", link)
+    ]
     assert parts
     assert [link for link in parts if row[1] not in link] == []
     assert site.get(f"/skills/dup/preview{row[1]}").json()["root"] == ROOT
@@ -158,14 +187,17 @@ def test_chinese_is_found_and_shown(site: Site) -> None:
     assert "会议纪要" in site.get("/skills/会议纪要").text
 
 
-@pytest.mark.parametrize(("asked", "names"), [
-    ("", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
-    ("level=enterprise", {"dup"}),
-    ("tag=writing", {"word-count"}),
-    ("status=removed", {"gone"}),
-    ("page=2", set()),
-    ("page=99999999999999999999", {"word-count"}),
-])
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("level=enterprise", {"dup"}),
+        ("tag=writing", {"word-count"}),
+        ("status=removed", {"gone"}),
+        ("page=2", set()),
+        ("page=99999999999999999999", {"word-count"}),
+    ],
+)
 def test_the_list_can_be_narrowed(site: Site, asked: str, names: set[str]) -> None:
     """By status, level, plugin and tag; rubbish narrows nothing."""
     page = site.get(f"/skills?{asked}").text
@@ -177,8 +209,11 @@ def test_the_list_can_be_narrowed(site: Site, asked: str, names: set[str]) -> No
 def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
     """Line by line against the one before it."""
     store = Store.open(catalog)
-    store.apply([judged("word-count", "Counts words.", body="# Steps\n\nNew line.\n")],
-                trigger="event", at=NOON.replace(hour=13))
+    store.apply(
+        [judged("word-count", "Counts words.", body="# Steps\n\nNew line.\n")],
+        trigger="event",
+        at=NOON.replace(hour=13),
+    )
     store.close()
     page = site.get("/skills/word-count").text
     newest = re.search(r'href="(/skills/word-count/versions/[^"]+)"', page)
@@ -193,11 +228,16 @@ def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
 def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
     """Though not a byte of the file differs."""
     store = Store.open(catalog)
-    mode = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
-            FileEntry("scripts/run.py", 9, "1" * 64, 0o644, "script", True, "print(1)\n"))
+    mode = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry("scripts/run.py", 9, "1" * 64, 0o644, "script", True, "print(1)\n"),
+    )
     for hour, bits in ((13, 0o644), (14, 0o755)):
-        store.apply([judged("mode", files=(mode[0], mode[1]._replace(mode=bits)),
-                            digest=f"sha256:{hour}")], trigger="event", at=NOON.replace(hour=hour))
+        store.apply(
+            [judged("mode", files=(mode[0], mode[1]._replace(mode=bits)), digest=f"sha256:{hour}")],
+            trigger="event",
+            at=NOON.replace(hour=hour),
+        )
     store.close()
     newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)
     assert newest
@@ -207,17 +247,44 @@ def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
 def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
     """Names, descriptions, file names, findings and texts are words, whatever they hold."""
     evil = '"><script>alert(1)</script>'
-    files = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
-             FileEntry(f"{evil[:20]}.html", 9, "1" * 64, 0o644, "asset", True, evil))
+    files = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry(f"{evil[:20]}.html", 9, "1" * 64, 0o644, "asset", True, evil),
+    )
     store = Store.open(catalog)
-    store.apply([judged("evil", evil, name=evil, body=f"# {evil}\n", files=files, license=evil,
-                        tags=(evil,), author=evil, skill_id="evil", display_name=evil,
-                        findings=[WRONG.__class__(evil, "error", evil, evil, evil, path=evil,
-                                                  line=1)])], trigger="event", at=NOON)
+    store.apply(
+        [
+            judged(
+                "evil",
+                evil,
+                name=evil,
+                body=f"# {evil}\n",
+                files=files,
+                license=evil,
+                tags=(evil,),
+                author=evil,
+                skill_id="evil",
+                display_name=evil,
+                findings=[WRONG.__class__(evil, "error", evil, evil, evil, path=evil, line=1)],
+            )
+        ],
+        trigger="event",
+        at=NOON,
+    )
     store.close()
-    for page in ("/", "/skills", "/skills?q=alert", "/skills/evil", "/skills/evil/view/SKILL.md",
-                 f"/skills/evil/view/{quote(files[1].path, safe='')}", "/findings", "/activity",
-                 f"/findings/{quote(evil, safe='')}", "/indexes/default", "/catalog/skills"):
+    for page in (
+        "/",
+        "/skills",
+        "/skills?q=alert",
+        "/skills/evil",
+        "/skills/evil/view/SKILL.md",
+        f"/skills/evil/view/{quote(files[1].path, safe='')}",
+        "/findings",
+        "/activity",
+        f"/findings/{quote(evil, safe='')}",
+        "/indexes/default",
+        "/catalog/skills",
+    ):
         found = site.get(page)
         assert found.status_code == 200, page
         assert "<script>alert" not in found.text, page
@@ -227,28 +294,61 @@ SLY = "a\u202eb\u200bc"
 """A right-to-left override and a zero width space."""
 
 
-@pytest.mark.parametrize("page", [
-    "/", "/skills", "/skills?q=harmless", "/skills?tag=" + quote(SLY), "/skills/sly",
-    "/skills/sly/view/SKILL.md", "/skills/sly/view/" + quote(SLY + ".md"), "/skills/sly/versions",
-    "/skills/sly/versions/{version}", "/findings", "/findings/" + quote(SLY), "/activity",
-    "/indexes/default", "/catalog/skills?skill_id=sly", "/catalog/skills/{row}",
-    "/catalog/skills?_facet=author&_search=harmless", "/catalog/findings", "/skills/" + quote(SLY),
-    "/skills/sly/view/none" + quote(SLY),
-])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/",
+        "/skills",
+        "/skills?q=harmless",
+        "/skills?tag=" + quote(SLY),
+        "/skills/sly",
+        "/skills/sly/view/SKILL.md",
+        "/skills/sly/view/" + quote(SLY + ".md"),
+        "/skills/sly/versions",
+        "/skills/sly/versions/{version}",
+        "/findings",
+        "/findings/" + quote(SLY),
+        "/activity",
+        "/indexes/default",
+        "/catalog/skills?skill_id=sly",
+        "/catalog/skills/{row}",
+        "/catalog/skills?_facet=author&_search=harmless",
+        "/catalog/findings",
+        "/skills/" + quote(SLY),
+        "/skills/sly/view/none" + quote(SLY),
+    ],
+)
 def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: str) -> None:
     """In titles, names, snippets, Markdown, file trees, cells and attributes alike."""
-    files = (FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
-             FileEntry(f"{SLY}.md", 9, "1" * 64, 0o644, "asset", True, SLY))
+    files = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry(f"{SLY}.md", 9, "1" * 64, 0o644, "asset", True, SLY),
+    )
     store = Store.open(catalog)
-    store.apply([judged("sly", f"Harmless {SLY}", name=SLY, body=f"# {SLY}\n\n`{SLY}`\n",
-                        files=files, license=SLY, tags=(SLY,), author=SLY, skill_id="sly",
-                        display_name=SLY, priority=0.9, findings=[WRONG.__class__(
-                            SLY, "error", SLY, SLY, SLY, path=SLY, line=1)])],
-                trigger="event", at=NOON)
+    store.apply(
+        [
+            judged(
+                "sly",
+                f"Harmless {SLY}",
+                name=SLY,
+                body=f"# {SLY}\n\n`{SLY}`\n",
+                files=files,
+                license=SLY,
+                tags=(SLY,),
+                author=SLY,
+                skill_id="sly",
+                display_name=SLY,
+                priority=0.9,
+                findings=[WRONG.__class__(SLY, "error", SLY, SLY, SLY, path=SLY, line=1)],
+            )
+        ],
+        trigger="event",
+        at=NOON,
+    )
     publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
     store.close()
-    row, = site.rows("skills", skill_id="sly", _col="skill_id")
-    version, = site.rows("versions", skill_id="sly")
+    (row,) = site.rows("skills", skill_id="sly", _col="skill_id")
+    (version,) = site.rows("versions", skill_id="sly")
     found = site.get(page.format(row=row["id"], version=version["version"])).text
     values = "".join(re.findall(r'(?:value|data-copy)="[^"]*"', found))  # to be sent or pasted
     shown = re.sub(r'(?:value|data-copy)="[^"]*"', "", found)

@@ -118,8 +118,12 @@ def test_the_child_dies_with_its_parent(catalog: Path) -> None:
         f"site = SiteProcess(Path({str(catalog)!r}), '127.0.0.1', {port})\n"
         "site.start(); print(site.pid, flush=True); site.wait()"
     )
-    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
-                              env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
     with parent:
         assert parent.stdout
         pid = int(parent.stdout.readline())
@@ -183,7 +187,12 @@ def test_a_child_that_does_not_stay_up_gets_ever_longer_pauses(
     assert "The site ended with code 3; starting it again in 1 s" in caplog.messages
     assert len(caplog.messages) == 4
     assert tries(sickly, [20, 28, 29, 45, 46, 78, 79, 138.9, 139, 140, 200]) == [
-        28, 45, 78, 139, 200]
+        28,
+        45,
+        78,
+        139,
+        200,
+    ]
 
 
 def test_a_child_that_ran_for_long_is_trusted_again(child: SiteProcess) -> None:
@@ -216,8 +225,12 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
     ("content", "error", "complaint"),
     [
         pytest.param(None, NotInCatalog, "There is no catalog at .* yet", id="missing"),
-        pytest.param(b"no database, but long enough to be read as one" * 20, CatalogUnusable,
-                     "cannot be read", id="no database"),
+        pytest.param(
+            b"no database, but long enough to be read as one" * 20,
+            CatalogUnusable,
+            "cannot be read",
+            id="no database",
+        ),
         pytest.param(b"", CatalogUnusable, "cannot be read", id="empty"),
     ],
 )
@@ -237,9 +250,13 @@ def test_without_a_catalog_there_is_no_site(
 
 def test_the_command_says_in_one_line_why_it_cannot_serve(tmp_path: Path) -> None:
     """`python -m catalog.site` ends with code 1 and a sentence, not a traceback."""
-    done = subprocess.run([sys.executable, "-m", "catalog.site", str(tmp_path / "none.db")],
-                          capture_output=True, text=True, check=False,
-                          env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+    done = subprocess.run(
+        [sys.executable, "-m", "catalog.site", str(tmp_path / "none.db")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
     assert done.returncode == 1
     assert re.fullmatch(r"There is no catalog at .*none.db yet\. .*\n", done.stderr)
 
@@ -285,22 +302,35 @@ def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
     """And ends in order when it is told to."""
     port = free_port()
     command = subprocess.Popen(
-        [Path(sys.executable).with_name("skilldrop"), "--data", catalog.parent,
-         "serve", "--port", str(port)], stderr=subprocess.PIPE, text=True)
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--data",
+            catalog.parent,
+            "serve",
+            "--port",
+            str(port),
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
     def answers() -> bool:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with suppress(httpx.ConnectError):
-                return httpx.get(f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False
-                                 ).status_code == 200
+                return (
+                    httpx.get(
+                        f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False
+                    ).status_code
+                    == 200
+                )
             time.sleep(0.02)
         return False
 
     with command:
         try:
             assert answers()
-            child, = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+            (child,) = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
             os.kill(int(child), signal.SIGKILL)
             assert ended(int(child), PATIENCE)
             assert answers()
@@ -347,8 +377,9 @@ def test_a_site_whose_threads_all_hang_is_replaced(
         assert child.trouble is None
         for _ in range(server.SETTINGS["num_sql_threads"]):
             with suppress(httpx.ReadTimeout):
-                httpx.get(f"{child.url}catalog.json", params={"sql": HANGS}, timeout=0.1,
-                          trust_env=False)
+                httpx.get(
+                    f"{child.url}catalog.json", params={"sql": HANGS}, timeout=0.1, trust_env=False
+                )
         pid = child.pid
         watched_until(child, lambda: child.trouble)
         assert child.trouble == "The site does not answer; it is being replaced."

@@ -38,8 +38,11 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.so
     monkeypatch.setattr(protocol, "READING_SECONDS", 0.3)
     monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 5)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(
-        application, http=protocol.BoundedProtocol, lifespan="off", log_level="critical"))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            application, http=protocol.BoundedProtocol, lifespan="off", log_level="critical"
+        )
+    )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     opened = []
@@ -67,13 +70,19 @@ def received(connection: socket.socket) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.parametrize(("sent", "status"), [
-    (b"", b"408"), (b"GET / HT", b"408"), (b"GET / HTTP/1.1\r\nHost: a\r\nX-", b"408"),
-    (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf", b""),
-    (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha", b""),
-])
-def test_half_a_request_ends(connect: Callable[..., socket.socket], sent: bytes,
-                             status: bytes) -> None:
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", b"408"),
+        (b"GET / HT", b"408"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX-", b"408"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf", b""),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha", b""),
+    ],
+)
+def test_half_a_request_ends(
+    connect: Callable[..., socket.socket], sent: bytes, status: bytes
+) -> None:
     """Head or body: what does not come in time is waited for no longer."""
     assert received(connect(sent))[9:12] == status
 

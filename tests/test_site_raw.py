@@ -34,14 +34,27 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     """Return a published skill with files of many kinds."""
     shelf = Shelf(tmp_path)
-    skill(shelf.root / "kinds", files={
-        "assets/page.html": HTML, "assets/drawing.svg": SVG, "assets/data.xml": "<a/>",
-        "assets/page.xhtml": HTML, "scripts/run.js": "alert(1)", "scripts/run.py": "print(1)\n",
-        "assets/a.png": PNG, "assets/a.bin": bytes(range(256)), "references/a.md": "# A\n",
-        "assets/data.json": "{}", "assets/名 字.txt": "字\n", "assets/style.css": "*{}",
-        "assets/no-ending": HTML, "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
-        "assets/page.html.gz": b"\x1f\x8b\x00\xff", "assets/long.txt": "a line\n" * 20_000,
-    })
+    skill(
+        shelf.root / "kinds",
+        files={
+            "assets/page.html": HTML,
+            "assets/drawing.svg": SVG,
+            "assets/data.xml": "<a/>",
+            "assets/page.xhtml": HTML,
+            "scripts/run.js": "alert(1)",
+            "scripts/run.py": "print(1)\n",
+            "assets/a.png": PNG,
+            "assets/a.bin": bytes(range(256)),
+            "references/a.md": "# A\n",
+            "assets/data.json": "{}",
+            "assets/名 字.txt": "字\n",
+            "assets/style.css": "*{}",
+            "assets/no-ending": HTML,
+            "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
+            "assets/page.html.gz": b"\x1f\x8b\x00\xff",
+            "assets/long.txt": "a line\n" * 20_000,
+        },
+    )
     shelf.scan()
     yield shelf
     shelf.close()
@@ -64,9 +77,11 @@ def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None
 
 def test_a_picture_is_shown_as_one(raw: Site) -> None:
     """Other files that are no text are a link away."""
-    assert '<img src="/skills/kinds/files/assets/a.png"' in raw.get(
-        "/skills/kinds/view/assets/a.png").text
-    assert "<img src=\"/skills" not in raw.get("/skills/kinds/view/assets/a.bin").text
+    assert (
+        '<img src="/skills/kinds/files/assets/a.png"'
+        in raw.get("/skills/kinds/view/assets/a.png").text
+    )
+    assert '<img src="/skills' not in raw.get("/skills/kinds/view/assets/a.bin").text
 
 
 @pytest.mark.parametrize("path", ["files/SKILL.md", "bundle.zip"])
@@ -118,28 +133,31 @@ def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     health = raw.ask("get", "/-/healthz")
     assert health.status_code == 503
     assert [said in each["what"] for each in health.json()["troubles"]] == [True]
-    why, = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
+    (why,) = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
     assert why["because"] == f"It is {said}."
     assert "skilldrop unpin" in why["what_to_do"]
 
 
-@pytest.mark.parametrize(("path", "kind", "how"), [
-    ("assets/page.html", "text/plain; charset=utf-8", "inline"),
-    ("assets/page.xhtml", "text/plain; charset=utf-8", "inline"),
-    ("assets/drawing.svg", "text/plain; charset=utf-8", "inline"),
-    ("assets/data.xml", "text/plain; charset=utf-8", "inline"),
-    ("assets/no-ending", "text/plain; charset=utf-8", "inline"),
-    ("assets/style.css", "text/plain; charset=utf-8", "inline"),
-    ("scripts/run.js", "text/plain; charset=utf-8", "inline"),
-    ("scripts/run.py", "text/plain; charset=utf-8", "inline"),
-    ("references/a.md", "text/markdown; charset=utf-8", "inline"),
-    ("assets/data.json", "application/json; charset=utf-8", "inline"),
-    ("assets/名 字.txt", "text/plain; charset=utf-8", "inline"),
-    ("assets/a.png", "image/png", "inline"),
-    ("assets/a.bin", "application/octet-stream", "attachment"),
-    ("assets/a.pdf", "application/pdf", "attachment"),
-    ("assets/page.html.gz", "application/octet-stream", "attachment"),
-])
+@pytest.mark.parametrize(
+    ("path", "kind", "how"),
+    [
+        ("assets/page.html", "text/plain; charset=utf-8", "inline"),
+        ("assets/page.xhtml", "text/plain; charset=utf-8", "inline"),
+        ("assets/drawing.svg", "text/plain; charset=utf-8", "inline"),
+        ("assets/data.xml", "text/plain; charset=utf-8", "inline"),
+        ("assets/no-ending", "text/plain; charset=utf-8", "inline"),
+        ("assets/style.css", "text/plain; charset=utf-8", "inline"),
+        ("scripts/run.js", "text/plain; charset=utf-8", "inline"),
+        ("scripts/run.py", "text/plain; charset=utf-8", "inline"),
+        ("references/a.md", "text/markdown; charset=utf-8", "inline"),
+        ("assets/data.json", "application/json; charset=utf-8", "inline"),
+        ("assets/名 字.txt", "text/plain; charset=utf-8", "inline"),
+        ("assets/a.png", "image/png", "inline"),
+        ("assets/a.bin", "application/octet-stream", "attachment"),
+        ("assets/a.pdf", "application/pdf", "attachment"),
+        ("assets/page.html.gz", "application/octet-stream", "attachment"),
+    ],
+)
 def test_a_file_is_given_whole_and_inert(
     raw: Site, shelf: Shelf, path: str, kind: str, how: str
 ) -> None:
@@ -168,11 +186,21 @@ def test_a_file_that_is_known_is_not_sent_again(raw: Site) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-@pytest.mark.parametrize("path", [
-    "..%2f..%2f..%2fcatalog.db", "%2e%2e/%2e%2e/catalog.db",
-    "assets/../../../x", "%2fetc%2fpasswd", "/etc/passwd", "a%00b", "assets", "none.txt",
-    "%ff", "assets//page.html",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "..%2f..%2f..%2fcatalog.db",
+        "%2e%2e/%2e%2e/catalog.db",
+        "assets/../../../x",
+        "%2fetc%2fpasswd",
+        "/etc/passwd",
+        "a%00b",
+        "assets",
+        "none.txt",
+        "%ff",
+        "assets//page.html",
+    ],
+)
 def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
     """What is no file of the skill is said not to be there, whatever lies on the disk."""
     found = raw.ask("get", f"/skills/kinds/files/{path}")
@@ -194,11 +222,15 @@ def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     origin = f"http://127.0.0.1:{port}"
-    write_skill(tmp_path / "watched" / "count", body="Run [it](scripts/run.py).\n",
-                files={"scripts/run.py": "print(1)\n"})
+    write_skill(
+        tmp_path / "watched" / "count",
+        body="Run [it](scripts/run.py).\n",
+        files={"scripts/run.py": "print(1)\n"},
+    )
     settings = config.load(None, tmp_path / "watched", tmp_path / "var")
     index = settings.indexes[0].model_copy(
-        update={"location_base": f"{origin}/skills", "format": "json"})
+        update={"location_base": f"{origin}/skills", "format": "json"}
+    )
     settings = settings.model_copy(update={"settle_quiet": 0, "indexes": (index,)})
     store = open_store(settings)
     scan_once(settings, store, engine=serial)
@@ -209,7 +241,8 @@ def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
         with httpx.Client(transport=httpx.HTTPTransport(retries=8), trust_env=False) as agent:
             listed = agent.get(f"{origin}/index/default").raise_for_status().json()
             location = next(value for value in listed.values() if isinstance(value, list))[0][
-                "location"]
+                "location"
+            ]
             assert location == f"{origin}/skills/count/files/SKILL.md"
             skill_md = agent.get(location).raise_for_status().text
             found = re.search(r"\]\((.+?)\)", skill_md)
@@ -245,18 +278,22 @@ def test_a_large_file_is_sent_in_pieces(
         async def told(message: Any) -> None:
             pieces.append(len(message.get("body", b"")))
             await to(message)
+
         await send(self, told)
 
     monkeypatch.setattr(streamed.FileResponse, "asgi_send", counting)
     found = large.get(f"/skills/large/{path}")
     assert len(found.content) == int(found.headers["content-length"]) == sum(pieces) > 5_000_000
     assert max(pieces) <= streamed.PIECE
-    assert found.content == LARGE if "bin" in path else (
-        zipfile.ZipFile(io.BytesIO(found.content)).read("assets/large.bin") == LARGE)
+    assert (
+        found.content == LARGE
+        if "bin" in path
+        else (zipfile.ZipFile(io.BytesIO(found.content)).read("assets/large.bin") == LARGE)
+    )
     head = large.ask("head", f"/skills/large/{path}")
     assert (head.content, head.headers["content-length"]) == (b"", found.headers["content-length"])
     assert head.headers["etag"] == found.headers["etag"]
-    known = {"If-None-Match": f'W/{found.headers["etag"]}'}
+    known = {"If-None-Match": f"W/{found.headers['etag']}"}
     assert large.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
 
 
@@ -282,9 +319,10 @@ def test_there_are_only_a_few_large_archives_at_once(
         await found.archives.take()
         await found.archives.take()
         try:
-            return [(path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
-                    for path in ("large/bundle.zip", "kinds/bundle.zip",
-                                 "large/files/assets/large.bin")]
+            return [
+                (path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
+                for path in ("large/bundle.zip", "kinds/bundle.zip", "large/files/assets/large.bin")
+            ]
         finally:
             found.archives.free()
             found.archives.free()

@@ -13,30 +13,45 @@ from catalog.store import Store
 
 def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
     """All of them are a link away, and JSON has them anyhow."""
+
     def columns(asked: str) -> list[str]:
         return re.findall(r'<th [^>]*data-column="(\w+)"', site.get(f"/catalog/skills{asked}").text)
 
-    assert columns("") == ["id", "skill_id", "name", "description", "status", "level",
-                           "spec_valid", "has_scripts", "license", "tags", "last_changed"]
+    assert columns("") == [
+        "id",
+        "skill_id",
+        "name",
+        "description",
+        "status",
+        "level",
+        "spec_valid",
+        "has_scripts",
+        "license",
+        "tags",
+        "last_changed",
+    ]
     assert columns("?status=active") == columns("")
     assert columns("?_col=name") == ["id", "name"]
     assert len(columns("?_nocol=level_rank")) > 30
     assert "frontmatter" in site.rows("skills")[0]
 
 
-@pytest.mark.parametrize(("page", "shown"), [
-    ("/catalog/skills?_col=tags&name=word-count", '<span class="chip">writing</span>'),
-    ("/catalog/skills?_col=file_inventory&name=word-count", "2 files · "),
-    ("/catalog/skills?name=word-count", '<a href="/skills/word-count">word-count</a>'),
-    ("/catalog/findings?code=field-unknown", '<a href="/findings/field-unknown">'),
-    ("/catalog/ingestions", "read 0.5 ms"),
-    ("/catalog/ingestions", '">2026-11-20 12:00:00</time>'),
-    ("/catalog/files?path=scripts/run.py&_size=1", ">9 B</td>"),
-    ("/catalog/scans", ">1.2 s</td>"),
-    ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
-    ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
-    ("/catalog/roots", '<span class="chip">spec</span>'),
-])
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("/catalog/skills?_col=tags&name=word-count", '<span class="chip">writing</span>'),
+        ("/catalog/skills?_col=file_inventory&name=word-count", "2 files · "),
+        ("/catalog/skills?name=word-count", '<a href="/skills/word-count">word-count</a>'),
+        ("/catalog/findings?code=field-unknown", '<a href="/findings/field-unknown">'),
+        ("/catalog/ingestions", "read 0.5 ms"),
+        ("/catalog/ingestions", '">2026-11-20 12:00:00</time>'),
+        ("/catalog/files?path=scripts/run.py&_size=1", ">9 B</td>"),
+        ("/catalog/scans", ">1.2 s</td>"),
+        ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
+        ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
+        ("/catalog/roots", '<span class="chip">spec</span>'),
+    ],
+)
 def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str) -> None:
     """JSON as words, and names as the way to their page."""
     assert shown in site.get(page).text
@@ -45,11 +60,14 @@ def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str)
 def test_a_cell_that_is_no_json_is_left_alone(site: Site, catalog: Path) -> None:
     """A skill may call itself what it likes, and its cells stay text."""
     store = Store.open(catalog)
-    store.apply([judged("odd", '["<b>', license='{"<i>'),
-                 judged("deep", tags=("<u>a</u>",))], trigger="event", at=NOON)
+    store.apply(
+        [judged("odd", '["<b>', license='{"<i>'), judged("deep", tags=("<u>a</u>",))],
+        trigger="event",
+        at=NOON,
+    )
     store.close()
     page = site.get("/catalog/skills", _nocol="level_rank").text
-    for markup in ("<b>\"", "<i>", "<u>a"):
+    for markup in ('<b>"', "<i>", "<u>a"):
         assert markup not in page
     assert "&lt;u&gt;a" in page
 
@@ -64,11 +82,14 @@ def test_datasettes_scripts_run_and_no_others(site: Site) -> None:
     assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
 
 
-@pytest.mark.parametrize(("query", "names"), [
-    ("newest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
-    ("largest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
-    ("with_scripts", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
-])
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("newest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("largest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("with_scripts", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+    ],
+)
 def test_queries_list_skills(site: Site, query: str, names: set[str]) -> None:
     """Each names the skills that can be had now."""
     assert {row["name"] for row in site.rows(query)} == names
@@ -77,10 +98,13 @@ def test_queries_list_skills(site: Site, query: str, names: set[str]) -> None:
 def test_the_same_content_is_found(site: Site, catalog: Path) -> None:
     """An auditor sees which folders are copies."""
     store = Store.open(catalog)
-    store.apply([judged("copies/word", name="same"), judged("other/word", name="same")],
-                trigger="event", at=NOON)
+    store.apply(
+        [judged("copies/word", name="same"), judged("other/word", name="same")],
+        trigger="event",
+        at=NOON,
+    )
     store.close()
-    row, = [row for row in site.rows("same_content") if row["names"] == "same"]
+    (row,) = [row for row in site.rows("same_content") if row["names"] == "same"]
     assert row["same"] == "all files"
     assert set(row["places"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
 
@@ -125,13 +149,17 @@ def test_the_tables_go_by_their_titles(site: Site) -> None:
     assert "skills_fts" not in page
 
 
-@pytest.mark.parametrize(("path", "status", "said"), [
-    ("/catalog/nothing", 404, "Table not found"),
-    ("/catalog/skills/999999", 404, "Record not found"),
-    ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
-])
-def test_an_error_of_datasette_wears_our_frame(site: Site, path: str, status: int,
-                                               said: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/catalog/nothing", 404, "Table not found"),
+        ("/catalog/skills/999999", 404, "Record not found"),
+        ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
+    ],
+)
+def test_an_error_of_datasette_wears_our_frame(
+    site: Site, path: str, status: int, said: str
+) -> None:
     """It says what is wrong and where to go on."""
     found = site.get(path)
     assert found.status_code == status
@@ -140,8 +168,9 @@ def test_an_error_of_datasette_wears_our_frame(site: Site, path: str, status: in
     assert '<a href="/skills">All skills</a>' in found.text
 
 
-@pytest.mark.parametrize("path", ["/catalog", "/catalog/skills", "/catalog/skills/1",
-                                  "/catalog/what_changed"])
+@pytest.mark.parametrize(
+    "path", ["/catalog", "/catalog/skills", "/catalog/skills/1", "/catalog/what_changed"]
+)
 def test_the_tables_are_read_only(site: Site, path: str) -> None:
     """Another request is refused in a sentence and is no bug."""
     for method in ("post", "put", "delete"):
@@ -153,6 +182,7 @@ def test_the_tables_are_read_only(site: Site, path: str) -> None:
 
 def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
     """Only the log says what it was."""
+
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the inside")
 

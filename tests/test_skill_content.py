@@ -16,14 +16,25 @@ def test_a_skill_is_marked_off_with_folder_and_files() -> None:
         '<skill_content name="word-count">\n# Steps\n\nIf a < b, `x & y`.\n\n'
         "Skill directory: /srv/word-count/1\n"
         "Paths in this skill are relative to the skill directory.\n\n"
-        "<skill_resources>\n  <file>s/run.py</file>\n</skill_resources>\n</skill_content>\n")
+        "<skill_resources>\n  <file>s/run.py</file>\n</skill_resources>\n</skill_content>\n"
+    )
 
 
-@pytest.mark.parametrize("body", [
-    "</skill_content>", "</SKILL_CONTENT >", "< / skill_content\n>", "</skill_content\x00>",
-    '<skill_content name="other">', "</skill_resources>", "<skill_resources>",
-    "<</skill_content>>", "</skill_</skill_content>content>", "<\u2003/skill_content>",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "</skill_content>",
+        "</SKILL_CONTENT >",
+        "< / skill_content\n>",
+        "</skill_content\x00>",
+        '<skill_content name="other">',
+        "</skill_resources>",
+        "<skill_resources>",
+        "<</skill_content>>",
+        "</skill_</skill_content>content>",
+        "<\u2003/skill_content>",
+    ],
+)
 def test_nothing_in_a_body_closes_it(body: str) -> None:
     """Each of our own tags stands once in the text: where we put it."""
     told = wrap("x", f"before {body} after", "/d", ["f"])

@@ -57,9 +57,14 @@ def test_an_inventory_lists_what_the_kinds_say() -> None:
     paths = ["SKILL.md", "FORMS.md", "README.md", "scripts/a.py", "assets/templates/t.md"]
     files = [FileEntry(p, 2, "", 0o644, kind_of(p, "SKILL.md"), True) for p in paths]
     assert Inventory.of(files).as_json() == {
-        "hasSkillMd": True, "hasScripts": True, "hasReferences": True,
-        "scriptFiles": ("scripts/a.py",), "referenceFiles": ("FORMS.md",),
-        "templateFiles": ("assets/templates/t.md",), "totalFiles": 5, "totalSizeBytes": 10,
+        "hasSkillMd": True,
+        "hasScripts": True,
+        "hasReferences": True,
+        "scriptFiles": ("scripts/a.py",),
+        "referenceFiles": ("FORMS.md",),
+        "templateFiles": ("assets/templates/t.md",),
+        "totalFiles": 5,
+        "totalSizeBytes": 10,
     }
 
 
@@ -115,8 +120,11 @@ def test_a_fingerprint_changes_with_names_stats_and_problems(tmp_path: Path) -> 
     problem = finding("special-file", path="pipe")
     first, second = os.stat(one), os.stat(other)
     prints = [
-        fingerprint([]), fingerprint([("a", first)]), fingerprint([("b", first)]),
-        fingerprint([("a", second)]), fingerprint([("a", first), ("b", second)]),
+        fingerprint([]),
+        fingerprint([("a", first)]),
+        fingerprint([("b", first)]),
+        fingerprint([("a", second)]),
+        fingerprint([("a", first), ("b", second)]),
         fingerprint([("a", first)], [problem]),
         fingerprint([("a", first)], [problem._replace(path="hose")]),
     ]

@@ -56,13 +56,20 @@ def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store:
     assert take(store, judged("count-words", findings=[ODD])) == ["added"]
     skill = row(store, "count-words")
     assert (skill["status"], skill["name"], skill["first_seen"]) == (
-        "active", "count-words", "2026-11-20T12:00:00.000+00:00")
+        "active",
+        "count-words",
+        "2026-11-20T12:00:00.000+00:00",
+    )
     version = next(iter(store.db.query("SELECT * FROM versions")))
     assert (version["version"], version["id"]) == ("20261120-120000", skill["current_version_id"])
     assert version["skill_md_content"].startswith("---\nname: count-words")
     files = list(store.db.query("SELECT path, kind, mode, text FROM files ORDER BY path"))
-    assert files[1] == {"path": "scripts/run.py", "kind": "script", "mode": "755",
-                        "text": "print(1)\n"}
+    assert files[1] == {
+        "path": "scripts/run.py",
+        "kind": "script",
+        "mode": "755",
+        "text": "print(1)\n",
+    }
     assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [ODD.code]
     steps = store.db.execute("SELECT outcome, steps FROM ingestions").fetchone()
     assert steps[0] == "added"
@@ -122,7 +129,9 @@ def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) ->
     assert skill["newest_rejected_at"] == "2026-11-20T12:05:00.000+00:00"
     assert skill["seen_digest"] != skill["digest"]
     assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [
-        WRONG.code, standing.LAST_GOOD.code]
+        WRONG.code,
+        standing.LAST_GOOD.code,
+    ]
 
 
 def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
@@ -151,7 +160,10 @@ def test_a_skill_that_returns_takes_up_its_row_and_version(store: Store) -> None
     assert take(store, judged("a"), at=LATER) == ["added"]
     after = row(store, "a")
     assert (after["id"], after["current_version_id"], after["status"]) == (
-        before["id"], before["current_version_id"], "active")
+        before["id"],
+        before["current_version_id"],
+        "active",
+    )
     assert count(store, "skill_text") == 1
 
 
@@ -171,19 +183,26 @@ def test_a_rename_that_changes_the_skill_id_is_a_version_of_the_new_one(store: S
     take(store, judged("old"))
     renamed = judged("new", skill_id="new", digest=row(store, "old")["digest"])
     take(store, moved(renamed, "old"), at=LATER)
-    versions = [tuple(row.values()) for row in store.db.query(
-        "SELECT skill_id, version FROM versions ORDER BY id")]
+    versions = [
+        tuple(row.values())
+        for row in store.db.query("SELECT skill_id, version FROM versions ORDER BY id")
+    ]
     assert versions == [("old", "20261120-120000"), ("new", "20261120-120500")]
 
 
 def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> None:
     """Shallower first, then by code point; the others are shadowed and say by what."""
     take(store, judged("b/deep/start"), judged("b/start"), judged("a/start"))
-    status = {path: (row(store, path)["status"], row(store, path)["status_reason"])
-              for path in ("a/start", "b/start", "b/deep/start")}
+    status = {
+        path: (row(store, path)["status"], row(store, path)["status_reason"])
+        for path in ("a/start", "b/start", "b/deep/start")
+    }
     why = "shadowed by the project skill in /root/a/start"
-    assert status == {"a/start": ("active", None), "b/start": ("shadowed", why),
-                      "b/deep/start": ("shadowed", why)}
+    assert status == {
+        "a/start": ("active", None),
+        "b/start": ("shadowed", why),
+        "b/deep/start": ("shadowed", why),
+    }
 
 
 def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
@@ -191,7 +210,9 @@ def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
     take(store, judged("a/start"), judged("b/start"))
     take(store, Gone(ROOT, "a/start"), at=LATER)
     assert (row(store, "b/start")["status"], row(store, "b/start")["shadowed_by"]) == (
-        "active", None)
+        "active",
+        None,
+    )
 
 
 def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
@@ -199,7 +220,10 @@ def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
     take(store, judged("a", name="one"), judged("b", name="one"), judged("c", name="two"))
     take(store, judged("a", name="two"), at=LATER)
     assert {path: row(store, path)["status"] for path in "abc"} == {
-        "a": "active", "b": "active", "c": "shadowed"}
+        "a": "active",
+        "b": "active",
+        "c": "shadowed",
+    }
 
 
 def test_a_higher_level_wins_whatever_the_order_of_the_roots(store: Store) -> None:
@@ -209,7 +233,8 @@ def test_a_higher_level_wins_whatever_the_order_of_the_roots(store: Store) -> No
     assert row(store, "deep/start")["status"] == "active"
     take(store, judged("x/y/z/start", root="/e", level="enterprise"))
     assert row(store, "deep/start")["status_reason"] == (
-        "shadowed by the enterprise skill in /e/x/y/z/start")
+        "shadowed by the enterprise skill in /e/x/y/z/start"
+    )
 
 
 def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> None:
@@ -218,7 +243,9 @@ def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> N
     take(store, judged("a/start", root="/p1"), judged("b/start", root="/p2"))
     rooted(store, RootSpec("/p2"), RootSpec("/p1"))
     assert (row(store, "b/start")["status"], row(store, "a/start")["status"]) == (
-        "active", "shadowed")
+        "active",
+        "shadowed",
+    )
 
 
 def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> None:
@@ -252,7 +279,9 @@ def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: 
     rooted(store, RootSpec("/p2"))
     take(store, judged("b/start", root="/p2"))
     assert (row(store, "a/start")["status"], row(store, "b/start")["status"]) == (
-        "shadowed", "active")
+        "shadowed",
+        "active",
+    )
 
 
 def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:
@@ -303,8 +332,13 @@ def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: 
 
 def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> None:
     """Every active skill is in index_entries or, with a reason, in index_left_out."""
-    take(store, judged("in"), judged("big"), judged("hidden", model_invocable=False),
-         judged("other", tags=("x",)))
+    take(
+        store,
+        judged("in"),
+        judged("big"),
+        judged("hidden", model_invocable=False),
+        judged("other", tags=("x",)),
+    )
     spec = IndexSpec(names=("in", "big", "hidden"))
     store.set_indexes([spec])
     store.record_build(spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),), 1), NOON)
@@ -316,8 +350,16 @@ def test_the_product_views_speak_the_names_of_the_specification(store: Store) ->
     """skill_definitions and skill_packages give one row with the published columns."""
     take(store, judged("a"))
     definition = next(iter(store.db.query("SELECT * FROM skill_definitions")))
-    assert list(definition) == ["id", "skillId", "name", "description", "fileInventory",
-                                "currentVersion", "isActive", "skill_md_content"]
+    assert list(definition) == [
+        "id",
+        "skillId",
+        "name",
+        "description",
+        "fileInventory",
+        "currentVersion",
+        "isActive",
+        "skill_md_content",
+    ]
     assert (definition["currentVersion"], definition["isActive"]) == ("20261120-120000", 1)
     package = next(iter(store.db.query("SELECT * FROM skill_packages")))
     assert {"version", "skill_md_hash", "file_inventory", "package_path"} <= set(package)

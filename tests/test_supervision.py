@@ -109,9 +109,7 @@ def test_a_deaf_directory_is_believed_when_it_is_seen_twice(
     assert supervised.check_all_heard(3.0) is None
 
 
-def test_attempts_in_vain_become_rarer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attempts_in_vain_become_rarer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each listens to the whole tree anew, which costs something."""
 
     def refuse(*_: object) -> None:
@@ -149,8 +147,9 @@ def test_a_root_on_a_network_is_polled_and_the_others_are_listened_to(
     remote, local = tmp_path / "remote", tmp_path / "local"
     remote.mkdir()
     local.mkdir()
-    monkeypatch.setattr(supervision, "network_type",
-                        lambda path: "nfs4" if path == str(remote) else None)
+    monkeypatch.setattr(
+        supervision, "network_type", lambda path: "nfs4" if path == str(remote) else None
+    )
     heard: list[str] = []
     made = Supervision([str(remote), str(local)], heard.append, poll_every=10.0, depth=32)
     turn = made.begin(0.0)

@@ -77,8 +77,9 @@ def test_a_body_is_found_where_it_stands(tmp_path: Path, body: str, line_end: st
     skill_md = f"---\nname: á\n---\n\n{body}\n\n".replace("\n", line_end)
     assert body_of(skill_md, len(body)).text == body
     store = rooted(Store.open(tmp_path / "catalog.db"))
-    store.apply([judged("a", skill_md_content=skill_md, body_chars=len(body))],
-                trigger="command", at=NOON)
+    store.apply(
+        [judged("a", skill_md_content=skill_md, body_chars=len(body))], trigger="command", at=NOON
+    )
     assert store.db.execute("SELECT body FROM searched_texts").fetchall() == [(body,)]
     check(store)
     store.close()
@@ -89,26 +90,63 @@ def test_an_older_catalog_is_searched_as_before(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     db = Database(connect(path))
     migrations.apply(db, stop_before="m016_bodies_once")
-    db["roots"].insert({"path": ROOT, "level": "project", "position": 0, "acceptance": "lenient",
-                        "profiles": "[]", "judged_by": "rules-1"})
+    db["roots"].insert(
+        {
+            "path": ROOT,
+            "level": "project",
+            "position": 0,
+            "acceptance": "lenient",
+            "profiles": "[]",
+            "judged_by": "rules-1",
+        }
+    )
     for number, body in enumerate(BODIES, start=1):
         skill_md = f"---\nname: s{number}\n---\n{body}\n".replace("\n", "\r\n")
-        db["skills"].insert({
-            "id": number, "skill_id": f"s{number}", "name": f"s{number}", "status": "active",
-            "level": "project", "root": ROOT, "path": f"s{number}", "first_seen": "",
-            "last_changed": ""})
-        db["versions"].insert({
-            "id": number, "skill": number, "skill_id": f"s{number}", "version": "v",
-            "ingested_at": "", "digest": "", "skill_md_hash": "", "file_inventory": "{}",
-            "frontmatter": "{}", "skill_md_content": skill_md})
+        db["skills"].insert(
+            {
+                "id": number,
+                "skill_id": f"s{number}",
+                "name": f"s{number}",
+                "status": "active",
+                "level": "project",
+                "root": ROOT,
+                "path": f"s{number}",
+                "first_seen": "",
+                "last_changed": "",
+            }
+        )
+        db["versions"].insert(
+            {
+                "id": number,
+                "skill": number,
+                "skill_id": f"s{number}",
+                "version": "v",
+                "ingested_at": "",
+                "digest": "",
+                "skill_md_hash": "",
+                "file_inventory": "{}",
+                "frontmatter": "{}",
+                "skill_md_content": skill_md,
+            }
+        )
         db["skills"].update(number, {"current_version_id": number})
-        db["skill_text"].insert({
-            "id": number, "name": f"s{number}", "description": "", "tags": "", "headings": "",
-            "file_names": "", "body": body, "grams": ""})
+        db["skill_text"].insert(
+            {
+                "id": number,
+                "name": f"s{number}",
+                "description": "",
+                "tags": "",
+                "headings": "",
+                "file_names": "",
+                "body": body,
+                "grams": "",
+            }
+        )
     db.conn.close()
     store = Store.open(path)
-    assert [body for body, in store.db.execute(
-        "SELECT body FROM searched_texts ORDER BY id")] == BODIES
+    assert [
+        body for (body,) in store.db.execute("SELECT body FROM searched_texts ORDER BY id")
+    ] == BODIES
     check(store)
     assert [hit.name for hit in search.find(store.db, "line")] == ["s2"]
     store.close()

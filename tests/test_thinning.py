@@ -26,8 +26,9 @@ def store() -> Iterator[Store]:
 
 def left(store: Store) -> list[str]:
     """Return the days of the versions that there are."""
-    return [version[6:8] for version, in store.db.execute(
-        "SELECT version FROM versions ORDER BY id")]
+    return [
+        version[6:8] for (version,) in store.db.execute("SELECT version FROM versions ORDER BY id")
+    ]
 
 
 def count(store: Store, table: str) -> int:
@@ -55,14 +56,15 @@ def test_versions_go_some_days_after_they_were_superseded(store: Store) -> None:
 
 def test_what_is_referred_to_stays(store: Store) -> None:
     """A version with a package, one that is held, and one that a run's outcome is about."""
-    ids = [version for version, in store.db.execute("SELECT id FROM versions ORDER BY id")]
+    ids = [version for (version,) in store.db.execute("SELECT id FROM versions ORDER BY id")]
     store.db.execute("UPDATE versions SET package_path = 'a/x' WHERE id = ?", [ids[0]])
     store.db.execute("UPDATE skills SET pinned_version_id = ?", [ids[1]])
     store.db.execute(
         "INSERT INTO outcomes (skill_id, run_id, revision, is_newest, skill, version, form, failed,"
         " output, token_usage, warnings, findings, path, fingerprint, sha256, received_at)"
         " VALUES ('a', 'run', 1, 1, 1, ?, 'outcome', 0, '', '', '', '', 'p', 'f', 's', '')",
-        [ids[2]])
+        [ids[2]],
+    )
     store.thin(HistoryRetention(rows=1, days=0), NOON + 1000 * DAY)
     assert left(store) == ["20", "21", "22", "29"]
 
@@ -73,7 +75,9 @@ def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
     assert store.thin(HistoryRetention(days=365), NOON + 30 * DAY) == 0
     assert store.thin(HistoryRetention(days=365), NOON + 400 * DAY) == 10
     assert store.db.execute("SELECT status, current_version_id FROM skills").fetchone() == (
-        "removed", None)
+        "removed",
+        None,
+    )
     store.apply([judged("a", "Version 9.")], trigger="event", at=NOON + 500 * DAY)
     assert store.db.execute("SELECT status FROM skills").fetchone() == ("active",)
     assert count(store, "versions") == 1
@@ -85,8 +89,11 @@ def test_the_file_stops_growing(store: Store) -> None:
     keep = HistoryRetention(rows=5)
     sizes = []
     for number in range(100):
-        store.apply([judged("a", f"Number {number}.", body="x" * 20_000)], trigger="event",
-                    at=NOON + (20 + number) * DAY)
+        store.apply(
+            [judged("a", f"Number {number}.", body="x" * 20_000)],
+            trigger="event",
+            at=NOON + (20 + number) * DAY,
+        )
         store.thin(keep, NOON + (20 + number) * DAY)
         sizes.append(store.db.execute("PRAGMA page_count").fetchone()[0])
     assert sizes[-1] <= sizes[20] * 1.1

@@ -33,9 +33,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
 
 
 @pytest.mark.parametrize("hours", [-1, 1, 24 * 365 * 50])
-def test_a_job_runs_at_its_interval_though_the_clock_is_set(
-    clock: type[Clock], hours: int
-) -> None:
+def test_a_job_runs_at_its_interval_though_the_clock_is_set(clock: type[Clock], hours: int) -> None:
     """Neither an hour later nor many times at once."""
     timer, ran = Timer(), threading.Semaphore(0)
     timer.every(0.1, "work", ran.release)

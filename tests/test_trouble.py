@@ -83,8 +83,9 @@ def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
 def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
     """A limit of the system's itself, in a user namespace of its own; polling does without."""
     limit = "echo 40 > /proc/sys/user/max_inotify_watches"
-    if subprocess.run(["unshare", "-Ur", "sh", "-c", limit], check=False,
-                      capture_output=True).returncode:
+    if subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", limit], check=False, capture_output=True
+    ).returncode:
         pytest.skip("this system lets nobody lower the limit of watches")
     for number in range(60):
         skill(up.root / f"s{number}")
@@ -154,7 +155,8 @@ def test_a_root_that_is_a_link_is_followed_where_it_leads(
     assert up.health()["watcher_reason"] == f"the root {up.root} was replaced"
     assert up.statuses() == dict.fromkeys("bcdef", "active") | {"a": "removed"}
     assert up.rows("SELECT DISTINCT description FROM skills WHERE path IN ('b', 'f')") == [
-        ("Of the second release.",)]
+        ("Of the second release.",)
+    ]
     missed = up.health()["missed_by_events"]
     skill(up.root / "f", description="Still followed.")
     up.settle()
@@ -167,22 +169,31 @@ def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: Ski
     """What lies below it is empty, and another device; however few they were, they are held."""
     with TemporaryDirectory(dir="/dev/shm") as disk:
         mount = f'mount --bind "{disk}" "{up.root}"'
-        if subprocess.run(["unshare", "-Urm", "sh", "-c", mount], check=False,
-                          capture_output=True).returncode or (
-                              os.stat(disk).st_dev == up.root.stat().st_dev):
+        if subprocess.run(
+            ["unshare", "-Urm", "sh", "-c", mount], check=False, capture_output=True
+        ).returncode or (os.stat(disk).st_dev == up.root.stat().st_dev):
             pytest.skip("this system lets nobody mount anything, or has one file system")
         skill(Path(disk, "a"))
         up.prefix = ("unshare", "-Urm", "sh", "-c", f'{mount} && exec "$0" "$@"')
         up.start()
         up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
         assert up.process
-        there = ("nsenter", "-t", str(up.process.pid), "-U", "-m", "--preserve-credentials",
-                 "sh", "-c")
+        there = (
+            "nsenter",
+            "-t",
+            str(up.process.pid),
+            "-U",
+            "-m",
+            "--preserve-credentials",
+            "sh",
+            "-c",
+        )
         subprocess.run([*there, f'umount "{up.root}"'], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 1)
         assert up.statuses() == {"a": "active"}
-        up.wait_for(lambda: "its root lies on another file system than before"
-                    in up.log.read_text())
+        up.wait_for(
+            lambda: "its root lies on another file system than before" in up.log.read_text()
+        )
         subprocess.run([*there, mount], check=True)
         up.wait_for(lambda: up.health()["held_removals"] == 0)
         assert up.statuses() == {"a": "active"}
@@ -203,7 +214,8 @@ def test_thousands_of_folders_unpacked_at_once(
     subprocess.run(["tar", "xf", packed, "-C", up.root], check=True)
     up.settle()
     assert up.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
-        (FOLDERS + 1,)]
+        (FOLDERS + 1,)
+    ]
     assert_promise(up)
     assert up.health()["missed_by_events"] == 0
     assert up.process

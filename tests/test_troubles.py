@@ -33,7 +33,7 @@ def test_trouble_says_since_when_how_often_and_when_again() -> None:
     troubles = Troubles()
     troubles.failed("scan", "No room.", 0.0, at(0.0))
     troubles.failed("scan", "No room.", 5.0, at(5.0))
-    one, = troubles.all()
+    (one,) = troubles.all()
     assert (one.part, one.what, one.times) == ("scan", "No room.", 2)
     assert one.since == "2026-11-20T12:00:00.000+00:00"
     assert one.last_at == "2026-11-20T12:00:05.000+00:00"
@@ -43,7 +43,7 @@ def test_trouble_says_since_when_how_often_and_when_again() -> None:
 
 
 def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
-    caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """However often it is tried, and whatever parts fail over the same."""
     caplog.set_level("INFO")
@@ -56,7 +56,11 @@ def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
     troubles.over("scan")
     troubles.over("scan")
     assert [each.partition(" Trying")[0] for each in caplog.messages] == [
-        "No room.", "Read-only.", "This is over: No room.", "This is over: Read-only."]
+        "No room.",
+        "Read-only.",
+        "This is over: No room.",
+        "This is over: Read-only.",
+    ]
 
 
 def test_a_part_that_tries_by_itself_is_never_put_off() -> None:
@@ -79,4 +83,6 @@ def test_other_numbers_are_no_other_trouble(caplog: pytest.LogCaptureFixture) ->
         troubles.failed("scan", what, now, at(now))
         assert troubles.all()[0].what == what
     assert [record.getMessage().partition(" Trying")[0] for record in caplog.records] == [
-        "It has 12.5 MiB.", "It is off."]
+        "It has 12.5 MiB.",
+        "It is off.",
+    ]

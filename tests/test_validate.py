@@ -81,10 +81,13 @@ def test_a_linked_folder_is_the_folder_it_leads_to(tmp_path: Path, skill: SkillW
     assert (one.path, one.name, one.findings) == ("link", "real", ())
 
 
-@pytest.mark.parametrize(("name", "said"), [
-    ("notes.md", "notes.md is neither a folder, an archive nor a SKILL.md"),
-    ("x.zip.md", "x.zip.md is neither"),
-])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("notes.md", "notes.md is neither a folder, an archive nor a SKILL.md"),
+        ("x.zip.md", "x.zip.md is neither"),
+    ],
+)
 def test_a_file_that_is_no_skill_md_is_refused(tree: Path, name: str, said: str) -> None:
     """In one sentence, and before anything else is judged."""
     Path(name).write_bytes(b"PK")
@@ -156,8 +159,11 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     assert [found.code for found in one.findings] == ["folder-unreadable"]
     assert "kept changing" in one.findings[0].message
 
-    monkeypatch.setattr(validate, "glance", lambda root, folder, limits: (
-        glance(root, folder, limits) if next(times) % 2 else None))
+    monkeypatch.setattr(
+        validate,
+        "glance",
+        lambda root, folder, limits: glance(root, folder, limits) if next(times) % 2 else None,
+    )
     assert [one.loadable for one in judged(tree / "group")] == [True]
 
     def gone(*_: Any) -> None:
@@ -176,8 +182,10 @@ def test_every_core_gives_what_one_gives(
     skill(tmp_path / "tree/group-3/skill-3/inner")
     (tmp_path / "tree/group-4/dangling").symlink_to("nowhere")
     (tmp_path / "empty").mkdir()
-    named = [f"{tmp_path}/{name}" for name in (
-        "tree/group-3", "empty", "tree", "tree/group-0/skill-0/SKILL.md")]
+    named = [
+        f"{tmp_path}/{name}"
+        for name in ("tree/group-3", "empty", "tree", "tree/group-0/skill-0/SKILL.md")
+    ]
     alone = judged(*named, cores=1)
     assert len(alone) == 60 + 1 + 1 + 1
     assert elsewhere(judged_on_three_cores, named) == alone
@@ -264,7 +272,11 @@ def test_every_format_survives_a_poor_output(tmp_path: Path, form: str, skill: S
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
         [sys.executable, "-c", RUN, "validate", "skills", "--format", form],
-        env=environment, capture_output=True, cwd=tmp_path, timeout=60, check=False,
+        env=environment,
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=False,
     )
     assert done.stderr == b""
     assert done.returncode == 1
@@ -281,8 +293,14 @@ def test_no_colour_where_it_is_not_wanted(tmp_path: Path, skill: SkillWriter) ->
     def on_a_terminal(**more: str) -> bytes:
         ours, theirs = pty.openpty()
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "NO_COLOR": "", **more}
-        subprocess.run([sys.executable, "-c", RUN, "validate", "a"], env=environment,
-                       stdout=theirs, cwd=tmp_path, timeout=60, check=False)
+        subprocess.run(
+            [sys.executable, "-c", RUN, "validate", "a"],
+            env=environment,
+            stdout=theirs,
+            cwd=tmp_path,
+            timeout=60,
+            check=False,
+        )
         os.close(theirs)
         said = os.read(ours, 65_536)
         os.close(ours)
@@ -297,11 +315,19 @@ def test_no_colour_where_it_is_not_wanted(tmp_path: Path, skill: SkillWriter) ->
 HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
 
 
-@pytest.mark.parametrize(("name", "is_ours"), [
-    ("SKILL.md", True), ("skills/a/SKILL.md", True), ("skills/a/skill.md", True),
-    ("skills/a/Skill.MD", True), ("skills/a/MY-SKILL.md", False), ("SKILL.md/notes.txt", False),
-    ("skills/a/README.md", False), ("skills/a/SKILL.md.bak", False),
-])
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [
+        ("SKILL.md", True),
+        ("skills/a/SKILL.md", True),
+        ("skills/a/skill.md", True),
+        ("skills/a/Skill.MD", True),
+        ("skills/a/MY-SKILL.md", False),
+        ("SKILL.md/notes.txt", False),
+        ("skills/a/README.md", False),
+        ("skills/a/SKILL.md.bak", False),
+    ],
+)
 def test_the_hook_is_given_every_skill_md(name: str, is_ours: bool) -> None:
     """And no other file: pre-commit searches each changed path for the pattern."""
     assert bool(re.search(HOOK["files"], name)) == is_ours
@@ -320,13 +346,19 @@ def test_the_hook_runs_on_names_as_pre_commit_passes_them(
 
     def commit(*names: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [SKILLDROP.with_name(program), *words, *names], cwd=tmp_path, capture_output=True,
-            text=True, timeout=60, check=False,
+            [SKILLDROP.with_name(program), *words, *names],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
 
     good = commit("skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
     assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
-        0, "2 skills, 2 loadable")
+        0,
+        "2 skills, 2 loadable",
+    )
     skill(tmp_path / "skills/b", name="other")
     bad = commit("skills/a/SKILL.md", "skills/b/SKILL.md")
     assert bad.returncode == 1
@@ -367,9 +399,15 @@ def test_values_of_real_skills_are_read_as_pyyaml_reads_them(corpus: Path) -> No
 
 def test_nearly_every_real_skill_with_a_description_loads(corpus: Path) -> None:
     """At least 98 of 100, under the acceptance that is the default."""
-    described = [skill_md for skill_md in real_skills(corpus) if re.search(
-        rb"\A(?:\xef\xbb\xbf)?---.*?^description[ \t]*:[ \t]*\S", skill_md.read_bytes(),
-        re.DOTALL | re.MULTILINE)]
+    described = [
+        skill_md
+        for skill_md in real_skills(corpus)
+        if re.search(
+            rb"\A(?:\xef\xbb\xbf)?---.*?^description[ \t]*:[ \t]*\S",
+            skill_md.read_bytes(),
+            re.DOTALL | re.MULTILINE,
+        )
+    ]
     refused = [skill_md for skill_md in described if not judged(skill_md)[0].loadable]
     assert len(described) > 25
     assert len(refused) <= len(described) * 0.02, refused
@@ -378,7 +416,10 @@ def test_nearly_every_real_skill_with_a_description_loads(corpus: Path) -> None:
 def test_the_readme_shows_what_is_printed(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
     """The example is real, down to the summary."""
     readme = (REPOSITORY / "README.md").read_text("utf-8")
-    example = next(block for block in re.findall(r"^```text\n(.*?)^```$", readme, re.S | re.M)
-                   if "my-skill/SKILL.md" in block)
+    example = next(
+        block
+        for block in re.findall(r"^```text\n(.*?)^```$", readme, re.S | re.M)
+        if "my-skill/SKILL.md" in block
+    )
     skill(tmp_path / "my-skill", description="Counts: lines, words and characters.")
     assert call("my-skill", "--profile", "spec")[1] == example

@@ -188,9 +188,12 @@ def test_a_directory_exchanged_as_it_stops_costs_nothing(
     wait_for(lambda: heard.watch.deaf() == 0)
     observer = heard.watch._observer
     assert observer
-    emitter, = observer.emitters
-    names = next(group for group in vars(emitter._inotify).values()  # type: ignore[attr-defined]
-                 if isinstance(group, dict) and os.fsencode(heard.root / "a") in group)
+    (emitter,) = observer.emitters
+    names = next(
+        group
+        for group in vars(emitter._inotify).values()  # type: ignore[attr-defined]
+        if isinstance(group, dict) and os.fsencode(heard.root / "a") in group
+    )
     del names[os.fsencode(heard.root / "a")]
     heard.watch.stop()
     wait_for(lambda: not observer.inotify.is_alive())

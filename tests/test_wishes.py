@@ -40,13 +40,17 @@ def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, as a process of its own."""
     return subprocess.run(
         [SKILLDROP, "--watched", serving.root, "--data", serving.settings.data, *words],
-        capture_output=True, text=True, check=False)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def versions(serving: Serving) -> list[dict[str, Any]]:
     """Return what `versions --json` says, newest first."""
-    found: list[dict[str, Any]] = json.loads(
-        command(serving, "versions", "a", "--json").stdout)["versions"]
+    found: list[dict[str, Any]] = json.loads(command(serving, "versions", "a", "--json").stdout)[
+        "versions"
+    ]
     return found
 
 
@@ -118,8 +122,12 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
     """`rollback` and `unpin` forget publications of an index by `[retention]`, as the service."""
-    settings = Settings(watched=tmp_path / "root", data=tmp_path / "data", settle_quiet=0.0,
-                        retention=RetentionSettings(index_builds=2))
+    settings = Settings(
+        watched=tmp_path / "root",
+        data=tmp_path / "data",
+        settle_quiet=0.0,
+        retention=RetentionSettings(index_builds=2),
+    )
     for word in ("One", "Two"):
         skill(tmp_path / "root/a", description=f"{word}.")
         with closing(open_store(settings)) as store:

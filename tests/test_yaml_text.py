@@ -17,29 +17,32 @@ def refusal(text: str) -> Unreadable:
     return outcome
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("name: no", {"name": "no"}),
-    ("name: 8004", {"name": "8004"}),
-    ("version: 1.10", {"version": "1.10"}),
-    ("date: 2026-13-45", {"date": "2026-13-45"}),
-    ("a: 0x1F", {"a": "0x1F"}),
-    ("a:", {"a": None}),
-    ("a: ~\nb: null", {"a": None, "b": None}),
-    ("a: ''\nb: 'null'\nc: \"~\"", {"a": "", "b": "null", "c": "~"}),
-    ("1: one\nyes: two", {"1": "one", "yes": "two"}),
-    ("null: x", {"null": "x"}),
-    ("a: >-\n  one\n  two", {"a": "one two"}),
-    ("a: |\n  one\n  two\n", {"a": "one\ntwo\n"}),
-    ("a: 'it''s'", {"a": "it's"}),
-    ('a: "\\u4e2d\\n"', {"a": "中\n"}),
-    ("a: [x, {b: c}]\nd: {}", {"a": ["x", {"b": "c"}], "d": {}}),
-    ('{"a": true, "b": [1]}', {"a": "true", "b": ["1"]}),
-    ("<<: x", {"<<": "x"}),
-    ("a: one\u2028two\x85three\ufeff", {"a": "one\u2028two\x85three\ufeff"}),
-    ("- a\n-\n- - b", ["a", None, ["b"]]),
-    ("plain", "plain"),
-    ("# nothing", None),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("name: no", {"name": "no"}),
+        ("name: 8004", {"name": "8004"}),
+        ("version: 1.10", {"version": "1.10"}),
+        ("date: 2026-13-45", {"date": "2026-13-45"}),
+        ("a: 0x1F", {"a": "0x1F"}),
+        ("a:", {"a": None}),
+        ("a: ~\nb: null", {"a": None, "b": None}),
+        ("a: ''\nb: 'null'\nc: \"~\"", {"a": "", "b": "null", "c": "~"}),
+        ("1: one\nyes: two", {"1": "one", "yes": "two"}),
+        ("null: x", {"null": "x"}),
+        ("a: >-\n  one\n  two", {"a": "one two"}),
+        ("a: |\n  one\n  two\n", {"a": "one\ntwo\n"}),
+        ("a: 'it''s'", {"a": "it's"}),
+        ('a: "\\u4e2d\\n"', {"a": "中\n"}),
+        ("a: [x, {b: c}]\nd: {}", {"a": ["x", {"b": "c"}], "d": {}}),
+        ('{"a": true, "b": [1]}', {"a": "true", "b": ["1"]}),
+        ("<<: x", {"<<": "x"}),
+        ("a: one\u2028two\x85three\ufeff", {"a": "one\u2028two\x85three\ufeff"}),
+        ("- a\n-\n- - b", ["a", None, ["b"]]),
+        ("plain", "plain"),
+        ("# nothing", None),
+    ],
+)
 def test_scalars_stay_the_text_that_was_written(text: str, value: object) -> None:
     """Nothing is retyped; only empty, ~ and null without quotes are None."""
     outcome = read(text)
@@ -52,24 +55,30 @@ def test_every_key_has_its_place_in_the_file() -> None:
     outcome = read_yaml("name: x\nmeta:\n  author: me\nhooks:\n- run: y\n", 5, 4)
     assert isinstance(outcome, YamlText)
     assert outcome.positions == {
-        "name": Position(5, 4), "meta": Position(6, 1), "meta.author": Position(7, 3),
-        "hooks": Position(8, 1), "hooks.0.run": Position(9, 3),
+        "name": Position(5, 4),
+        "meta": Position(6, 1),
+        "meta.author": Position(7, 3),
+        "hooks": Position(8, 1),
+        "hooks.0.run": Position(9, 3),
     }
 
 
-@pytest.mark.parametrize(("text", "code", "line", "mendable"), [
-    ("a: b: c", "yaml-invalid", 1, True),
-    ("x: y\na: @b", "yaml-invalid", 2, True),
-    ('x: y\na: "b\nc: d', "yaml-invalid", 2, True),
-    ("x: y\na: &b c", "yaml-alias", 2, False),
-    ("a: &b c\nd: *b", "yaml-alias", 1, False),
-    ("x: y\na: *b", "yaml-alias", 2, True),
-    ("a: b\n...\nc: d", "yaml-multiple-documents", 3, True),
-    ("a: b\n? [c]\n: d", "yaml-key-not-text", 2, False),
-    ("a: b\n{c: d}: e", "yaml-key-not-text", 2, False),
-    ("a: b\nc: " + "[" * MAX_DEPTH, "frontmatter-too-complex", 2, False),
-    ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-complex", 1, False),
-])
+@pytest.mark.parametrize(
+    ("text", "code", "line", "mendable"),
+    [
+        ("a: b: c", "yaml-invalid", 1, True),
+        ("x: y\na: @b", "yaml-invalid", 2, True),
+        ('x: y\na: "b\nc: d', "yaml-invalid", 2, True),
+        ("x: y\na: &b c", "yaml-alias", 2, False),
+        ("a: &b c\nd: *b", "yaml-alias", 1, False),
+        ("x: y\na: *b", "yaml-alias", 2, True),
+        ("a: b\n...\nc: d", "yaml-multiple-documents", 3, True),
+        ("a: b\n? [c]\n: d", "yaml-key-not-text", 2, False),
+        ("a: b\n{c: d}: e", "yaml-key-not-text", 2, False),
+        ("a: b\nc: " + "[" * MAX_DEPTH, "frontmatter-too-complex", 2, False),
+        ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-complex", 1, False),
+    ],
+)
 def test_what_cannot_or_must_not_be_read_is_refused(
     text: str, code: str, line: int, mendable: bool
 ) -> None:
@@ -92,15 +101,18 @@ def test_nesting_up_to_the_cap_is_read() -> None:
     assert refusal("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
 
 
-@pytest.mark.parametrize(("text", "code", "line", "value"), [
-    ("a: 1\nb: 2\na: 3", "duplicate-key", 3, {"a": "1", "b": "2"}),
-    ("m:\n  x: 1\n  x:\n    y: 2", "duplicate-key", 3, {"m": {"x": "1"}}),
-    ("a: !!int 3", "yaml-tag", 1, {"a": "3"}),
-    ("a: !x [b]", "yaml-tag", 1, {"a": ["b"]}),
-    ("a:\n  b: c\nd:\n    e: f", "uneven-indentation", 4, {"a": {"b": "c"}, "d": {"e": "f"}}),
-    ("x: y\na:\tb", "tab-outside-quotes", 2, {"x": "y", "a": "b"}),
-    ("x: y\na: b\tc", "tab-outside-quotes", 2, {"x": "y", "a": "b\tc"}),
-])
+@pytest.mark.parametrize(
+    ("text", "code", "line", "value"),
+    [
+        ("a: 1\nb: 2\na: 3", "duplicate-key", 3, {"a": "1", "b": "2"}),
+        ("m:\n  x: 1\n  x:\n    y: 2", "duplicate-key", 3, {"m": {"x": "1"}}),
+        ("a: !!int 3", "yaml-tag", 1, {"a": "3"}),
+        ("a: !x [b]", "yaml-tag", 1, {"a": ["b"]}),
+        ("a:\n  b: c\nd:\n    e: f", "uneven-indentation", 4, {"a": {"b": "c"}, "d": {"e": "f"}}),
+        ("x: y\na:\tb", "tab-outside-quotes", 2, {"x": "y", "a": "b"}),
+        ("x: y\na: b\tc", "tab-outside-quotes", 2, {"x": "y", "a": "b\tc"}),
+    ],
+)
 def test_what_the_reference_validator_refuses_is_found_and_read(
     text: str, code: str, line: int, value: object
 ) -> None:

@@ -49,7 +49,12 @@ def test_what_stands_in_quotes_or_a_block_is_text() -> None:
     )
     assert parsed.frontmatter
     assert typed(parsed.frontmatter["input_schema"], "input_schema", parsed.quoted) == {
-        "a": 5, "b": "5", "c": [True, "true", {"d": "1", "e": 1}], "f": "7\n", "g": 8}
+        "a": 5,
+        "b": "5",
+        "c": [True, "true", {"d": "1", "e": 1}],
+        "f": "7\n",
+        "g": 8,
+    }
 
 
 def test_a_repaired_frontmatter_is_typed_as_it_was_read() -> None:
@@ -58,7 +63,8 @@ def test_a_repaired_frontmatter_is_typed_as_it_was_read() -> None:
     assert parsed.frontmatter
     assert "description" in parsed.quoted
     assert typed(parsed.frontmatter["input_schema"], "input_schema", parsed.quoted) == {
-        "default": 5}
+        "default": 5
+    }
 
 
 _PLAIN = st.from_regex(r"[-+]?[0-9]{1,4}(\.[0-9]{1,3})?([eE][-+]?[0-9])?", fullmatch=True)

@@ -21,8 +21,9 @@ PYTHON = (sys.executable, "-c", _DROP)
 
 def run(script: str, *arguments: str) -> str:
     """Run a script that permissions bind; return what it printed. Raises CalledProcessError."""
-    return subprocess.run([*PYTHON, "-c", script, *arguments], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
+    return subprocess.run(
+        [*PYTHON, "-c", script, *arguments], check=True, text=True, stdout=subprocess.PIPE
+    ).stdout
 
 
 @contextmanager
@@ -41,8 +42,11 @@ class _Header(ctypes.Structure):
 
 
 class _Sets(ctypes.Structure):
-    _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32),
-                ("inheritable", ctypes.c_uint32))
+    _fields_ = (
+        ("effective", ctypes.c_uint32),
+        ("permitted", ctypes.c_uint32),
+        ("inheritable", ctypes.c_uint32),
+    )
 
 
 _OVERRIDES = 1 << 1 | 1 << 2

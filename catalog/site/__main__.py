@@ -17,17 +17,24 @@ def main() -> None:
     parser.add_argument("catalog", type=Path)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8001)
-    parser.add_argument("--name", dest="names", action="append", default=[],
-                        help="another host name to which the site answers; may be repeated")
+    parser.add_argument(
+        "--name",
+        dest="names",
+        action="append",
+        default=[],
+        help="another host name to which the site answers; may be repeated",
+    )
     parser.add_argument("--sql", action="store_true", help="let visitors run SQL of their own")
-    parser.add_argument("--with-parent", action="store_true",
-                        help="end when standard input does, as it will when the parent dies")
+    parser.add_argument(
+        "--with-parent",
+        action="store_true",
+        help="end when standard input does, as it will when the parent dies",
+    )
     given = parser.parse_args()
     if given.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
-        server.serve(given.catalog, given.host, given.port, given.names,
-                     sql=given.sql)
+        server.serve(given.catalog, given.host, given.port, given.names, sql=given.sql)
     except SkilldropError as error:
         sys.exit(str(error))
 

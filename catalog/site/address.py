@@ -37,12 +37,12 @@ def url(host: str, port: int) -> str:
 def _why(error: OSError, host: str, port: int) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return (f"{host}:{port}: another program does. "
-                    "Stop it, or choose another port.")
+            return f"{host}:{port}: another program does. Stop it, or choose another port."
         case errno.EADDRNOTAVAIL:
-            return (f"{host}: this machine does not have that address. "
-                    "Use one that it has, such as 127.0.0.1.")
+            return (
+                f"{host}: this machine does not have that address. "
+                "Use one that it has, such as 127.0.0.1."
+            )
         case errno.EACCES:
-            return (f"port {port}: it takes special rights. "
-                    "Choose a port of 1024 or above.")
+            return f"port {port}: it takes special rights. Choose a port of 1024 or above."
     return f"{host}:{port}: {error.strerror or error}."

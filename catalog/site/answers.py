@@ -27,8 +27,14 @@ _ENTITY_TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 def of_bytes(
-    request: Any, body: bytes, content_type: str, *, status: int = 200, etag: str | None = None,
-    modified: datetime | None = None, headers: Mapping[str, str] | None = None,
+    request: Any,
+    body: bytes,
+    content_type: str,
+    *,
+    status: int = 200,
+    etag: str | None = None,
+    modified: datetime | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return an answer, or 304 where the asker has it already.
 
@@ -38,8 +44,11 @@ def of_bytes(
     told = {"Cache-Control": "no-cache", **(headers or {})}
     if modified:
         told["Last-Modified"] = _http_date(modified)
-    compress = (len(body) >= WORTH_COMPRESSING and not content_type.startswith("image/")
-                and _accepts_gzip(request.headers.get("accept-encoding", "")))
+    compress = (
+        len(body) >= WORTH_COMPRESSING
+        and not content_type.startswith("image/")
+        and _accepts_gzip(request.headers.get("accept-encoding", ""))
+    )
     told["Vary"] = "Accept-Encoding"
     if etag:
         told["ETag"] = f'"{etag}{_COMPRESSED}"' if compress else f'"{etag}"'
@@ -55,8 +64,9 @@ def of_bytes(
 def of_text(request: Any, text: str, content_type: str, **more: Any) -> Response:
     """Return an answer whose validator is the text itself."""
     body = text.encode("utf-8", "replace")
-    return of_bytes(request, body, content_type,
-                    **{"etag": hashlib.sha256(body).hexdigest()[:32], **more})
+    return of_bytes(
+        request, body, content_type, **{"etag": hashlib.sha256(body).hexdigest()[:32], **more}
+    )
 
 
 def of_json(request: Any, value: Any, **more: Any) -> Response:
@@ -65,8 +75,14 @@ def of_json(request: Any, value: Any, **more: Any) -> Response:
 
 
 def of_file(
-    request: Any, file: IO[bytes], size: int, content_type: str, *, etag: str,
-    modified: datetime | None, headers: Mapping[str, str],
+    request: Any,
+    file: IO[bytes],
+    size: int,
+    content_type: str,
+    *,
+    etag: str,
+    modified: datetime | None,
+    headers: Mapping[str, str],
     done: Callable[[], None] = lambda: None,
 ) -> Response | FileResponse:
     """Return a file as an answer, which closes it; one that is large is sent in pieces.

@@ -6,8 +6,11 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "static"
-_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-          ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 
 ROUTE = r"^/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)$"
 

@@ -16,6 +16,7 @@ class BoundedDatabase(Database):  # type: ignore[misc]  # Datasette has no types
 
     async def execute_fn(self, fn: Callable[[sqlite3.Connection], Any]) -> Any:
         """Call a function with a connection; raises DatasetteError where it reads too much."""
+
         def counted(connection: sqlite3.Connection) -> Any:
             connection.row_factory = _counting(RESULT_BYTES)
             try:
@@ -32,7 +33,8 @@ def _counting(left: int) -> Callable[[sqlite3.Cursor, tuple[Any, ...]], sqlite3.
         left -= sum(len(value) for value in values if isinstance(value, str | bytes))
         if left < 0:
             raise DatasetteError(
-                "These rows are too large for one answer; ask for fewer with _size.", status=400)
+                "These rows are too large for one answer; ask for fewer with _size.", status=400
+            )
         return sqlite3.Row(cursor, values)
 
     return row

@@ -16,15 +16,31 @@ LONGEST = 300
 _ITEMS, _PAIRS = 20, 12  # of a list, or of an object, that a cell shows
 
 _INVENTORY = ("file_inventory", "fileInventory")
-_JSON = frozenset({*_INVENTORY, "tags", "steps", "profiles", "filter", "featured", "frontmatter",
-                   "arguments", "result"})
+_JSON = frozenset(
+    {
+        *_INVENTORY,
+        "tags",
+        "steps",
+        "profiles",
+        "filter",
+        "featured",
+        "frontmatter",
+        "arguments",
+        "result",
+    }
+)
 _TIMES = frozenset(
     "at began first_seen last_changed last_event last_failure last_full_scan pending_since"
     " quiet_since service_seen service_started service_stopped suggested timestamp"
-    " watcher_since".split())
+    " watcher_since".split()
+)
 _IDS = frozenset({"skill_id", "skillId"})
-_AMOUNTS = {"size": wording.size, "took_ms": wording.milliseconds, "duration": wording.milliseconds,
-            "timeout_ms": wording.milliseconds}
+_AMOUNTS = {
+    "size": wording.size,
+    "took_ms": wording.milliseconds,
+    "duration": wording.milliseconds,
+    "timeout_ms": wording.milliseconds,
+}
 
 
 def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
@@ -41,8 +57,10 @@ def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
             column = cell["column"]
             if column not in classes:
                 classes[column] = str(escape(to_css_class(column)))
-            parts.append(f'<td class="col-{classes[column]} type-{escape(cell["value_type"])}">'
-                         f'{as_html(cell["value"])}</td>')
+            parts.append(
+                f'<td class="col-{classes[column]} type-{escape(cell["value_type"])}">'
+                f"{as_html(cell['value'])}</td>"
+            )
         parts.append("</tr>\n")
     return Markup("".join(parts))
 
@@ -63,8 +81,9 @@ _TEXTS = _JSON | _IDS | _TIMES | {"code"}
 _ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
 
 
-def render(value: Any, column: str, table: str | None, database: str,
-           datasette: Any) -> Markup | None:
+def render(
+    value: Any, column: str, table: str | None, database: str, datasette: Any
+) -> Markup | None:
     """Return a cell that concerns us as HTML; None where Datasette's own way is good."""
     if column in _AMOUNTS:
         return escape(_AMOUNTS[column](value)) if isinstance(value, int | float) else None
@@ -78,8 +97,9 @@ def render(value: Any, column: str, table: str | None, database: str,
     if column == "code" and table == "findings":
         return _link(datasette, f"/findings/{quote(value, safe='')}", value)
     if len(value) > 19 and value[10] == "T" and value[:4].isdecimal():  # ISO 8601, to the second
-        return Markup(f'<time title="{escape(value)}">{escape(value[:10])} {escape(value[11:19])}'
-                      "</time>")
+        return Markup(
+            f'<time title="{escape(value)}">{escape(value[:10])} {escape(value[11:19])}</time>'
+        )
     return None
 
 
@@ -95,15 +115,21 @@ def _json(text: str, column: str) -> Markup | None:
     if column in _INVENTORY and isinstance(value, dict):
         return escape(_inventory(value))
     if column == "steps" and isinstance(value, list):
-        return escape(" → ".join(
-            f"{step.get('stepName')} {wording.milliseconds(step.get('duration') or 0)}"
-            + (f" ({step['error']})" if step.get("error") else "") for step in value))
+        return escape(
+            " → ".join(
+                f"{step.get('stepName')} {wording.milliseconds(step.get('duration') or 0)}"
+                + (f" ({step['error']})" if step.get("error") else "")
+                for step in value
+            )
+        )
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         chips = "".join(f'<span class="chip">{escape(item)}</span> ' for item in value[:_ITEMS])
         return Markup(f'<span class="chips">{chips}{_more(len(value) - _ITEMS)}</span>')
     if isinstance(value, dict):
-        pairs = "".join(f"<b>{escape(key)}</b> {escape(_short(item))}<br>"
-                        for key, item in list(value.items())[:_PAIRS])
+        pairs = "".join(
+            f"<b>{escape(key)}</b> {escape(_short(item))}<br>"
+            for key, item in list(value.items())[:_PAIRS]
+        )
         return Markup(f'<span class="pairs">{pairs}{_more(len(value) - _PAIRS)}</span>')
     return None
 
@@ -114,11 +140,19 @@ def _more(count: int) -> str:
 
 
 def _inventory(inventory: dict[str, Any]) -> str:
-    parts = [told.count(inventory.get("totalFiles") or 0, "file"),
-             wording.size(inventory.get("totalSizeBytes") or 0)]
-    parts += [told.count(len(inventory[key]), word)
-              for key, word in (("scriptFiles", "script"), ("referenceFiles", "reference"),
-                                ("templateFiles", "template")) if inventory.get(key)]
+    parts = [
+        told.count(inventory.get("totalFiles") or 0, "file"),
+        wording.size(inventory.get("totalSizeBytes") or 0),
+    ]
+    parts += [
+        told.count(len(inventory[key]), word)
+        for key, word in (
+            ("scriptFiles", "script"),
+            ("referenceFiles", "reference"),
+            ("templateFiles", "template"),
+        )
+        if inventory.get(key)
+    ]
     return " · ".join(parts)
 
 

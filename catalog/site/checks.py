@@ -23,13 +23,18 @@ Check: TypeAlias = Callable[[Any], Refusal | None]
 
 def wrap(app: App, datasette: Any, checks: Sequence[Check]) -> App:
     """Return the application behind the checks, of which the first that objects answers."""
+
     async def checked(scope: Any, receive: Any, send: Send) -> None:
-        refused = next(filter(None, (check(scope) for check in checks)), None) if (
-            scope["type"] == "http") else None
+        refused = (
+            next(filter(None, (check(scope) for check in checks)), None)
+            if (scope["type"] == "http")
+            else None
+        )
         if not refused:
             await app(scope, receive, send)
             return
-        await errors.refusal(datasette, scope["path"], refused.message, refused.status,
-                             refused.headers).asgi_send(send)
+        await errors.refusal(
+            datasette, scope["path"], refused.message, refused.status, refused.headers
+        ).asgi_send(send)
 
     return checked

@@ -12,6 +12,7 @@ SETTING = "main_columns"
 
 def wrap(app: App, datasette: Any) -> App:
     """Return the application, asked for the main columns on the pages of tables that name some."""
+
     async def narrowed(scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] == "http" and (columns := _columns(datasette, scope)):
             asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

@@ -39,12 +39,12 @@ async def page(visit: Visit) -> Response:
     skills = await visit.ask(browse.startable)
     _forget_all_but(skills)
     async with visit.place.hashing.taken():  # who comes second finds all hashes there
-        hashes = {row["skill_id"]: _HASHES[row["digest"]] for row in skills
-                  if row["digest"] in _HASHES}
+        hashes = {
+            row["skill_id"]: _HASHES[row["digest"]] for row in skills if row["digest"] in _HASHES
+        }
         unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
         for first in range(0, len(unknown), AT_ONCE):
-            hashes |= await visit.ask(
-                _hash, visit.place.packages, unknown[first:first + AT_ONCE])
+            hashes |= await visit.ask(_hash, visit.place.packages, unknown[first : first + AT_ONCE])
     entries = []
     for row in skills:
         if row["files"] == 1:
@@ -53,11 +53,21 @@ async def page(visit: Visit) -> Response:
             kind, path = "archive", raw.BUNDLE_PATH
             sha = hashes.get(row["skill_id"])
         if sha:
-            entries.append(discovery_entry(row["skill_id"], kind, row["description"],
-                                           visit.skill_path(row["skill_id"], path), sha))
+            entries.append(
+                discovery_entry(
+                    row["skill_id"],
+                    kind,
+                    row["description"],
+                    visit.skill_path(row["skill_id"], path),
+                    sha,
+                )
+            )
     listed = ",\n".join(entries)
-    return answers.of_text(visit.request, f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n'
-                                          f"{listed}\n]}}\n", answers.JSON)
+    return answers.of_text(
+        visit.request,
+        f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n{listed}\n]}}\n',
+        answers.JSON,
+    )
 
 
 def _hash(db: Catalog, packages: Path, skills: Sequence[Row]) -> dict[str, str]:

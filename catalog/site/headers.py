@@ -31,8 +31,10 @@ def wrap(app: App) -> App:
                 names = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in fixed if name not in names]
                 if b"content-security-policy" not in names:
-                    is_page = any(name.lower() == b"content-type" and b"html" in value
-                                  for name, value in headers)
+                    is_page = any(
+                        name.lower() == b"content-type" and b"html" in value
+                        for name, value in headers
+                    )
                     headers.append((b"content-security-policy", policies[is_page]))
                 message = {**message, "headers": headers}
             await send(message)
@@ -53,10 +55,16 @@ def _inline_scripts() -> list[str]:
     """
     templates = Path(datasette.__file__).parent / "templates"
     sources = [file.read_text("utf-8") for file in sorted(templates.glob("*.html"))]
-    scripts = [script for source in sources
-               for script in re.findall(r"<script>(.*?)</script>", source, re.DOTALL)]
-    rendered = {script.replace("{{ datasette_allow_facet }}", facet)
-                for script in scripts for facet in ("true", "false")}
+    scripts = [
+        script
+        for source in sources
+        for script in re.findall(r"<script>(.*?)</script>", source, re.DOTALL)
+    ]
+    rendered = {
+        script.replace("{{ datasette_allow_facet }}", facet)
+        for script in scripts
+        for facet in ("true", "false")
+    }
     return sorted(_hash(script.encode()) for script in rendered if "{{" not in script)
 
 
@@ -70,11 +78,15 @@ _ALWAYS = {
 }
 _NOTHING_ELSE = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-OURS = (f"default-src 'none'; style-src 'self'; img-src 'self'; "
-        f"script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}")
+OURS = (
+    f"default-src 'none'; style-src 'self'; img-src 'self'; "
+    f"script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}"
+)
 """For our pages: one script, known by its hash, so that no file of a skill can be another."""
 
-DATASETTE = (f"default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-             f"connect-src 'self'; script-src 'self' {' '.join(_inline_scripts())}; "
-             f"{_NOTHING_ELSE}")
+DATASETTE = (
+    f"default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    f"connect-src 'self'; script-src 'self' {' '.join(_inline_scripts())}; "
+    f"{_NOTHING_ELSE}"
+)
 """For Datasette's own pages, which have styles and scripts of theirs in the text."""

@@ -15,8 +15,11 @@ from catalog.site.checks import Check, Refusal
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d*)?\Z", re.IGNORECASE)
-_REFUSED = Refusal(421, "This site does not answer to that host name; "
-                        "add it to `names` in the [site] settings if it is one of its own.")
+_REFUSED = Refusal(
+    421,
+    "This site does not answer to that host name; "
+    "add it to `names` in the [site] settings if it is one of its own.",
+)
 
 
 def check(names: Sequence[str]) -> Check:
@@ -31,8 +34,9 @@ def check(names: Sequence[str]) -> Check:
     def checked(scope: Any) -> Refusal | None:
         asked = _asked(scope)
         address = _normal(str((scope.get("server") or ("",))[0]))
-        is_own = asked in own or asked == address or (
-            asked in machine and not _is_loopback(address))
+        is_own = (
+            asked in own or asked == address or (asked in machine and not _is_loopback(address))
+        )
         return None if asked and is_own else _REFUSED
 
     return checked

@@ -22,8 +22,11 @@ HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
 _REPORT = ".meta.json"
-_TYPES = {".xml": "application/xml; charset=utf-8", ".json": answers.JSON,
-          ".md": "text/markdown; charset=utf-8"}
+_TYPES = {
+    ".xml": "application/xml; charset=utf-8",
+    ".json": answers.JSON,
+    ".md": "text/markdown; charset=utf-8",
+}
 
 
 async def asset(visit: Visit) -> Response:
@@ -33,8 +36,12 @@ async def asset(visit: Visit) -> Response:
         return answers.of_text(visit.request, "There is no such file.\n", answers.TEXT, status=404)
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return answers.of_bytes(
-        visit.request, assets.read(name), assets.content_type(name), etag=assets.integrity(name),
-        headers=headers if visit.request.query_string else None)
+        visit.request,
+        assets.read(name),
+        assets.content_type(name),
+        etag=assets.integrity(name),
+        headers=headers if visit.request.query_string else None,
+    )
 
 
 async def hits(visit: Visit) -> Response:
@@ -45,8 +52,10 @@ async def hits(visit: Visit) -> Response:
     words, left_out = search.bounded(visit.asked("q"))
     found = await visit.ask(search.find, words, min(visit.number("limit") or 20, MOST_HITS))
     return answers.of_json(
-        visit.request, [asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found],
-        headers={"X-Search-Note": left_out} if left_out else None)
+        visit.request,
+        [asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found],
+        headers={"X-Search-Note": left_out} if left_out else None,
+    )
 
 
 async def preview(visit: Visit) -> Response:
@@ -55,33 +64,76 @@ async def preview(visit: Visit) -> Response:
     version = visit.asked("version")
     sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"), version)
     if not sheet:
-        return _nothing(visit, f"No skill goes by {skill_id}, or it has no version {version}."
-                        if version else f"No skill goes by {skill_id}.")
+        return _nothing(
+            visit,
+            f"No skill goes by {skill_id}, or it has no version {version}."
+            if version
+            else f"No skill goes by {skill_id}.",
+        )
     skill = sheet.skill
-    plain = ("skill_id", "name", "display_name", "description", "status", "status_reason",
-             "level", "plugin", "root", "path", "author", "license", "compatibility",
-             "allowed_tools", "version", "digest", "skill_md_hash", "package_path",
-             "first_seen", "last_changed")
+    plain = (
+        "skill_id",
+        "name",
+        "display_name",
+        "description",
+        "status",
+        "status_reason",
+        "level",
+        "plugin",
+        "root",
+        "path",
+        "author",
+        "license",
+        "compatibility",
+        "allowed_tools",
+        "version",
+        "digest",
+        "skill_md_hash",
+        "package_path",
+        "first_seen",
+        "last_changed",
+    )
     files = visit.skill_path(skill["skill_id"], "/files/")
     of_version = f"?version={skill['version']}" if version else ""
-    return answers.of_json(visit.request, {
-        **{name: skill[name] for name in plain},
-        "spec_valid": bool(skill["spec_valid"]),
-        "tags": json.loads(skill["tags"]),
-        "frontmatter": json.loads(skill["frontmatter"]),
-        "fileInventory": json.loads(skill["file_inventory"]),
-        "skill_md_content": skill["skill_md_content"],
-        "files": [file | {"is_text": bool(file["is_text"]),
-                          "url": f"{files}{file['path']}{of_version}"}
-                  for file in sheet.files],
-        "findings": [
-            {name: found[name] for name in ("code", "severity", "profile", "field", "path",
-                                            "line", "message", "fix")}
-            for found in sheet.findings if skill["is_newest"] or not version],
-        "versions": [row["version"] for row in sheet.versions],
-        "indexes": [{"name": row["name"], "rank": row["rank"],
-                     "state": row["state"] or row["left_out"]} for row in sheet.indexes],
-    }, headers={raw.VERSION: skill["version"] or ""})
+    return answers.of_json(
+        visit.request,
+        {
+            **{name: skill[name] for name in plain},
+            "spec_valid": bool(skill["spec_valid"]),
+            "tags": json.loads(skill["tags"]),
+            "frontmatter": json.loads(skill["frontmatter"]),
+            "fileInventory": json.loads(skill["file_inventory"]),
+            "skill_md_content": skill["skill_md_content"],
+            "files": [
+                file
+                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{of_version}"}
+                for file in sheet.files
+            ],
+            "findings": [
+                {
+                    name: found[name]
+                    for name in (
+                        "code",
+                        "severity",
+                        "profile",
+                        "field",
+                        "path",
+                        "line",
+                        "message",
+                        "fix",
+                    )
+                }
+                for found in sheet.findings
+                if skill["is_newest"] or not version
+            ],
+            "versions": [row["version"] for row in sheet.versions],
+            "indexes": [
+                {"name": row["name"], "rank": row["rank"], "state": row["state"] or row["left_out"]}
+                for row in sheet.indexes
+            ],
+        },
+        headers={raw.VERSION: skill["version"] or ""},
+    )
 
 
 async def index(visit: Visit) -> Response:
@@ -96,9 +148,12 @@ async def index(visit: Visit) -> Response:
     except OSError:
         return _nothing(visit, f"There is no index {name} at present.")
     return answers.of_bytes(
-        visit.request, body, _TYPES.get(file.suffix, answers.TEXT),
+        visit.request,
+        body,
+        _TYPES.get(file.suffix, answers.TEXT),
         etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
-        modified=datetime.fromtimestamp(status.st_mtime, UTC))
+        modified=datetime.fromtimestamp(status.st_mtime, UTC),
+    )
 
 
 async def healthz(visit: Visit) -> Response:
@@ -111,20 +166,25 @@ async def healthz(visit: Visit) -> Response:
         row, status = found["health"], told.health(found, datetime.now(UTC))
     answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     may_see, _ = await visit.datasette.check_visibility(
-        visit.request.actor, permissions=[("view-database", visit.place.database.name),
-                                          "view-instance"])
+        visit.request.actor,
+        permissions=[("view-database", visit.place.database.name), "view-instance"],
+    )
     if may_see:
-        answer |= {"message": status.sentence, "health": row,
-                   "troubles": status.troubles}
-    return answers.of_json(visit.request, answer, status=200 if status.is_well else 503,
-                           headers={"Cache-Control": "no-store"})
+        answer |= {"message": status.sentence, "health": row, "troubles": status.troubles}
+    return answers.of_json(
+        visit.request,
+        answer,
+        status=200 if status.is_well else 503,
+        headers={"Cache-Control": "no-store"},
+    )
 
 
 def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> told.Health:
     """Return the health of a catalog that cannot be read, with what the file beside it tells."""
     sentence = f"The catalog cannot be read: {error}."
-    return told.Health("bad", sentence,
-                       troubles=tuple(health.read_file(catalog).get("troubles", ())))
+    return told.Health(
+        "bad", sentence, troubles=tuple(health.read_file(catalog).get("troubles", ()))
+    )
 
 
 def _published(folder: Path, name: str) -> Path | None:
@@ -134,8 +194,9 @@ def _published(folder: Path, name: str) -> Path | None:
     endings = {form.ending for form in FORMATS.values()}
     if name.endswith((_REPORT, *endings)) and (folder / name).is_file():
         return folder / name
-    return next((file for ending in sorted(endings)
-                 if (file := folder / f"{name}{ending}").is_file()), None)
+    return next(
+        (file for ending in sorted(endings) if (file := folder / f"{name}{ending}").is_file()), None
+    )
 
 
 def _nothing(visit: Visit, why: str) -> Response:

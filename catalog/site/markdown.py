@@ -33,11 +33,21 @@ SECONDS = 1.0
 KEPT = 16_000_000
 """Characters of HTML that are kept for the next visitor."""
 
-_TAGS = set("h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
-            " tbody tr th td".split())
-_ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"},
-               "h1": {"id"}, "h2": {"id"}, "h3": {"id"}, "h4": {"id"}, "h5": {"id"},
-               "h6": {"id"}}
+_TAGS = set(
+    "h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
+    " tbody tr th td".split()
+)
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "title"},
+    "ol": {"start"},
+    "h1": {"id"},
+    "h2": {"id"},
+    "h3": {"id"},
+    "h4": {"id"},
+    "h5": {"id"},
+    "h6": {"id"},
+}
 _SCHEMES = {"http", "https", "mailto"}
 PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
 """Ends the path of a file that is shown as a picture."""
@@ -69,16 +79,26 @@ BUSY = Rendered(too_much="the site is rendering other texts at present")
 """Stands for a text whose turn did not come."""
 
 
-def kept(text: str, folder: str, view: str, files: str, skip_lines: int = 0,
-         query: str = "") -> Rendered:
+def kept(
+    text: str, folder: str, view: str, files: str, skip_lines: int = 0, query: str = ""
+) -> Rendered:
     """Return what `render` returns, from the last time where that is not long ago."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return _KEPT.get((digest, folder, view, files, skip_lines, query), lambda: render(
-        text, folder, view, files, skip_lines, query))
+    return _KEPT.get(
+        (digest, folder, view, files, skip_lines, query),
+        lambda: render(text, folder, view, files, skip_lines, query),
+    )
 
 
-def render(text: str, folder: str, view: str, files: str, skip_lines: int = 0,
-           query: str = "", seconds: float = SECONDS) -> Rendered:
+def render(
+    text: str,
+    folder: str,
+    view: str,
+    files: str,
+    skip_lines: int = 0,
+    query: str = "",
+    seconds: float = SECONDS,
+) -> Rendered:
     """Return a Markdown text as safe HTML, block by block.
 
     folder is where it lies in the skill, for its relative links: those to files lead to `view`
@@ -121,10 +141,15 @@ def _size(text: str) -> str:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 20}).enable(
-        ["table", "strikethrough"])
+        ["table", "strikethrough"]
+    )
     # Asked before all others at each place of a text, these two rules see the time pass.
-    parser.block.ruler.before("table", "in_time", _block_in_time,
-                              {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    parser.block.ruler.before(
+        "table",
+        "in_time",
+        _block_in_time,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
     parser.inline.ruler.before("text", "in_time", _inline_in_time)
     return parser
 
@@ -221,7 +246,10 @@ def _reachable(html: str) -> str:
 
 
 def _sanitise(html: str) -> str:
-    return nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=_SCHEMES,
-                     link_rel="noopener noreferrer nofollow")
-
-
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+    )

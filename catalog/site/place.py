@@ -57,7 +57,7 @@ def path(datasette: Any, scope: Any) -> str:
     """Return the path of a request as routes see it: raw, and without the prefix of a proxy."""
     raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
     base = datasette.setting("base_url")
-    return f"/{raw[len(base):]}" if base != "/" and raw.startswith(base) else str(raw)
+    return f"/{raw[len(base) :]}" if base != "/" and raw.startswith(base) else str(raw)
 
 
 _FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()
@@ -68,8 +68,11 @@ def _look(datasette: Any) -> Place | None:
     for name, database in datasette.databases.items():
         if name == said.get("database", name) and _is_catalog(database):
             beside = Path(database.path).absolute().parent
-            return Place(database, Path(said.get("packages", beside / "packages")),
-                         Path(said.get("indexes", beside / "index")))
+            return Place(
+                database,
+                Path(said.get("packages", beside / "packages")),
+                Path(said.get("indexes", beside / "index")),
+            )
     return None
 
 

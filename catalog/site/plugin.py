@@ -51,8 +51,10 @@ _ROUTES = {
     raw.BUNDLE: raw.archive,
 }
 _OPEN = {assets.ROUTE: machine.asset, machine.HEALTH: machine.healthz}
-_INNER = (r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
-          r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$")
+_INNER = (
+    r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
+    r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
+)
 """Pages of Datasette that tell of files, threads and settings, which only the operator needs."""
 
 
@@ -62,8 +64,11 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     if not place.find(datasette):
         return []
     inner = [] if _said(datasette, "inner_pages", False) else [(_INNER, _no_inner_page)]
-    return inner + [(route, visit.guarded(view)) for route, view in _ROUTES.items()] + [
-        (route, visit.guarded(view, is_open=True)) for route, view in _OPEN.items()]
+    return (
+        inner
+        + [(route, visit.guarded(view)) for route, view in _ROUTES.items()]
+        + [(route, visit.guarded(view, is_open=True)) for route, view in _OPEN.items()]
+    )
 
 
 @hookimpl
@@ -71,11 +76,14 @@ def asgi_wrapper(datasette: Any) -> Any:
     """Put our headers on every answer, Datasette's own included."""
     if not place.find(datasette):
         return _unchanged
-    refusing = [hosts.check(_said(datasette, "names", ())),
-                questions.check(datasette),
-                methods.check(datasette, [*_ROUTES, *_OPEN])]
+    refusing = [
+        hosts.check(_said(datasette, "names", ())),
+        questions.check(datasette),
+        methods.check(datasette, [*_ROUTES, *_OPEN]),
+    ]
     return lambda app: headers.wrap(
-        checks.wrap(table_slots.wrap(columns.wrap(app, datasette), datasette), datasette, refusing))
+        checks.wrap(table_slots.wrap(columns.wrap(app, datasette), datasette), datasette, refusing)
+    )
 
 
 @hookimpl
@@ -98,8 +106,12 @@ def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
     """Tell programs in JSON what they may not have."""
     if not _is_json_route(datasette, request):
         return None
-    return errors.as_json("This site runs no SQL but its own." if message == "execute-sql"
-                          else f"Not for you to see: {message}.", 403)
+    return errors.as_json(
+        "This site runs no SQL but its own."
+        if message == "execute-sql"
+        else f"Not for you to see: {message}.",
+        403,
+    )
 
 
 @hookimpl
@@ -123,8 +135,11 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     if not cells.concerns(value, column):
         return None
     found = place.find(datasette)
-    return cells.render(value, column, table, database, datasette) if (
-        found and found.database.name == database) else None
+    return (
+        cells.render(value, column, table, database, datasette)
+        if (found and found.database.name == database)
+        else None
+    )
 
 
 def _said(datasette: Any, key: str, default: Any) -> Any:

@@ -38,8 +38,16 @@ _ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 class SiteProcess:
     """The site and what is needed to start it again."""
 
-    def __init__(self, catalog: Path, host: str, port: int, log_file: Path | None = None, *,
-                 names: Sequence[str] = (), sql: bool = False) -> None:
+    def __init__(
+        self,
+        catalog: Path,
+        host: str,
+        port: int,
+        log_file: Path | None = None,
+        *,
+        names: Sequence[str] = (),
+        sql: bool = False,
+    ) -> None:
         """Take what to serve, where, and what `server.serve` is to be told of names and SQL.
 
         Without a log file the site writes where we do.
@@ -93,7 +101,10 @@ class SiteProcess:
         address.check(self._host, self._port)
         with self._output() as output:
             process = subprocess.Popen(
-                self._command(), stdin=subprocess.PIPE, stdout=output, stderr=output,
+                self._command(),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
                 env=_environment(),
                 start_new_session=True,  # a Ctrl-C is for us, and we stop the site in our order
             )
@@ -117,9 +128,12 @@ class SiteProcess:
             self._look_after(self._process, now)
             return
         if self._not_before is None:
-            self._put_off(now, f"The site did not answer {MOST_MISSES} times and was ended"
-                          if self._kill_at is not None else
-                          f"The site ended with code {self._process.returncode}")
+            self._put_off(
+                now,
+                f"The site did not answer {MOST_MISSES} times and was ended"
+                if self._kill_at is not None
+                else f"The site ended with code {self._process.returncode}",
+            )
         if self._not_before is not None and now >= self._not_before:
             try:
                 self.start()
@@ -180,8 +194,9 @@ class SiteProcess:
             with open(os.open(self._log_file, os.O_RDWR | _NO_LINK), "r+b") as log:
                 stat = os.fstat(log.fileno())
                 if S_ISREG(stat.st_mode) and stat.st_size > LOG_BYTES:
-                    with open(os.open(f"{self._log_file}.1", _ASIDE | _NO_LINK, 0o644),
-                              "wb") as aside:
+                    with open(
+                        os.open(f"{self._log_file}.1", _ASIDE | _NO_LINK, 0o644), "wb"
+                    ) as aside:
                         shutil.copyfileobj(log, aside)
                     log.truncate(0)
         except OSError as error:
@@ -207,9 +222,20 @@ class SiteProcess:
 
     def _command(self) -> list[str]:
         # -P: the working directory may hold a `catalog` of its own.
-        return [sys.executable, "-P", "-m", "catalog.site", str(self._catalog), "--with-parent",
-                "--host", self._host, "--port", str(self._port),
-                *(f"--name={name}" for name in self._names), *(["--sql"] if self._sql else [])]
+        return [
+            sys.executable,
+            "-P",
+            "-m",
+            "catalog.site",
+            str(self._catalog),
+            "--with-parent",
+            "--host",
+            self._host,
+            "--port",
+            str(self._port),
+            *(f"--name={name}" for name in self._names),
+            *(["--sql"] if self._sql else []),
+        ]
 
 
 def _environment() -> dict[str, str]:

@@ -13,10 +13,11 @@ READING_SECONDS = 30.0
 MOST_CONNECTIONS = 200
 
 
-
 def _answer(status: str, message: str) -> bytes:
-    return (f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            f"Content-Length: {len(message)}\r\nConnection: close\r\n\r\n{message}").encode()
+    return (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(message)}\r\nConnection: close\r\n\r\n{message}"
+    ).encode()
 
 
 _BUSY = _answer("503 Service Unavailable", "There are too many connections; try again later.\n")

@@ -20,6 +20,7 @@ _NUMBERS = ("_facet_size", "_timelimit")
 
 def check(datasette: Any) -> Check:
     """Return the check that refuses questions which cost much or cannot be understood."""
+
     def checked(scope: Any) -> Refusal | None:
         path, query = scope.get("raw_path") or scope["path"].encode(), scope["query_string"]
         if path.startswith(b"//") or not path.startswith(b"/"):
@@ -47,8 +48,10 @@ def _complaint_of(name: str, value: str) -> str | None:
     if name in _NUMBERS and not re.fullmatch(r"max|[0-9]{0,6}", value):
         return f"{name} must be a positive integer."
     if name.startswith("_search") and name != "_searchmode" and search.bounded(value)[1]:
-        return (f"These are too many words; at most {search.MOST_WORDS} words of "
-                f"{search.MOST_CHARACTERS} characters in all are searched for.")
+        return (
+            f"These are too many words; at most {search.MOST_WORDS} words of "
+            f"{search.MOST_CHARACTERS} characters in all are searched for."
+        )
     if name == "_through" and not _is_through(value):
         return "_through must be a JSON object with table, column and value."
     return None
@@ -59,5 +62,8 @@ def _is_through(value: str) -> bool:
         said = json.loads(value)
     except ValueError:
         return False
-    return isinstance(said, dict) and {"table", "column", "value"} <= said.keys() and all(
-        isinstance(part, str | int | float) for part in said.values())
+    return (
+        isinstance(said, dict)
+        and {"table", "column", "value"} <= said.keys()
+        and all(isinstance(part, str | int | float) for part in said.values())
+    )

@@ -22,8 +22,10 @@ from catalog.site.visit import View, Visit
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/files/(?P<path>.+)$"
 ARCHIVE = "application/zip"
-OF_VERSION = (r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)"
-              r"/files/(?P<path>.+)$")
+OF_VERSION = (
+    r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)"
+    r"/files/(?P<path>.+)$"
+)
 """The same of one version; what a file refers to is found beside it, in the same version."""
 BUNDLE_PATH = "/bundle.zip"
 BUNDLE = rf"^/skills/(?P<skill_id>[^/]+){BUNDLE_PATH}$"
@@ -32,12 +34,14 @@ VERSION = "Skilldrop-Version"
 """The header that names the version which an answer is of; `?version=` asks for it again."""
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
-_HARMLESS = frozenset({"text/markdown", "text/csv", "application/json", "application/yaml",
-                       "application/toml"})
+_HARMLESS = frozenset(
+    {"text/markdown", "text/csv", "application/json", "application/yaml", "application/toml"}
+)
 
 
 def answered(view: View) -> View:
     """Return the view, which says in a sentence why it cannot give a file."""
+
     async def answer(visit: Visit) -> Response:
         try:
             return await view(visit)
@@ -54,27 +58,40 @@ async def page(visit: Visit) -> Response:
     """Give a file of the version that agents have now, or of the one asked for."""
     modified = _published_at(visit)
     package, file, content = await visit.ask(
-        _open, visit.place.packages, visit.part("skill_id"), visit.part("path"),
-        version=_asked_version(visit))
+        _open,
+        visit.place.packages,
+        visit.part("skill_id"),
+        visit.part("path"),
+        version=_asked_version(visit),
+    )
     kind = content_type(file)
     shown = kind.startswith("text/") or kind in _PICTURES or kind == answers.JSON
     name = quote(posixpath.basename(file.path), safe="")
     how = f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}"
     return answers.of_file(
-        visit.request, content, file.size, kind, etag=file.sha256,
-        modified=modified, headers=_about(how, package.version))
+        visit.request,
+        content,
+        file.size,
+        kind,
+        etag=file.sha256,
+        modified=modified,
+        headers=_about(how, package.version),
+    )
 
 
 @answered
 async def archive(visit: Visit) -> Response:
     """Give all files of such a version as one archive."""
     modified = _published_at(visit)
-    package = await visit.ask(_package, visit.place.packages, visit.part("skill_id"),
-                              version=_asked_version(visit))
+    package = await visit.ask(
+        _package, visit.place.packages, visit.part("skill_id"), version=_asked_version(visit)
+    )
     name = quote(f"{package.skill_id}.zip", safe="")
     about: dict[str, Any] = {
-        "etag": _hex(package), "modified": modified,
-        "headers": _about(f"attachment; filename*=UTF-8''{name}", package.version)}
+        "etag": _hex(package),
+        "modified": modified,
+        "headers": _about(f"attachment; filename*=UTF-8''{name}", package.version),
+    }
     if answers.is_known(visit.request, about["etag"], about["modified"]):
         return answers.of_bytes(visit.request, b"", ARCHIVE, **about)
     if bundle.size(package) > answers.WHOLE:
@@ -114,8 +131,11 @@ def content_type(file: PublishedFile) -> str:
 
 
 def _about(disposition: str, version: str) -> dict[str, str]:
-    return {"Content-Security-Policy": headers.INERT, "Content-Disposition": disposition,
-            VERSION: version}
+    return {
+        "Content-Security-Policy": headers.INERT,
+        "Content-Disposition": disposition,
+        VERSION: version,
+    }
 
 
 def _published_at(visit: Visit) -> datetime | None:
@@ -146,8 +166,9 @@ def _hex(package: Package) -> str:
     return package.digest.removeprefix("sha256:")
 
 
-def _open(db: Catalog, packages: Path, skill_id: str, path: str, *,
-          version: str) -> tuple[Package, PublishedFile, IO[bytes]]:
+def _open(
+    db: Catalog, packages: Path, skill_id: str, path: str, *, version: str
+) -> tuple[Package, PublishedFile, IO[bytes]]:
     """Return a file, verified and opened for whoever sends it."""
     package = package_of(db, packages, _active(db, skill_id)["name"], version)
     file = find_file(package, path)

@@ -47,8 +47,9 @@ GRACE = 1
 """Seconds that requests have to finish after a SIGTERM. All of them only read."""
 
 
-def serve(catalog: Path, host: str, port: int, names: Sequence[str] = (), *,
-          sql: bool = False) -> None:
+def serve(
+    catalog: Path, host: str, port: int, names: Sequence[str] = (), *, sql: bool = False
+) -> None:
     """Serve until SIGTERM or SIGINT; `application` says what names and sql mean.
 
     Raises NotInCatalog where there is no catalog, CatalogUnusable where it cannot be read, and
@@ -61,9 +62,18 @@ def serve(catalog: Path, host: str, port: int, names: Sequence[str] = (), *,
     # Datasette puts the path into a URI as it is; a file name is safe there, a folder's may not be.
     os.chdir(catalog.absolute().parent)
     site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql)
-    uvicorn.run(site.app(), host=host, port=port, lifespan="on", log_level="warning",
-                access_log=False, timeout_graceful_shutdown=GRACE, http=BoundedProtocol, ws="none",
-                backlog=MOST_CONNECTIONS)
+    uvicorn.run(
+        site.app(),
+        host=host,
+        port=port,
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        http=BoundedProtocol,
+        ws="none",
+        backlog=MOST_CONNECTIONS,
+    )
 
 
 def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) -> Datasette:
@@ -80,8 +90,9 @@ def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) 
     metadata["plugins"] = {place.PLUGIN: {"names": list(names)}}
     datasette = Datasette([], settings=dict(SETTINGS), metadata=metadata)
     datasette.remove_database("_memory")
-    database = BoundedDatabase(datasette, str(catalog),
-                               is_mutable=read_mode(catalog) != READ_AT_REST)
+    database = BoundedDatabase(
+        datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST
+    )
     datasette.add_database(database, name="catalog")
     datasette.client = DatasetteClient(datasette)  # the first one was made before our routes
     return datasette
@@ -91,8 +102,10 @@ def _end_when_written(catalog: Path) -> None:
     """End the site once somebody writes the file that was opened as one that nobody writes."""
     while read_mode(catalog) == READ_AT_REST:
         time.sleep(1)
-    sys.stderr.write(f"skilldrop: a program has begun to write {catalog}, which could only be "
-                     "served as it was; the site ends, to be started again.\n")
+    sys.stderr.write(
+        f"skilldrop: a program has begun to write {catalog}, which could only be "
+        "served as it was; the site ends, to be started again.\n"
+    )
     sys.stderr.flush()
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -14,8 +14,14 @@ LONGEST = 300.0
 class FileResponse:
     """An answer whose body is a file, read from where it stands; the file is closed at the end."""
 
-    def __init__(self, file: IO[bytes], size: int, content_type: str, headers: Mapping[str, str],
-                 done: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        file: IO[bytes],
+        size: int,
+        content_type: str,
+        headers: Mapping[str, str],
+        done: Callable[[], None] = lambda: None,
+    ) -> None:
         self._file, self._size, self._done = file, size, done
         self._headers = {**headers, "Content-Type": content_type, "Content-Length": str(size)}
 
@@ -23,9 +29,16 @@ class FileResponse:
         """Send it all. Raises TimeoutError and OSError, after which the connection is closed."""
         try:
             async with asyncio.timeout(LONGEST):
-                await send({"type": "http.response.start", "status": 200, "headers": [
-                    (name.lower().encode(), value.encode("latin-1"))
-                    for name, value in self._headers.items()]})
+                await send(
+                    {
+                        "type": "http.response.start",
+                        "status": 200,
+                        "headers": [
+                            (name.lower().encode(), value.encode("latin-1"))
+                            for name, value in self._headers.items()
+                        ],
+                    }
+                )
                 await self._send_body(send)
         finally:
             self.close()

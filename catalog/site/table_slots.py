@@ -15,6 +15,7 @@ from catalog.site.streamed import LONGEST
 
 def wrap(app: App, datasette: Any) -> App:
     """Return the application, in which a question about tables waits for a slot, or is refused."""
+
     async def waiting(scope: Any, receive: Any, send: Send) -> None:
         found = place.find(datasette)
         if scope["type"] != "http" or not found or place.below(datasette, scope["path"]) is None:
@@ -24,12 +25,17 @@ def wrap(app: App, datasette: Any) -> App:
             await found.tables.take()
         except AllTaken:
             await errors.refusal(
-                datasette, scope["path"], "The catalog is busy; try again later.", 503,
-                {"Retry-After": "5"}).asgi_send(send)
+                datasette,
+                scope["path"],
+                "The catalog is busy; try again later.",
+                503,
+                {"Retry-After": "5"},
+            ).asgi_send(send)
             return
         is_export = b"_stream" in scope["query_string"]
         await _Turn(app, send, found.tables.free, is_export).run(
-            _in_usual_pages(scope) if is_export else scope, receive)
+            _in_usual_pages(scope) if is_export else scope, receive
+        )
 
     return waiting
 

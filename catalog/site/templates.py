@@ -22,28 +22,48 @@ def render(template: str, visit: Any, values: dict[str, Any]) -> str:
     """Return a page as HTML; whatever it is given is escaped."""
     now = datetime.now(UTC)
     database = visit.place.database.name
-    return _environment().get_template(template).render(
-        values, visit=visit, urls=visit.datasette.urls, path=visit.path,
-        skill_path=visit.skill_path,
-        table=lambda name, **filters: _query(
-            str(visit.datasette.urls.table(database, name)), filters),
-        canned=lambda name, **given: _query(
-            str(visit.datasette.urls.query(database, name)), given),
-        ago=lambda moment: _ago(moment, now),
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            values,
+            visit=visit,
+            urls=visit.datasette.urls,
+            path=visit.path,
+            skill_path=visit.skill_path,
+            table=lambda name, **filters: _query(
+                str(visit.datasette.urls.table(database, name)), filters
+            ),
+            canned=lambda name, **given: _query(
+                str(visit.datasette.urls.query(database, name)), given
+            ),
+            ago=lambda moment: _ago(moment, now),
+        )
     )
 
 
 @cache
 def _environment() -> Environment:
-    found = Environment(loader=FileSystemLoader([FOLDER, FOLDER / "shared"]), autoescape=True,
-                        trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-                        finalize=unseen.plain)
+    found = Environment(
+        loader=FileSystemLoader([FOLDER, FOLDER / "shared"]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=unseen.plain,
+    )
     found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
     found.filters |= {
-        "count": told.count, "size": wording.size, "ms": wording.milliseconds,
-        "marked": marked, "from_json": json.loads, "quote": lambda text: quote(text, safe=""),
-        "words": lambda text: str(text).replace("_", " "), "thousands": lambda n: f"{n:,}",
-        "shown": unseen.marked, "plain_level": lambda level: _LEVELS.get(level, level),
+        "count": told.count,
+        "size": wording.size,
+        "ms": wording.milliseconds,
+        "marked": marked,
+        "from_json": json.loads,
+        "quote": lambda text: quote(text, safe=""),
+        "words": lambda text: str(text).replace("_", " "),
+        "thousands": lambda n: f"{n:,}",
+        "shown": unseen.marked,
+        "plain_level": lambda level: _LEVELS.get(level, level),
     }
     return found
 
@@ -54,8 +74,12 @@ def marked(snippet: str) -> Markup:
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
 
 
-_LEVELS = {"enterprise": "Enterprise", "personal": "Personal", "project": "Project",
-           "plugin": "Plugin"}
+_LEVELS = {
+    "enterprise": "Enterprise",
+    "personal": "Personal",
+    "project": "Project",
+    "plugin": "Plugin",
+}
 
 
 def _ago(moment: str | None, now: datetime) -> Markup:
@@ -63,7 +87,8 @@ def _ago(moment: str | None, now: datetime) -> Markup:
     if not moment:
         return Markup("never")
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(
-        moment, told.ago(moment, now))
+        moment, told.ago(moment, now)
+    )
 
 
 def _query(path: str, filters: dict[str, Any]) -> str:
@@ -74,4 +99,5 @@ def _query(path: str, filters: dict[str, Any]) -> str:
 def put_before(environment: Any) -> None:
     """Let Datasette's environment find our frame for its pages before its own."""
     environment.loader = ChoiceLoader(
-        [FileSystemLoader([FOLDER / "datasette", FOLDER / "shared"]), environment.loader])
+        [FileSystemLoader([FOLDER / "datasette", FOLDER / "shared"]), environment.loader]
+    )

@@ -25,13 +25,13 @@ def _lines(files: Sequence[Mapping[str, Any]], folder: str, depth: int) -> Itera
     below: dict[str, list[Mapping[str, Any]]] = {}
     here = []
     for file in files:
-        name, _, rest = file["path"][len(folder):].partition("/")
+        name, _, rest = file["path"][len(folder) :].partition("/")
         if rest:
             below.setdefault(name, []).append(file)
         else:
             here.append(file)
     for file in sorted(here, key=lambda file: (file["kind"] != "skill_md", file["path"])):
-        yield Line(depth, file["path"][len(folder):], file["path"], file["size"], file)
+        yield Line(depth, file["path"][len(folder) :], file["path"], file["size"], file)
     for name, inside in sorted(below.items()):
         path = f"{folder}{name}/"
         yield Line(depth, name, path, sum(file["size"] for file in inside))

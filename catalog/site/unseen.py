@@ -17,8 +17,14 @@ def in_html(html: str) -> str:
     """Return HTML with the same marks in its text, and the code points alone in its tags."""
     if html.isascii() or invisible.written_out(html) == html:
         return html
-    return _PARTS.sub(lambda part: invisible.written_out(part[0]) if part[0].startswith("<")
-                      else invisible.substituted(part[0], _mark), html)
+    return _PARTS.sub(
+        lambda part: (
+            invisible.written_out(part[0])
+            if part[0].startswith("<")
+            else invisible.substituted(part[0], _mark)
+        ),
+        html,
+    )
 
 
 def plain(value: Any) -> Any:

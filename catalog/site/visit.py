@@ -72,8 +72,13 @@ class Visit:
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Return a page of ours."""
         html = templates.render(template, self, values)
-        return answers.of_bytes(self.request, html.encode("utf-8", "replace"), answers.HTML,
-                                status=status, headers={"Content-Security-Policy": headers.OURS})
+        return answers.of_bytes(
+            self.request,
+            html.encode("utf-8", "replace"),
+            answers.HTML,
+            status=status,
+            headers={"Content-Security-Policy": headers.OURS},
+        )
 
     def missing(self, what: str) -> Response:
         """Return the page that says what there is not."""
@@ -88,6 +93,7 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
 
     One that is_open is for everyone, whatever the configuration allows.
     """
+
     async def answer(datasette: Any, request: Any) -> Response:
         found = place.find(datasette)
         if not found:
@@ -95,22 +101,23 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         visit = Visit(datasette, request, found)
         if not is_open:
             await datasette.ensure_permissions(
-                request.actor, [("view-database", found.database.name), "view-instance"])
+                request.actor, [("view-database", found.database.name), "view-instance"]
+            )
         try:
             return await view(visit)
         except (QueryInterrupted, AllTaken):
             message = "The catalog is busy, or the question too large. Try again."
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503, {"Retry-After": "5"})
-            return visit.page("error.html", status=503, title="That took too long",
-                              message=message)
+            return visit.page("error.html", status=503, title="That took too long", message=message)
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
             message = f"{error}. {MADE_ANEW}"
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503)
-            return visit.page("error.html", status=503, title="The catalog is damaged",
-                              message=message)
+            return visit.page(
+                "error.html", status=503, title="The catalog is damaged", message=message
+            )
 
     return answer

@@ -29,12 +29,18 @@ def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
         return state["reason"] or "", ""
     match state["left_out"]:
         case "hidden":
-            return ("It declares disable-model-invocation, so agents are not told of it.",
-                    "Remove that from SKILL.md if agents shall start it.")
+            return (
+                "It declares disable-model-invocation, so agents are not told of it.",
+                "Remove that from SKILL.md if agents shall start it.",
+            )
         case "filtered":
-            return ("The filter of this index does not let it in.",
-                    "Change levels, tags or names of the index in skilldrop.toml.")
+            return (
+                "The filter of this index does not let it in.",
+                "Change levels, tags or names of the index in skilldrop.toml.",
+            )
         case "over_budget":
-            return (f"The skills before it fill the {state['budget_chars']:,} characters.",
-                    "Raise the budget, or the priority of the skill.")
+            return (
+                f"The skills before it fill the {state['budget_chars']:,} characters.",
+                "Raise the budget, or the priority of the skill.",
+            )
     return "", ""

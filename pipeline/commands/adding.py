@@ -13,15 +13,23 @@ from pipeline.names import text_path
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True,
-                type=click.Path(exists=True, path_type=Path))
-@click.option("--root", "root_name", metavar="PATH|LEVEL",
-              help="Which root.  [default: the first of level project]")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--root",
+    "root_name",
+    metavar="PATH|LEVEL",
+    help="Which root.  [default: the first of level project]",
+)
 @click.option("--replace", is_flag=True, help="Put it in the place of what has its name there.")
 @as_json_option
 @click.pass_context
-def add(context: click.Context, sources: tuple[Path, ...], root_name: str | None, replace: bool,
-        as_json: bool) -> int:
+def add(
+    context: click.Context,
+    sources: tuple[Path, ...],
+    root_name: str | None,
+    replace: bool,
+    as_json: bool,
+) -> int:
     """Copy skill folders or archives into a root whole; exit 1 where one would be rejected.
 
     Each is judged first as the root would judge it. A service that runs takes it in at once, else
@@ -45,10 +53,16 @@ def add(context: click.Context, sources: tuple[Path, ...], root_name: str | None
 
 def _told(done: Addition) -> str:
     """Say whether a source was added, and what there is to say of its skills."""
-    lines = [f"{visible(one.file(found))}{f':{found.line}' if found.line else ''}: "
-             f"{found.severity} {found.code} {visible(found.message)}"
-             for one in done.judgements for found in one.findings]
+    lines = [
+        f"{visible(one.file(found))}{f':{found.line}' if found.line else ''}: "
+        f"{found.severity} {found.code} {visible(found.message)}"
+        for one in done.judgements
+        for found in one.findings
+    ]
     place = visible(text_path(str(done.place)))
-    lines.append(f"Added {place}." if done.is_added else
-                 f"Not added to {place}: mend what is an error above, then add it again.")
+    lines.append(
+        f"Added {place}."
+        if done.is_added
+        else f"Not added to {place}: mend what is an error above, then add it again."
+    )
     return "\n".join(lines)

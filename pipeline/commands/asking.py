@@ -32,8 +32,9 @@ def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json:
 
 
 @click.command()
-@click.option("--check", is_flag=True,
-              help="Say health alone; exit 1 unless a service runs and needs nobody.")
+@click.option(
+    "--check", is_flag=True, help="Say health alone; exit 1 unless a service runs and needs nobody."
+)
 @as_json_option
 @click.pass_context
 def status(context: click.Context, check: bool, as_json: bool) -> int:

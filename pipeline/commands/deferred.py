@@ -8,60 +8,60 @@ from typing import Any
 import click
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "up": (
-        "running.up",
-        "Watch, re-scan and serve until stopped."),
+    "up": ("running.up", "Watch, re-scan and serve until stopped."),
     "scan": (
         "scanning.scan",
-        "Bring the catalog up to the roots, or to PATHS inside them, and exit."),
-    "serve": (
-        "serving.serve",
-        "Serve the catalog as it is, read-only, without watching anything."),
+        "Bring the catalog up to the roots, or to PATHS inside them, and exit.",
+    ),
+    "serve": ("serving.serve", "Serve the catalog as it is, read-only, without watching anything."),
     "reconcile": (
         "reconciling.reconcile",
-        "Compare every folder with the catalog, packages and indexes, and mend what differs."),
+        "Compare every folder with the catalog, packages and indexes, and mend what differs.",
+    ),
     "validate": (
         "judging.validate",
-        "Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error."),
+        "Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.",
+    ),
     "outcome": (
         "outcomes.outcome",
-        "Validate outcome FILES by hand: what a runtime would drop after a run of a skill."),
+        "Validate outcome FILES by hand: what a runtime would drop after a run of a skill.",
+    ),
     "migrate": (
         "migrating.migrate",
-        "Make ApexBridge packages of skill folders in older layouts, or of all in a tree."),
-    "index": (
-        "indexing.index",
-        "Print the prompt index NAME; with options, what it would be."),
+        "Make ApexBridge packages of skill folders in older layouts, or of all in a tree.",
+    ),
+    "index": ("indexing.index", "Print the prompt index NAME; with options, what it would be."),
     "search": (
         "asking.search_",
-        "Find active skills by all WORDS, best first; English or Chinese."),
+        "Find active skills by all WORDS, best first; English or Chinese.",
+    ),
     "status": (
         "asking.status",
-        "Say how the catalog is: its health, counts, and what waits or is rejected, and why."),
+        "Say how the catalog is: its health, counts, and what waits or is rejected, and why.",
+    ),
     "replicate": (
         "replicating.replicate",
-        "Copy every change of the catalog to URL until stopped; runs beside `up`."),
+        "Copy every change of the catalog to URL until stopped; runs beside `up`.",
+    ),
     "restore": (
         "replicating.restore",
-        "Bring the catalog back from URL, to be served read-only or to go on with."),
-    "read": (
-        "reading.read",
-        "Print a published FILE of a SKILL; without FILE it is SKILL.md."),
-    "mcp": (
-        "reading.mcp",
-        "Serve search and skill files to agents by the Model Context Protocol."),
+        "Bring the catalog back from URL, to be served read-only or to go on with.",
+    ),
+    "read": ("reading.read", "Print a published FILE of a SKILL; without FILE it is SKILL.md."),
+    "mcp": ("reading.mcp", "Serve search and skill files to agents by the Model Context Protocol."),
     "add": (
         "adding.add",
-        "Copy skill folders or archives into a root whole; exit 1 where one would be rejected."),
+        "Copy skill folders or archives into a root whole; exit 1 where one would be rejected.",
+    ),
     "versions": (
         "asking.versions",
-        "List the versions of SKILL, newest first, and what changed in each."),
+        "List the versions of SKILL, newest first, and what changed in each.",
+    ),
     "rollback": (
         "keeping.rollback",
-        "Publish SKILL as it was in VERSION, and hold it there until `unpin`."),
-    "unpin": (
-        "keeping.unpin",
-        "Let SKILL follow its folder again, from its newest version on."),
+        "Publish SKILL as it was in VERSION, and hold it there until `unpin`.",
+    ),
+    "unpin": ("keeping.unpin", "Let SKILL follow its folder again, from its newest version on."),
 }
 """Where each command is in `pipeline.commands`, and the first line of its help."""
 

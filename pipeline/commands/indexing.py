@@ -25,33 +25,59 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
             return datetime.combine(date.fromisoformat(value), time.max, UTC)
         moment = datetime.fromisoformat(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no time; write 2026-11-17 or 2026-11-17T09:30.",
-                                 context, option) from None
+        raise click.BadParameter(
+            f"{value!r} is no time; write 2026-11-17 or 2026-11-17T09:30.", context, option
+        ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @click.command()
 @click.argument("name", default="default")
-@click.option("--explain", is_flag=True,
-              help="Print who is in it and how, and who is not and why, instead of the text.")
-@click.option("--at", metavar="DATE[TIME]", callback=_moment,
-              help="Print what was published then; a date means its end.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Print who is in it and how, and who is not and why, instead of the text.",
+)
+@click.option(
+    "--at",
+    metavar="DATE[TIME]",
+    callback=_moment,
+    help="Print what was published then; a date means its end.",
+)
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="As if configured so.")
 @click.option("--budget-chars", type=click.IntRange(min=0), help="As if configured so.")
 @click.option("--overflow", type=click.Choice(get_args(Overflow)), help="As if configured so.")
 @click.option("--language", type=click.Choice(get_args(Language)), help="As if configured so.")
 @click.option("--location-base", metavar="PATH|URL", help="As if configured so.")
-@click.option("--level", "levels", type=click.Choice(LEVELS), multiple=True,
-              help="Only this level; may be repeated.")
+@click.option(
+    "--level",
+    "levels",
+    type=click.Choice(LEVELS),
+    multiple=True,
+    help="Only this level; may be repeated.",
+)
 @click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--only", "names", metavar="SKILL", multiple=True,
-              help="Only the skill of this name; may be repeated.")
-@click.option("--featured", metavar="SKILL", multiple=True,
-              help="This skill first; may be repeated.")
+@click.option(
+    "--only",
+    "names",
+    metavar="SKILL",
+    multiple=True,
+    help="Only the skill of this name; may be repeated.",
+)
+@click.option(
+    "--featured", metavar="SKILL", multiple=True, help="This skill first; may be repeated."
+)
 @as_json_option
 @click.pass_context
-def index(context: click.Context, /, name: str, explain: bool, at: datetime | None,
-          as_json: bool, **wishes: Any) -> int:
+def index(
+    context: click.Context,
+    /,
+    name: str,
+    explain: bool,
+    at: datetime | None,
+    as_json: bool,
+    **wishes: Any,
+) -> int:
     """Print the prompt index NAME; with options, what it would be.
 
     \b
@@ -64,8 +90,9 @@ def index(context: click.Context, /, name: str, explain: bool, at: datetime | No
     db = search.open_catalog(settings_of(context).catalog_path)
     if at:
         if explain or any(_given(wishes)):
-            raise click.UsageError("--at prints what was published, and goes with no other option "
-                                   "but --json.")
+            raise click.UsageError(
+                "--at prints what was published, and goes with no other option but --json."
+            )
         return _print_past(index_account.said_at(db, name, at), as_json)
     spec = _wished(index_query.index_spec(db, name), wishes)
     built = index_query.build_index(db, spec)
@@ -85,8 +112,9 @@ def _given(wishes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wished(spec: IndexSpec, wishes: dict[str, Any]) -> IndexSpec:
-    given = {"format" if key == "form" else key: _text(value)
-             for key, value in _given(wishes).items()}
+    given = {
+        "format" if key == "form" else key: _text(value) for key, value in _given(wishes).items()
+    }
     return replace(spec, **given)
 
 

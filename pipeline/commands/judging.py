@@ -14,18 +14,46 @@ from pipeline.validate import judge_paths
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--acceptance", type=click.Choice(get_args(Acceptance)), default="lenient",
-              show_default=True, help="How findings become a verdict.")
-@click.option("--profile", "profiles", type=click.Choice(list(PROFILES)), multiple=True,
-              help="Rules to ask beside spec; may be repeated.  [default: all but apexbridge]")
-@click.option("--format", "form", type=click.Choice(list(lint_formats.FORMATS)),
-              default="text", show_default=True, help="What to print.")
+@click.option(
+    "--acceptance",
+    type=click.Choice(get_args(Acceptance)),
+    default="lenient",
+    show_default=True,
+    help="How findings become a verdict.",
+)
+@click.option(
+    "--profile",
+    "profiles",
+    type=click.Choice(list(PROFILES)),
+    multiple=True,
+    help="Rules to ask beside spec; may be repeated.  [default: all but apexbridge]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(lint_formats.FORMATS)),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
-@click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error",
-              show_default=True, help="What makes the exit code 1.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning"]),
+    default="error",
+    show_default=True,
+    help="What makes the exit code 1.",
+)
 @as_json_option
-def validate(paths: tuple[Path, ...], acceptance: Acceptance, profiles: tuple[str, ...], form: str,
-             quiet: bool, fail_on: str, as_json: bool) -> int:
+def validate(
+    paths: tuple[Path, ...],
+    acceptance: Acceptance,
+    profiles: tuple[str, ...],
+    form: str,
+    quiet: bool,
+    fail_on: str,
+    as_json: bool,
+) -> int:
     """Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.
 
     \b

@@ -42,8 +42,7 @@ def unpin(context: click.Context, skill: str, as_json: bool) -> int:
     return _changed(context, "unpin", {"skill": skill}, as_json=as_json)
 
 
-def _changed(context: click.Context, what: str, arguments: dict[str, Any], *,
-             as_json: bool) -> int:
+def _changed(context: click.Context, what: str, arguments: dict[str, Any], *, as_json: bool) -> int:
     found = cast(dict[str, Any], carry_out(settings_of(context), what, arguments))
     click.echo(to_json(found) if as_json else report.published(found))
     return DONE

@@ -19,8 +19,14 @@ _OUTPUT = Path("migrated")
 @click.option("--in-place", is_flag=True, help="Change the folders themselves; keep a backup.")
 @click.option("--output", type=A_PATH, help="Where new folders go.  [default: migrated]")
 @as_json_option
-def migrate(paths: tuple[Path, ...], dry_run: bool, validate: bool, in_place: bool,
-            output: Path | None, as_json: bool) -> int:
+def migrate(
+    paths: tuple[Path, ...],
+    dry_run: bool,
+    validate: bool,
+    in_place: bool,
+    output: Path | None,
+    as_json: bool,
+) -> int:
     """Make ApexBridge packages of skill folders in older layouts, or of all in a tree.
 
     Exit 1 where a folder cannot be migrated or, with --validate, has an error. What was missing
@@ -51,8 +57,8 @@ def migrate(paths: tuple[Path, ...], dry_run: bool, validate: bool, in_place: bo
 def _is_wrong(each: Migration) -> bool:
     judged = each.judgement.findings if each.judgement else ()
     return each.plan.refused or any(
-        found.severity == "error" and found.code != "field-not-in-specification"
-        for found in judged)
+        found.severity == "error" and found.code != "field-not-in-specification" for found in judged
+    )
 
 
 def _told(each: Migration, how: How) -> str:

@@ -24,9 +24,18 @@ def outcome(files: tuple[Path, ...], as_json: bool) -> int:
     """
     judged = {file: judge_file(file) for file in files}
     if as_json:
-        click.echo(to_json([{"path": str(file), "valid": isinstance(said, RunOutcome),
-                             "findings": [found.as_json() for found in said.findings]}
-                            for file, said in judged.items()]))
+        click.echo(
+            to_json(
+                [
+                    {
+                        "path": str(file),
+                        "valid": isinstance(said, RunOutcome),
+                        "findings": [found.as_json() for found in said.findings],
+                    }
+                    for file, said in judged.items()
+                ]
+            )
+        )
     else:
         click.echo("\n".join(_told(str(file), said) for file, said in judged.items()))
     return FINDINGS if any(isinstance(said, BadOutcome) for said in judged.values()) else DONE
@@ -34,10 +43,15 @@ def outcome(files: tuple[Path, ...], as_json: bool) -> int:
 
 def _told(path: str, said: JudgedOutcome) -> str:
     """Say of an outcome file what it holds, or what is wrong with it."""
-    lines = [f"{visible(path)}{f':{found.line}' if found.line else ''}: {found.severity}"
-             f" {found.code} {visible(found.message)}\n    {found.fix}" for found in said.findings]
+    lines = [
+        f"{visible(path)}{f':{found.line}' if found.line else ''}: {found.severity}"
+        f" {found.code} {visible(found.message)}\n    {found.fix}"
+        for found in said.findings
+    ]
     if isinstance(said, RunOutcome):
-        lines.append(f"{visible(path)}: {visible(said.status or 'no status')}, "
-                     f"{counted(len(said.steps), 'step')}, "
-                     f"{counted(len(said.memory_writes), 'memory write')}")
+        lines.append(
+            f"{visible(path)}: {visible(said.status or 'no status')}, "
+            f"{counted(len(said.steps), 'step')}, "
+            f"{counted(len(said.memory_writes), 'memory write')}"
+        )
     return "\n".join(lines)

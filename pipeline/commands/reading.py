@@ -24,17 +24,31 @@ LOOPBACK = "127.0.0.1"
 @click.command()
 @click.argument("skill")
 @click.argument("file", default=SKILL_MD)
-@click.option("--offset", type=click.IntRange(min=0), default=0, metavar="BYTE",
-              help="Start from there.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="BYTES",
-              help="Print about so much of it.")
-@click.option("--version", "of_version", metavar="VERSION",
-              help="Read from that version, as long as it is kept.")
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start from there."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="BYTES", help="Print about so much of it."
+)
+@click.option(
+    "--version",
+    "of_version",
+    metavar="VERSION",
+    help="Read from that version, as long as it is kept.",
+)
 @click.option("--wrapped", is_flag=True, help="Print SKILL.md as an agent is given it.")
 @as_json_option
 @click.pass_context
-def read(context: click.Context, skill: str, file: str, offset: int, limit: int | None,
-         of_version: str | None, wrapped: bool, as_json: bool) -> int:
+def read(
+    context: click.Context,
+    skill: str,
+    file: str,
+    offset: int,
+    limit: int | None,
+    of_version: str | None,
+    wrapped: bool,
+    as_json: bool,
+) -> int:
     """Print a published FILE of a SKILL; without FILE it is SKILL.md.
 
     \b
@@ -57,17 +71,26 @@ def read(context: click.Context, skill: str, file: str, offset: int, limit: int 
     elif found.encoding == "base64" and sys.stdout.isatty():
         raise click.UsageError(
             f"{found.path} is {found.media_type}, not text: write it to a file with > NAME, or "
-            "print it with --json.")
+            "print it with --json."
+        )
     else:
         _print(_bytes(found))
     return DONE
 
 
 @click.command()
-@click.option("--http", metavar="[HOST:]PORT",
-              help="Serve over streamable HTTP there instead of stdin and stdout.")
-@click.option("--name", "names", metavar="HOST", multiple=True,
-              help="Another name by which HTTP clients may call this host; may be repeated.")
+@click.option(
+    "--http",
+    metavar="[HOST:]PORT",
+    help="Serve over streamable HTTP there instead of stdin and stdout.",
+)
+@click.option(
+    "--name",
+    "names",
+    metavar="HOST",
+    multiple=True,
+    help="Another name by which HTTP clients may call this host; may be repeated.",
+)
 @click.pass_context
 def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int:
     """Serve search and skill files to agents by the Model Context Protocol.
@@ -85,17 +108,22 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     except ImportError as error:
         raise ExtraMissing(
             "The MCP server is not installed here: install skilldrop with its extra, "
-            "skilldrop[mcp].") from error
+            "skilldrop[mcp]."
+        ) from error
     settings = settings_of(context)
-    server = mcp_server.SkillServer(settings.catalog_path, settings.packages_folder,
-                                    version("skilldrop"))
+    server = mcp_server.SkillServer(
+        settings.catalog_path, settings.packages_folder, version("skilldrop")
+    )
     _warn_without_catalog(settings.catalog_path)
     if listen is None:
         mcp_server.serve_stdio(server)
         return DONE
     host, port = listen
-    click.echo(f"Serving {settings.catalog_path} to agents at "
-               f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}", err=True)
+    click.echo(
+        f"Serving {settings.catalog_path} to agents at "
+        f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}",
+        err=True,
+    )
     mcp_server.serve_http(server, host, port, names)
     return DONE
 
@@ -104,8 +132,11 @@ def _bytes(file: SkillFile) -> bytes:
     """Return a page of a file as it is on the disk."""
     if file.encoding == "base64":
         return base64.b64decode(file.text)
-    return file.text.encode("utf-8-sig" if not file.offset else "utf-8") if (
-        file.encoding == "utf-8-sig") else file.text.encode()
+    return (
+        file.text.encode("utf-8-sig" if not file.offset else "utf-8")
+        if (file.encoding == "utf-8-sig")
+        else file.text.encode()
+    )
 
 
 def _print(data: bytes) -> None:
@@ -119,13 +150,17 @@ def _print(data: bytes) -> None:
 def _warn_without_catalog(path: Path) -> None:
     """Say on stderr what the first agent would be told; it may be there by then."""
     if not path.is_file():
-        click.echo(f"skilldrop: there is no catalog at {path} yet; `skilldrop scan` or "
-                   "`skilldrop up` makes one.", err=True)
+        click.echo(
+            f"skilldrop: there is no catalog at {path} yet; `skilldrop scan` or "
+            "`skilldrop up` makes one.",
+            err=True,
+        )
 
 
 def _address(written: str) -> tuple[str, int]:
     host, _, port = written.rpartition(":")
     if not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
-        raise click.UsageError(f"{written} names no port from 1 to 65535; write --http 8002 or "
-                               "--http 127.0.0.1:8002.")
+        raise click.UsageError(
+            f"{written} names no port from 1 to 65535; write --http 8002 or --http 127.0.0.1:8002."
+        )
     return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)

@@ -21,8 +21,11 @@ SCREENFUL = 20
 
 @click.command()
 @click.option("--check", is_flag=True, help="Only report; write nothing.")
-@click.option("--accept-removals", is_flag=True,
-              help="Remove the skills whose removal is held, and list them.")
+@click.option(
+    "--accept-removals",
+    is_flag=True,
+    help="Remove the skills whose removal is held, and list them.",
+)
 @as_json_option
 @click.pass_context
 def reconcile(context: click.Context, check: bool, accept_removals: bool, as_json: bool) -> int:
@@ -53,10 +56,13 @@ def _checked(settings: Settings) -> Mended:
 
 
 def _mended(settings: Settings, accept_removals: bool) -> Mended:
-    with (terminal.progress("skills") as progress,
-          terminal.progress("seconds that the service has been mending") as waiting):
-        return comparing.mend(settings, accepts_removals=accept_removals, progress=progress,
-                              waiting=waiting)
+    with (
+        terminal.progress("skills") as progress,
+        terminal.progress("seconds that the service has been mending") as waiting,
+    ):
+        return comparing.mend(
+            settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
+        )
 
 
 def _as_json(result: Mended) -> dict[str, object]:
@@ -67,24 +73,37 @@ def _as_json(result: Mended) -> dict[str, object]:
         "changes": [_change(each) for each in result.changes],
         "removed": [_change(each) for each in result.removed],
         "accepted": [_change(each) for each in result.accepted],
-        "seen": before.seen, "held": before.held, "last_good": before.last_good}
+        "seen": before.seen,
+        "held": before.held,
+        "last_good": before.last_good,
+    }
 
 
 def _change(change: Applied) -> dict[str, object]:
-    return {"root": change.root, "path": change.path, "name": change.name,
-            "outcome": change.outcome, "detail": change.detail}
+    return {
+        "root": change.root,
+        "path": change.path,
+        "name": change.name,
+        "outcome": change.outcome,
+        "detail": change.detail,
+    }
 
 
 def _rendered(result: Mended) -> str:
     before, changes = result.before, (*result.removed, *result.changes)
     changed = {f"{each.root}/{each.path}" for each in changes}
     mended = [each for each in result.mended if each.where not in changed]
-    return "\n".join([
-        *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
-        *_screenful([_line(each) for each in changes]
-                    + [visible(f"mended: {d.where}: {d.what}") for d in mended]),
-        f"{_compared(before)}{_summary(result, changes, mended)}",
-        *_standing(before)])
+    return "\n".join(
+        [
+            *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
+            *_screenful(
+                [_line(each) for each in changes]
+                + [visible(f"mended: {d.where}: {d.what}") for d in mended]
+            ),
+            f"{_compared(before)}{_summary(result, changes, mended)}",
+            *_standing(before),
+        ]
+    )
 
 
 def _screenful(lines: Sequence[str]) -> Iterator[str]:
@@ -107,8 +126,7 @@ def _compared(before: Comparison) -> str:
 def _summary(result: Mended, changes: Sequence[Applied], mended: Sequence[Difference]) -> str:
     """Say what was done, and what still differs."""
     counts = Counter(change.outcome for change in changes)
-    done = [terminal.counted(number, "skill") + f" {outcome}"
-            for outcome, number in counts.items()]
+    done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
     if mended:
         done.append(f"{terminal.counted(len(mended), 'difference')} mended")
     kinds = Counter(difference.kind for difference in result.left)
@@ -124,9 +142,13 @@ def _summary(result: Mended, changes: Sequence[Applied], mended: Sequence[Differ
 def _standing(before: Comparison) -> Iterator[str]:
     """Say what does not agree, and is meant not to."""
     if before.held:
-        yield (f"{terminal.counted(before.held, 'removal')} held, `skilldrop status` says why: "
-               "bring the folders or the root back, or confirm it with `skilldrop reconcile "
-               "--accept-removals`.")
+        yield (
+            f"{terminal.counted(before.held, 'removal')} held, `skilldrop status` says why: "
+            "bring the folders or the root back, or confirm it with `skilldrop reconcile "
+            "--accept-removals`."
+        )
     if before.last_good:
-        yield (f"Of {before.last_good} the newest content is rejected and the last good "
-               "version stays; `skilldrop status` says which.")
+        yield (
+            f"Of {before.last_good} the newest content is rejected and the last good "
+            "version stays; `skilldrop status` says which."
+        )

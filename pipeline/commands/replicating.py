@@ -9,8 +9,13 @@ from pipeline.commands.settings_in_force import settings_of
 
 @click.command()
 @click.argument("url")
-@click.option("--interval", type=click.FloatRange(min=0.1), default=1.0, show_default=True,
-              help="Seconds after which a change is safe at URL.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    help="Seconds after which a change is safe at URL.",
+)
 @click.pass_context
 def replicate(context: click.Context, url: str, interval: float) -> int:
     """Copy every change of the catalog to URL until stopped; runs beside `up`.
@@ -40,6 +45,7 @@ def restore(context: click.Context, url: str, replace: bool) -> int:
     """
     catalog = settings_of(context).catalog_path
     replication.restore(url, catalog, replace=replace)
-    click.echo(f"Restored {catalog} from {url}. Serve it with: skilldrop --data "
-               f"{catalog.parent} serve")
+    click.echo(
+        f"Restored {catalog} from {url}. Serve it with: skilldrop --data {catalog.parent} serve"
+    )
     return DONE

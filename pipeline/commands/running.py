@@ -20,11 +20,17 @@ from pipeline.service import Service
 @click.option("--host", help="Address of the site.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
 @click.option("--no-site", is_flag=True, help="Only watch; serve nothing.")
-@click.option("--log-format", type=click.Choice(get_args(LogFormat)), default="text",
-              show_default=True, help="How the log on standard error is written.")
+@click.option(
+    "--log-format",
+    type=click.Choice(get_args(LogFormat)),
+    default="text",
+    show_default=True,
+    help="How the log on standard error is written.",
+)
 @click.pass_context
-def up(context: click.Context, host: str | None, port: int | None, no_site: bool,
-       log_format: LogFormat) -> int:
+def up(
+    context: click.Context, host: str | None, port: int | None, no_site: bool, log_format: LogFormat
+) -> int:
     """Watch, re-scan and serve until stopped.
 
     \b
@@ -32,10 +38,18 @@ def up(context: click.Context, host: str | None, port: int | None, no_site: bool
       skilldrop --watched /srv/skills --data /var/lib/skilldrop up --port 8080
     """
     settings = settings_of(context, host=host, port=port)
-    site = SiteProcess(
-        settings.catalog_path, settings.site.host, settings.site.port, settings.data / "site.log",
-        names=settings.site.names, sql=settings.site.sql,
-    ) if settings.site.enabled and not no_site else None
+    site = (
+        SiteProcess(
+            settings.catalog_path,
+            settings.site.host,
+            settings.site.port,
+            settings.data / "site.log",
+            names=settings.site.names,
+            sql=settings.site.sql,
+        )
+        if settings.site.enabled and not no_site
+        else None
+    )
     write_log(log_format)
     stopped_by: list[int] = []
     service: Service | None = None
@@ -71,6 +85,8 @@ def _welcome(settings: Settings, site: str | None) -> str:
     lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
     if site:
         lines.append(f"Browse the catalog at    {site}")
-    lines += [f"Agents fetch the index   {settings.index_folder / spec.file_name}"
-              for spec in settings.index_specs]
+    lines += [
+        f"Agents fetch the index   {settings.index_folder / spec.file_name}"
+        for spec in settings.index_specs
+    ]
     return "\n".join([*lines, "Stop with Ctrl-C."])

@@ -16,14 +16,28 @@ from pipeline.opening import with_store
 @click.command()
 @click.argument("paths", nargs=-1, type=A_PATH)
 @click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
-@click.option("--engine", type=click.Choice(get_args(EngineName)), default="processes",
-              show_default=True, help="Who looks: this process, one a core, or a Dask cluster.")
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Dask scheduler, tcp://…, for --engine dask.  [default: one on this machine]")
+@click.option(
+    "--engine",
+    type=click.Choice(get_args(EngineName)),
+    default="processes",
+    show_default=True,
+    help="Who looks: this process, one a core, or a Dask cluster.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Dask scheduler, tcp://…, for --engine dask.  [default: one on this machine]",
+)
 @as_json_option
 @click.pass_context
-def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: EngineName,
-         scheduler: str | None, as_json: bool) -> int:
+def scan(
+    context: click.Context,
+    paths: tuple[Path, ...],
+    deep: bool,
+    engine: EngineName,
+    scheduler: str | None,
+    as_json: bool,
+) -> int:
     """Bring the catalog up to the roots, or to PATHS inside them, and exit.
 
     \b
@@ -44,8 +58,14 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: En
 
     def work(store: Store) -> Result:
         with engine_named(engine, scheduler) as looking, terminal.progress("skills") as progress:
-            return scan_once(settings, store, units, engine=looking, deep=deep,
-                             progress=lambda so_far: progress(so_far.seen))
+            return scan_once(
+                settings,
+                store,
+                units,
+                engine=looking,
+                deep=deep,
+                progress=lambda so_far: progress(so_far.seen),
+            )
 
     with terminal.progress("packages") as published:
         result = with_store(settings, work, published)
@@ -58,8 +78,11 @@ def scan(context: click.Context, paths: tuple[Path, ...], deep: bool, engine: En
 def _told(result: Result) -> str:
     """Say what a pass came to, and what is still amiss."""
     counts = result.as_json()
-    changed = [f"{counts[word]} {word}" for word in
-               ("added", "updated", "renamed", "rejected", "removed", "pending") if counts[word]]
+    changed = [
+        f"{counts[word]} {word}"
+        for word in ("added", "updated", "renamed", "rejected", "removed", "pending")
+        if counts[word]
+    ]
     summary = ", ".join(changed) or "nothing changed"
     seen = terminal.counted(result.report.seen, "skill folder")
     lines = [f"{seen} seen in {result.seconds:.1f} s: {summary}."]
@@ -67,8 +90,10 @@ def _told(result: Result) -> str:
     if result.held:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` says of what.")
-    lines.append(f"The catalog has {result.active} active, {result.shadowed} shadowed and "
-                 f"{terminal.counted(result.rejected_in_all, 'rejected skill')}.")
+    lines.append(
+        f"The catalog has {result.active} active, {result.shadowed} shadowed and "
+        f"{terminal.counted(result.rejected_in_all, 'rejected skill')}."
+    )
     if result.rejected_in_all or result.shadowed:
         lines.append("`skilldrop status` says why.")
     return "\n".join(lines)

@@ -28,8 +28,13 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
     """
     settings = settings_of(context, host=host, port=port)
     search.open_catalog(settings.catalog_path).conn.close()
-    site = SiteProcess(settings.catalog_path, settings.site.host, settings.site.port,
-                       names=settings.site.names, sql=settings.site.sql)
+    site = SiteProcess(
+        settings.catalog_path,
+        settings.site.host,
+        settings.site.port,
+        names=settings.site.names,
+        sql=settings.site.sql,
+    )
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())

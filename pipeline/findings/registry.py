@@ -19,8 +19,17 @@ from pipeline.findings.finding_type import FindingType
 REGISTRY: dict[str, FindingType] = {
     kind.code: kind
     for module in (
-        reading, archives, parsing, judging, standing, spec, advice, safety, claude_code,
-        apexbridge, outcome,
+        reading,
+        archives,
+        parsing,
+        judging,
+        standing,
+        spec,
+        advice,
+        safety,
+        claude_code,
+        apexbridge,
+        outcome,
     )
     for kind in module.TYPES
 }
@@ -41,7 +50,15 @@ def finding(
     """Return a finding of a registered code; message and fix default to the registry's."""
     kind = REGISTRY[code]
     return Finding(
-        code=code, severity=kind.severity, profile=kind.profile, message=message or kind.summary,
-        fix=fix or kind.fix, field=field, path=path, line=line, column=column,
-        before=before, after=after,
+        code=code,
+        severity=kind.severity,
+        profile=kind.profile,
+        message=message or kind.summary,
+        fix=fix or kind.fix,
+        field=field,
+        path=path,
+        line=line,
+        column=column,
+        before=before,
+        after=after,
     )

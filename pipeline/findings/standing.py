@@ -4,7 +4,14 @@ from catalog import standing
 from pipeline.findings.finding_type import NEVER, OURS, FindingType
 
 TYPES = tuple(
-    FindingType(kind.code, kind.severity, kind.profile, NEVER, kind.summary, kind.fix,
-                f"{OURS}, publication")
+    FindingType(
+        kind.code,
+        kind.severity,
+        kind.profile,
+        NEVER,
+        kind.summary,
+        kind.fix,
+        f"{OURS}, publication",
+    )
     for kind in (standing.LAST_GOOD, standing.HELD, standing.CONFUSABLE)
 )

@@ -40,8 +40,10 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     cost = tokens.estimate(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
-            "body-too-long", f"The body has {lines:,} lines and about {cost:,} tokens; "
-            f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.", offset=0,
+            "body-too-long",
+            f"The body has {lines:,} lines and about {cost:,} tokens; "
+            f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.",
+            offset=0,
         )
 
 
@@ -53,11 +55,17 @@ def named_files(skill: Skill) -> Iterator[Finding]:
     inside = [each for each in named if not each.leads_outside]
     there = _paths(skill)
     yield from _some(skill, "reference-outside-folder", [e for e in named if e.leads_outside])
-    yield from _some(skill, "reference-missing", _missing(inside, there) if skill.is_whole else [],
-                     fix=lambda target: _nearest(target, there))
-    yield from _some(skill, "reference-deep", [
-        each for each in inside if each.target in there and _is_deep(each.target)
-    ])
+    yield from _some(
+        skill,
+        "reference-missing",
+        _missing(inside, there) if skill.is_whole else [],
+        fix=lambda target: _nearest(target, there),
+    )
+    yield from _some(
+        skill,
+        "reference-deep",
+        [each for each in inside if each.target in there and _is_deep(each.target)],
+    )
 
 
 def description_length(skill: Skill) -> Iterator[Finding]:
@@ -68,16 +76,19 @@ def description_length(skill: Skill) -> Iterator[Finding]:
     size = weight(description)
     if size < SHORTEST_DESCRIPTION:
         yield skill.finding(
-            "description-short", f"description has only {len(description)} "
+            "description-short",
+            f"description has only {len(description)} "
             f"character{'' if len(description) == 1 else 's'}.",
             field="description",
         )
     elif size > LONGEST_DESCRIPTION:
-        limit = LONGEST_DESCRIPTION if size == len(description) else (
-            LONGEST_DESCRIPTION // CJK_WEIGHT)
+        limit = (
+            LONGEST_DESCRIPTION if size == len(description) else (LONGEST_DESCRIPTION // CJK_WEIGHT)
+        )
         yield skill.finding(
-            "description-long", f"description is {len(description):,} characters; about {limit} "
-            "do.", field="description",
+            "description-long",
+            f"description is {len(description):,} characters; about {limit} do.",
+            field="description",
         )
 
 
@@ -107,8 +118,9 @@ def description_is_its_own(skill: Skill) -> Iterator[Finding]:
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
         yield skill.finding(
-            "description-generic", f"description says {quoted(phrase)}, which is as true of any "
-            "other skill.", field="description",
+            "description-generic",
+            f"description says {quoted(phrase)}, which is as true of any other skill.",
+            field="description",
         )
 
 
@@ -129,13 +141,22 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
 
 
 RULES: tuple[Rule, ...] = (
-    name_is_not_reserved, description_length, description_says_what, description_says_when,
-    description_is_its_own, somebody_can_call_it, body_says_something, body_length, named_files,
+    name_is_not_reserved,
+    description_length,
+    description_says_what,
+    description_says_when,
+    description_is_its_own,
+    somebody_can_call_it,
+    body_says_something,
+    body_length,
+    named_files,
 )
 
 
 def _some(
-    skill: Skill, code: str, named: list[Reference],
+    skill: Skill,
+    code: str,
+    named: list[Reference],
     fix: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Finding]:
     """Yield a finding for each of the first references; the last tells how many more there are."""
@@ -144,9 +165,7 @@ def _some(
         if count == MOST_ALIKE < len(named):
             more = told.count(len(named) - MOST_ALIKE, "more reference")
             said += f" The same is true of {more}."
-        yield skill.finding_in_body(
-            code, said, fix=fix(reference.target), offset=reference.offset
-        )
+        yield skill.finding_in_body(code, said, fix=fix(reference.target), offset=reference.offset)
 
 
 _SAID = {

@@ -30,15 +30,23 @@ REQUIRED: Mapping[str, str] = {
 }
 MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema, which everything fits
 _LISTS = (
-    "capabilities", "tags", "keywords", "triggers.intents", "triggers.phrases",
-    "triggers.event_types", "security.network_allowlist", "resources.helpers",
-    "resources.references", "resources.assets",
+    "capabilities",
+    "tags",
+    "keywords",
+    "triggers.intents",
+    "triggers.phrases",
+    "triggers.event_types",
+    "security.network_allowlist",
+    "resources.helpers",
+    "resources.references",
+    "resources.assets",
 )
 # Source: Semantic Versioning 2.0.0, Is there a suggested regular expression.
 _SEMANTIC = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
     r"(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*))*)?"
-    r"(?:\+[\da-zA-Z-]+(?:\.[\da-zA-Z-]+)*)?", re.ASCII,
+    r"(?:\+[\da-zA-Z-]+(?:\.[\da-zA-Z-]+)*)?",
+    re.ASCII,
 )
 
 
@@ -52,8 +60,12 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
             continue  # which is its old form, as another rule says
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
-            yield skill.finding("required-field-missing", f"{field} is missing; ApexBridge "
-                                "requires it.", field=field, fix=fix)
+            yield skill.finding(
+                "required-field-missing",
+                f"{field} is missing; ApexBridge requires it.",
+                field=field,
+                fix=fix,
+            )
 
 
 def types_and_ranges(skill: Skill) -> Iterator[Finding]:
@@ -64,28 +76,40 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
     for field in _LISTS:
         value = _at(skill.frontmatter, field)
         if isinstance(value, str) and value.strip():
-            yield skill.finding("field-malformed", f"{field} is {quoted(value)}; a list of texts "
-                                "is expected.", field=field,
-                                fix="Write a list: one `- text` a line, or [one, two].")
+            yield skill.finding(
+                "field-malformed",
+                f"{field} is {quoted(value)}; a list of texts is expected.",
+                field=field,
+                fix="Write a list: one `- text` a line, or [one, two].",
+            )
 
 
 def version_is_semantic(skill: Skill) -> Iterator[Finding]:
     """Find a version that is not MAJOR.MINOR.PATCH."""
     version = skill.declared.version
     if version and not _SEMANTIC.fullmatch(version):
-        yield skill.finding("version-not-semantic", f"version is {quoted(version)}, which is not a "
-                            "semantic version.", field="version")
+        yield skill.finding(
+            "version-not-semantic",
+            f"version is {quoted(version)}, which is not a semantic version.",
+            field="version",
+        )
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
     """Find a type and a protocol that ApexBridge does not know."""
     declared = skill.declared
     if declared.type and declared.type not in TYPES:
-        yield skill.finding("package-type-unknown", f"type is {quoted(declared.type)}, which "
-                            "ApexBridge does not know.", field="type")
+        yield skill.finding(
+            "package-type-unknown",
+            f"type is {quoted(declared.type)}, which ApexBridge does not know.",
+            field="type",
+        )
     if declared.protocol and declared.protocol not in PROTOCOLS:
-        yield skill.finding("protocol-unknown", f"protocol is {quoted(declared.protocol)}, neither "
-                            "vcp nor abp.", field="protocol")
+        yield skill.finding(
+            "protocol-unknown",
+            f"protocol is {quoted(declared.protocol)}, neither vcp nor abp.",
+            field="protocol",
+        )
 
 
 def triggers_trigger(skill: Skill) -> Iterator[Finding]:
@@ -112,8 +136,10 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
     security = skill.declared.security
     if security is None or not skill.frontmatter.get("security"):
         return
-    for name, value, known in (("network", security.network, NETWORKS),
-                               ("filesystem", security.filesystem, FILESYSTEMS)):
+    for name, value, known in (
+        ("network", security.network, NETWORKS),
+        ("filesystem", security.filesystem, FILESYSTEMS),
+    ):
         if value and value not in known:
             yield _unknown(skill, f"security.{name}", value, known)
     if security.network == "allowlist" and not security.network_allowlist:
@@ -121,12 +147,16 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
     if security.network_allowlist and security.network == "none":
         yield skill.finding("allowlist-unused", field="security.network_allowlist")
     declared = skill.frontmatter["security"]
-    if isinstance(declared, Mapping) and (open_ := [
-        field for field in ("timeout_ms", "memory_mb", "network")
-        if declared.get(field) in (None, "")
-    ]):
-        yield skill.finding("security-incomplete", f"security does not say {_listed(open_)}.",
-                            field="security")
+    if isinstance(declared, Mapping) and (
+        open_ := [
+            field
+            for field in ("timeout_ms", "memory_mb", "network")
+            if declared.get(field) in (None, "")
+        ]
+    ):
+        yield skill.finding(
+            "security-incomplete", f"security does not say {_listed(open_)}.", field="security"
+        )
 
 
 def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
@@ -135,9 +165,12 @@ def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
     if old is None:
         return
     if skill.declared.security:
-        yield skill.finding("permissions-outdated", "permissions is the old form of security, "
-                            "which is declared, too, and holds.", field="permissions",
-                            fix="Remove permissions.")
+        yield skill.finding(
+            "permissions-outdated",
+            "permissions is the old form of security, which is declared, too, and holds.",
+            field="permissions",
+            fix="Remove permissions.",
+        )
         return
     read: list[str] = []
     for name, value, meanings, known in (
@@ -149,15 +182,19 @@ def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
         elif value:
             yield _unknown(skill, f"permissions.{name}", value, known)
     said = f"it was read as security with {_listed(read)}" if read else "nothing in it was read"
-    yield skill.finding("permissions-outdated", f"permissions is the old form of security; {said}.",
-                        field="permissions")
+    yield skill.finding(
+        "permissions-outdated",
+        f"permissions is the old form of security; {said}.",
+        field="permissions",
+    )
 
 
 def tools_are_complete(skill: Skill) -> Iterator[Finding]:
     """Find a protocol without tools, tools without a protocol, and tools that say too little."""
     declared = skill.declared
-    tools = [(at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ())
-             if tool]
+    tools = [
+        (at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ()) if tool
+    ]
     if declared.protocol == "abp" and not tools:
         yield skill.finding("abp-missing", field="abp" if declared.abp else "protocol")
     if tools and declared.protocol != "abp":
@@ -166,18 +203,32 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
     for at, tool in tools:
         field = f"abp.tools.{at}.name"
         if tool.name in names:
-            yield skill.finding("tool-twice", f"Two tools under abp are named {quoted(tool.name)}.",
-                                field=field)
+            yield skill.finding(
+                "tool-twice", f"Two tools under abp are named {quoted(tool.name)}.", field=field
+            )
         names.add(tool.name)
-        if lacking := [name for name, value in (("parameters", tool.parameters),
-                                                ("returns", tool.returns)) if value is None]:
-            yield skill.finding("tool-incomplete", f"The tool {quoted(tool.name)} has no "
-                                f"{_listed(lacking, 'or')}.", field=field)
+        if lacking := [
+            name
+            for name, value in (("parameters", tool.parameters), ("returns", tool.returns))
+            if value is None
+        ]:
+            yield skill.finding(
+                "tool-incomplete",
+                f"The tool {quoted(tool.name)} has no {_listed(lacking, 'or')}.",
+                field=field,
+            )
 
 
 RULES: tuple[Rule, ...] = (
-    required_fields, types_and_ranges, version_is_semantic, values_are_known, triggers_trigger,
-    schemas_are_schemas, security_is_known, permissions_are_outdated, tools_are_complete,
+    required_fields,
+    types_and_ranges,
+    version_is_semantic,
+    values_are_known,
+    triggers_trigger,
+    schemas_are_schemas,
+    security_is_known,
+    permissions_are_outdated,
+    tools_are_complete,
 )
 
 
@@ -205,8 +256,12 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
-    return skill.finding("security-value-unknown", f"{field} is {quoted(value)}, which ApexBridge "
-                         "does not know.", field=field, fix=f"Write {' or '.join(known)}.")
+    return skill.finding(
+        "security-value-unknown",
+        f"{field} is {quoted(value)}, which ApexBridge does not know.",
+        field=field,
+        fix=f"Write {' or '.join(known)}.",
+    )
 
 
 def _listed(words: list[str], last: str = "and") -> str:

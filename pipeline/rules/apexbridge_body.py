@@ -13,10 +13,12 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
         "描述|说明|說明|简介|簡介|介绍|介紹|概述|概览|概覽|功能|用途",
     ),
     "parameters": (
-        r"parameters?|params|inputs?|arguments?|args", "参数|參數|输入|輸入|入参",
+        r"parameters?|params|inputs?|arguments?|args",
+        "参数|參數|输入|輸入|入参",
     ),
     "output": (
-        r"outputs?|returns?|results?|return values?|response", "输出|輸出|返回|结果|結果|出参",
+        r"outputs?|returns?|results?|return values?|response",
+        "输出|輸出|返回|结果|結果|出参",
     ),
     "steps": (
         r"steps?|instructions?|procedure|process|workflow|how it works|execution|how to use|usage",
@@ -31,11 +33,17 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
 """English and Chinese for the heading of each section that ApexBridge requires."""
 
 _CHINESE_NAMES = {
-    "description": "描述", "parameters": "参数", "output": "输出", "steps": "执行步骤",
-    "examples": "示例", "safety": "安全提示",
+    "description": "描述",
+    "parameters": "参数",
+    "output": "输出",
+    "steps": "执行步骤",
+    "examples": "示例",
+    "safety": "安全提示",
 }
-_ENGLISH_WORDS = {name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE)
-                  for name, (english, _) in SECTIONS.items()}
+_ENGLISH_WORDS = {
+    name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE)
+    for name, (english, _) in SECTIONS.items()
+}
 _CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
 
 
@@ -47,8 +55,9 @@ def sections_are_there(skill: Skill) -> Iterator[Finding]:
     for section in SECTIONS:
         if section not in found:
             yield skill.finding_in_body(
-                "section-missing", f"The body has no section {section} "
-                f"({_CHINESE_NAMES[section]}).", offset=0,
+                "section-missing",
+                f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
+                offset=0,
             )
 
 
@@ -63,8 +72,12 @@ def sections_of(body: str) -> set[str]:
     """
     headings = markdown.headings(body)
     has_title = body.startswith("# ")
-    return {section for at, heading in enumerate(headings) for section in SECTIONS
-            if _names(section, heading, alone=has_title and at == 0)}
+    return {
+        section
+        for at, heading in enumerate(headings)
+        for section in SECTIONS
+        if _names(section, heading, alone=has_title and at == 0)
+    }
 
 
 def _names(section: str, heading: str, *, alone: bool) -> bool:

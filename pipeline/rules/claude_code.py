@@ -17,13 +17,15 @@ Source: Claude Code documentation, Skills, Frontmatter reference.
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 SHELLS = ("bash", "powershell")
-EVENTS = tuple("""
+EVENTS = tuple(
+    """
     SessionStart Setup SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse
     PermissionRequest PermissionDenied PostToolUse PostToolUseFailure PostToolBatch Notification
     MessageDisplay SubagentStart SubagentStop TaskCreated TaskCompleted Stop StopFailure
     TeammateIdle InstructionsLoaded ConfigChange CwdChanged FileChanged WorktreeCreate
     WorktreeRemove PreCompact PostCompact Elicitation ElicitationResult
-""".split())
+""".split()
+)
 """Source: Claude Code documentation, Hooks reference, Hook events."""
 
 FIELDS = tuple(f for f, owner in OWNERS.items() if owner in (SPECIFICATION, CLAUDE_CODE))
@@ -42,8 +44,9 @@ def listing_length(skill: Skill) -> Iterator[Finding]:
     if (size := len(description) + len(when)) > LISTING_LIMIT:
         what = "description and when_to_use are" if when else "description is"
         yield skill.finding(
-            "listing-too-long", f"{what} {size:,} characters; Claude sees the first "
-            f"{LISTING_LIMIT:,}.", field="when_to_use" if when else "description",
+            "listing-too-long",
+            f"{what} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
+            field="when_to_use" if when else "description",
         )
 
 
@@ -52,8 +55,9 @@ def context_is_fork(skill: Skill) -> Iterator[Finding]:
     context = skill.declared.context
     if context and context != "fork":
         yield skill.finding(
-            "context-unknown", f"context is {quoted(context)}; fork is the only value that Claude "
-            "Code knows.", field="context",
+            "context-unknown",
+            f"context is {quoted(context)}; fork is the only value that Claude Code knows.",
+            field="context",
         )
     elif skill.declared.agent and not context:
         yield skill.finding("agent-without-fork", field="agent")
@@ -64,17 +68,20 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     declared = skill.declared
     if declared.model and not _MODEL.fullmatch(declared.model):
         yield skill.finding(
-            "model-unknown", f"model is {quoted(declared.model)}, which Claude Code does not know.",
+            "model-unknown",
+            f"model is {quoted(declared.model)}, which Claude Code does not know.",
             field="model",
         )
     if declared.effort and declared.effort.lower() not in EFFORTS:
         yield skill.finding(
-            "effort-unknown", f"effort is {quoted(declared.effort)}, which is no level.",
+            "effort-unknown",
+            f"effort is {quoted(declared.effort)}, which is no level.",
             field="effort",
         )
     if declared.shell and declared.shell.lower() not in SHELLS:
         yield skill.finding(
-            "shell-unknown", f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
+            "shell-unknown",
+            f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
             field="shell",
         )
 
@@ -87,8 +94,10 @@ def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
         if event not in EVENTS:
             close = get_close_matches(event[:_LONGEST_MISSPELT], EVENTS, n=1)
             yield skill.finding(
-                "hook-event-unknown", f"hooks names the event {quoted(event)}, which Claude Code "
-                "does not have.", field=field, fix=f"Write {close[0]}." if close else None,
+                "hook-event-unknown",
+                f"hooks names the event {quoted(event)}, which Claude Code does not have.",
+                field=field,
+                fix=f"Write {close[0]}." if close else None,
             )
         elif wrong := _wrong_with(matchers):
             yield skill.finding("hook-malformed", f"{field} {wrong}.", field=field)
@@ -99,8 +108,9 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
     for pattern in skill.declared.paths:
         if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
             yield skill.finding(
-                "paths-never-match", f"The pattern {quoted(pattern)} in paths can match no file of "
-                "a project.", field="paths",
+                "paths-never-match",
+                f"The pattern {quoted(pattern)} in paths can match no file of a project.",
+                field="paths",
             )
             return
 
@@ -109,7 +119,8 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
     """Find a hint whose brackets YAML takes for a list."""
     if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
         yield skill.finding(
-            "argument-hint-list", field="argument-hint",
+            "argument-hint-list",
+            field="argument-hint",
             fix=f'Put it in quotes: argument-hint: "[{printable(skill.declared.argument_hint)}]".',
         )
 
@@ -121,14 +132,21 @@ def other_fields(skill: Skill) -> Iterator[Finding]:
             continue
         close = _meant(field)
         yield skill.finding(
-            "field-ignored", f"Claude Code ignores {printable(field)}.", field=field,
+            "field-ignored",
+            f"Claude Code ignores {printable(field)}.",
+            field=field,
             fix=f"Write {close}, if that is what you meant." if close else None,
         )
 
 
 RULES: tuple[Rule, ...] = (
-    listing_length, context_is_fork, values_are_known, hooks_are_heard, paths_can_match,
-    argument_hint_is_text, other_fields,
+    listing_length,
+    context_is_fork,
+    values_are_known,
+    hooks_are_heard,
+    paths_can_match,
+    argument_hint_is_text,
+    other_fields,
 )
 
 

@@ -71,7 +71,8 @@ class _Sorted:
         # to go back to, however long it gets.
         self._run = re.compile(
             f"[^{characters}]*+(?:(?:{belongs})[^{characters}]*+)*+"
-            f"((?:(?!{belongs})[{characters}])++|\\Z)")
+            f"((?:(?!{belongs})[{characters}])++|\\Z)"
+        )
 
     def hidden_in(self, text: str) -> Hidden | None:
         """Return what a text hides of this sort."""
@@ -82,13 +83,19 @@ class _Sorted:
         counted = runs[:MOST_RUNS]
         says = "".join(run[:_LETTERS] for _, run in counted)[:_LETTERS]
         return Hidden(
-            self._sort, sum(len(run) for _, run in counted), len(runs) > MOST_RUNS, runs[0][0],
-            runs[0][1][0], says.translate(_TAG_LETTERS) if self._sort == "tag" else "")
+            self._sort,
+            sum(len(run) for _, run in counted),
+            len(runs) > MOST_RUNS,
+            runs[0][0],
+            runs[0][1][0],
+            says.translate(_TAG_LETTERS) if self._sort == "tag" else "",
+        )
 
 
 _LETTERS = 2 * LONGEST_QUOTE  # more than are shown, as some are of no letter
-_TAG_LETTERS = {0xE0000 + code: chr(code) if chr(code).isprintable() else None
-                for code in range(128)}
+_TAG_LETTERS = {
+    0xE0000 + code: chr(code) if chr(code).isprintable() else None for code in range(128)
+}
 
 _INVISIBLE = _Sorted("invisible", f"{JOINERS}{SELECTORS}{NEVER_SEEN}", CHARACTER_PART)
 _BIDI_BUT_MARKS = _Sorted("bidi", BIDI, _NOTHING)

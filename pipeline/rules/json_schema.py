@@ -42,13 +42,17 @@ def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
             validator = unknown
         if validator is unknown:
             validator = Draft202012Validator
-            yield Wrong("schema-dialect-unknown", "$schema", "it names no version of JSON Schema "
-                        "that is known; 2020-12 was assumed")
+            yield Wrong(
+                "schema-dialect-unknown",
+                "$schema",
+                "it names no version of JSON Schema that is known; 2020-12 was assumed",
+            )
     try:
         validator.check_schema(judged, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
-        yield Wrong("schema-invalid", ".".join(map(str, error.absolute_path)),
-                    _short(error.message))
+        yield Wrong(
+            "schema-invalid", ".".join(map(str, error.absolute_path)), _short(error.message)
+        )
     except RecursionError:
         yield Wrong("schema-invalid", "", "it is nested too deeply")
     for path, target in _references(schema, ""):

@@ -2,10 +2,12 @@
 
 import re
 
-NATIVE = frozenset("""
+NATIVE = frozenset(
+    """
     a apk app bin bundle class com cpl deb dex dll dmg dylib elf exe jar ko lib msi node o obj pyc
     pyd pyo rpm run scr so sys war wasm xpi
-""".split())
+""".split()
+)
 """Their endings."""
 
 _LIBRARY = re.compile(r"\.so(?:\.\d+)+$")

@@ -69,12 +69,18 @@ _ENGLISH = (
     _drop(rf"ignor(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"),
     _drop(rf"disregard(?:ing)?(?:{_WHICH}|{_YOURS})"),
     _drop(rf"forget(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|you)\b)"),
-    _drop(rf"overrid(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
-          rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})"),
-    _drop(rf"bypass(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
-          r"(?:instruction|guideline|restriction|guardrail|safety)s?\b"),
-    _sign(rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
-          rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b"),
+    _drop(
+        rf"overrid(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
+        rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})"
+    ),
+    _drop(
+        rf"bypass(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
+        r"(?:instruction|guideline|restriction|guardrail|safety)s?\b"
+    ),
+    _sign(
+        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
+        rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b"
+    ),
     _keep(rf"tell{_GAP}{_THE_USER}"),
     _keep(rf"inform{_GAP}{_THE_USER}"),
     _keep(rf"let{_GAP}the{_GAP}(?:user|human){_GAP}(?:know|notice|find)\b"),
@@ -92,10 +98,14 @@ _CJK = (
     _sign("告(?:诉|訴)用(?:户|戶)(?!如何|怎|什么|需要|去|在|是否)", only_after=_NOT_ZH),
     _sign("让用户(?:知道|发现|察觉)", only_after=_NOT_ZH),
     _sign("讓用戶(?:知道|發現|察覺)", only_after=_NOT_ZH),
-    _sign(r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
-          only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?"),
-    _sign(r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?무시(?!하지)",
-          only_after=r"(?:이전|위|모든|앞선|기존)의?\s?(?:모든\s?)?"),
+    _sign(
+        r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
+        only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
+    ),
+    _sign(
+        r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?무시(?!하지)",
+        only_after=r"(?:이전|위|모든|앞선|기존)의?\s?(?:모든\s?)?",
+    ),
 )
 
 

@@ -58,27 +58,34 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
             continue
         if tag := _TAG.search(value):
             yield skill.finding(
-                "markup-in-prompt", f"{field} holds {quoted(tag[0])}, which could close or open a "
-                "tag of the prompt it is put into.", field=field,
+                "markup-in-prompt",
+                f"{field} holds {quoted(tag[0])}, which could close or open a "
+                "tag of the prompt it is put into.",
+                field=field,
             )
 
 
 def no_overriding(skill: Skill) -> Iterator[Finding]:
     """Find text addressed to override the agent's instructions."""
-    fields = [(field, value) for field in _PROMPT_FIELDS
-              if isinstance(value := skill.frontmatter.get(field), str)]
+    fields = [
+        (field, value)
+        for field in _PROMPT_FIELDS
+        if isinstance(value := skill.frontmatter.get(field), str)
+    ]
     texts = [value for _, value in fields]
     if next(overrides("\n".join([*texts, skill.parsed.body])), None) is None:
         return  # as of nearly every skill, and to ask once is faster
     for field, value in fields:
         for override in islice(overrides(value), 1):
             yield skill.finding(
-                "instruction-override", f"{field} tells the agent: {quoted(override.words)}.",
+                "instruction-override",
+                f"{field} tells the agent: {quoted(override.words)}.",
                 field=field,
             )
     for override in islice(overrides(skill.parsed.body), MOST_ALIKE):
         yield skill.finding_in_body(
-            "instruction-override", f"The body tells the agent: {quoted(override.words)}.",
+            "instruction-override",
+            f"The body tells the agent: {quoted(override.words)}.",
             offset=override.offset,
         )
 
@@ -91,8 +98,9 @@ def links_stay_inside(skill: Skill) -> Iterator[Finding]:
     leading = (each for each in references(body) if each.leads_to_machine)
     for reference in islice(leading, MOST_ALIKE):
         yield skill.finding_in_body(
-            "link-to-machine", f"A link leads to {quoted(reference.target)}, a place of the "
-            "reader's machine.", offset=reference.offset,
+            "link-to-machine",
+            f"A link leads to {quoted(reference.target)}, a place of the reader's machine.",
+            offset=reference.offset,
         )
 
 
@@ -106,7 +114,8 @@ def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
     if all(file.mode == 0o755 for file in skill.files):
         return iter(())  # on many shares everything is executable, and the bit says nothing
     stray = (
-        file for file in skill.files
+        file
+        for file in skill.files
         if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
     )
     return _listed(skill, "executable-outside-scripts", stray)
@@ -124,8 +133,13 @@ def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
 
 
 RULES: tuple[Rule, ...] = (
-    nothing_is_hidden, no_markup_in_the_prompt, no_overriding, tools_are_narrow,
-    links_stay_inside, no_native_binaries, executables_lie_in_scripts,
+    nothing_is_hidden,
+    no_markup_in_the_prompt,
+    no_overriding,
+    tools_are_narrow,
+    links_stay_inside,
+    no_native_binaries,
+    executables_lie_in_scripts,
 )
 
 
@@ -147,8 +161,11 @@ def _told(hidden: Hidden, where: str) -> str:
     least = "at least " if hidden.goes_on else ""
     times = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
     says = f", which spell {quoted(hidden.says)}" if hidden.says else ""
-    what = {"invisible": "an invisible character", "bidi": "a character that reorders text",
-            "tag": "a tag character"}[hidden.sort]
+    what = {
+        "invisible": "an invisible character",
+        "bidi": "a character that reorders text",
+        "tag": "a tag character",
+    }[hidden.sort]
     return f"{printable(where)} holds {what}, {code}{times}{says}."
 
 

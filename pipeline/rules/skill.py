@@ -56,7 +56,11 @@ class Skill:
             outer = outer.rpartition(".")[0]
             position = self.parsed.positions.get(outer)
         return finding(
-            code, message, fix=fix, field=field, path=self.document,
+            code,
+            message,
+            fix=fix,
+            field=field,
+            path=self.document,
             line=position.line if position else 1,
             column=position.column if position else None,
         )

@@ -37,7 +37,8 @@ def name_length(skill: Skill) -> Iterator[Finding]:
     """Find a name of more than 64 characters."""
     if len(name := _name(skill)) > NAME_LIMIT:
         yield skill.finding(
-            "name-too-long", f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
+            "name-too-long",
+            f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
             field="name",
         )
 
@@ -76,7 +77,8 @@ def name_characters(skill: Skill) -> Iterator[Finding]:
     shown = ", ".join(_character(c) for c in list(strange)[:10])
     yield skill.finding(
         "name-characters",
-        f"name has characters other than letters, digits and hyphens: {shown}.", field="name",
+        f"name has characters other than letters, digits and hyphens: {shown}.",
+        field="name",
     )
 
 
@@ -85,7 +87,8 @@ def name_is_the_folders(skill: Skill) -> Iterator[Finding]:
     name = _name(skill)
     if name and name != unicodedata.normalize("NFKC", skill.folder):
         yield skill.finding(
-            "name-not-folder", f"name is {quoted(name)}, but the folder is {quoted(skill.folder)}.",
+            "name-not-folder",
+            f"name is {quoted(name)}, but the folder is {quoted(skill.folder)}.",
             field="name",
         )
 
@@ -99,7 +102,8 @@ def description_required(skill: Skill) -> Iterator[Finding]:
         yield skill.finding("description-missing", field="description")
     elif not isinstance(description, str):
         yield skill.finding(
-            "description-not-text", f"description is {kind(description)}, not text.",
+            "description-not-text",
+            f"description is {kind(description)}, not text.",
             field="description",
         )
 
@@ -126,7 +130,8 @@ def compatibility_length(skill: Skill) -> Iterator[Finding]:
         yield skill.finding("compatibility-empty", field="compatibility")
     elif not isinstance(compatibility, str):
         yield skill.finding(
-            "compatibility-not-text", f"compatibility is {kind(compatibility)}, not text.",
+            "compatibility-not-text",
+            f"compatibility is {kind(compatibility)}, not text.",
             field="compatibility",
         )
     elif len(compatibility) > COMPATIBILITY_LIMIT:
@@ -183,20 +188,32 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
             yield skill.finding(
                 "field-not-in-specification",
                 f"{printable(field)} is not a field of the specification.",
-                field=field, fix=_correction(field),
+                field=field,
+                fix=_correction(field),
             )
         elif owner != SPECIFICATION:
             yield skill.finding(
                 "field-not-in-specification",
-                f"{field} is {owner}'s, not the specification's.", field=field,
+                f"{field} is {owner}'s, not the specification's.",
+                field=field,
                 fix=f"Keep it where {owner} needs it; else move it under metadata or remove it.",
             )
 
 
 RULES: tuple[Rule, ...] = (
-    name_required, name_length, name_lower_case, name_outer_hyphens, name_double_hyphens,
-    name_characters, name_is_the_folders, description_required, description_length,
-    compatibility_length, license_is_text, metadata_maps_to_texts, allowed_tools_is_text,
+    name_required,
+    name_length,
+    name_lower_case,
+    name_outer_hyphens,
+    name_double_hyphens,
+    name_characters,
+    name_is_the_folders,
+    description_required,
+    description_length,
+    compatibility_length,
+    license_is_text,
+    metadata_maps_to_texts,
+    allowed_tools_is_text,
     no_other_fields,
 )
 

@@ -31,8 +31,18 @@ def _forms(verbs: str) -> frozenset[str]:
         stem = verb[:-1] if verb[-1] in "ey" else verb
         plural = f"{stem}ies" if verb[-1] == "y" else f"{verb}es"
         double = verb + verb[-1]
-        found |= {verb, f"{verb}s", plural, f"{verb}ing", f"{verb}ed", f"{stem}ing", f"{stem}ed",
-                  f"{stem}ied", f"{double}ing", f"{double}ed"}
+        found |= {
+            verb,
+            f"{verb}s",
+            plural,
+            f"{verb}ing",
+            f"{verb}ed",
+            f"{stem}ing",
+            f"{stem}ed",
+            f"{stem}ied",
+            f"{double}ing",
+            f"{double}ed",
+        }
     return frozenset(found)
 
 
@@ -47,7 +57,8 @@ _ALSO_NOUNS = _forms("""
 """)
 """Read as verbs only where a sentence begins with one, or after "to" and "that" …"""
 
-_CONCRETE = _forms("""
+_CONCRETE = (
+    _forms("""
     add aggregate align analyse analyze annotate append apply arrange assemble assign authenticate
     automate bootstrap calculate categorise categorize check classify collect combine compare
     compile compose compress compute configure connect convert create crop debug decide decode
@@ -63,31 +74,45 @@ _CONCRETE = _forms("""
     standardise standardize strip submit subscribe suggest summarise summarize synchronise
     synchronize take teach tell transcribe transform translate troubleshoot tune understand
     validate verify visualise visualize warn write
-""") | frozenset("built makes making made gave given ran took wrote written found".split()) | {
-    form for form in _ALSO_NOUNS if form.endswith(("ing", "ed"))  # … but of those nobody doubts
-}
-_NOT_ACTIVITIES = frozenset("""
+""")
+    | frozenset("built makes making made gave given ran took wrote written found".split())
+    | {
+        form
+        for form in _ALSO_NOUNS
+        if form.endswith(("ing", "ed"))  # … but of those nobody doubts
+    }
+)
+_NOT_ACTIVITIES = frozenset(
+    """
     according anything being during engineering everything existing following handling having
     helping including something managing nothing pricing processing providing supporting string
     thing things using working dealing assisting facilitating interesting missing offering
     incoming outgoing ongoing upcoming
-""".split())
+""".split()
+)
 
-_WHEN_WORDS = frozenset("""
+_WHEN_WORDS = frozenset(
+    """
     after ask asked asking asks before if mention mentioned mentioning mentions trigger triggered
     triggers upon use used using wants wanted when whenever wherever while invoke invoked
     needs needing
-""".split())
-_IN_WORDS = frozenset("""
+""".split()
+)
+_IN_WORDS = frozenset(
+    """
     accept accepts from given input inputs parse parses read reads receive receives take takes
     based convert converts transform transforms turn turns translate translates
-""".split())
-_OUT_WORDS = frozenset("""
+""".split()
+)
+_OUT_WORDS = frozenset(
+    """
     as build builds create creates emit emits generate generates give gives into output outputs
     print prints produce produces return returns to write writes yield yields
-""".split())
+""".split()
+)
 
-_CJK_CONCRETE = tuple("""
+_CJK_CONCRETE = tuple(
+    """
     提取 抽取 转换 轉換 生成 分析 创建 建立 編寫 编写 撰写 检查 檢查 验证 驗證 翻译 翻譯 总结
     總結 摘要 整理 汇总 彙總 比较 比較 计算 計算 查询 查詢 搜索 搜尋 读取 讀取 写入 寫入 导出
     匯出 导入 匯入 合并 合併 拆分 识别 識別 检测 檢測 部署 构建 建構 测试 測試 审查 審查 修复
@@ -98,11 +123,14 @@ _CJK_CONCRETE = tuple("""
     確認 調べ 作り 作る まとめ 比べ 探し 実装 構築 実行 診断 最適化 設定 翻訳 解析 評価 추출
     변환 생성 작성 분석 검토 검사 검증 번역 요약 계산 조회 검색 읽 쓰 내보내 가져오 병합 비교
     배포 구축 테스트 수정 최적화 설계 정리 기록 평가 설치 실행 진단 만들 찾 저장
-""".split())
-_CJK_LITTLE = tuple("""
+""".split()
+)
+_CJK_LITTLE = tuple(
+    """
     处理 處理 帮助 幫助 协助 協助 管理 支持 支援 提供 处置 扱 助け 手伝 サポート 提供 処理 처리
     도움 돕 관리 지원 제공
-""".split())
+""".split()
+)
 _CJK_WHEN = re.compile(
     "用于|用於|用来|用來|使用|适用|適用|场景|場景|当(?!前|地|然|下|日)|當(?!前|地|然|下|日)|时候|時候|需要"
     "|触发|觸發|调用|調用|如果|之前|之后|之後|要求|想要|输入|輸入|输出|輸出|返回"
@@ -111,16 +139,59 @@ _CJK_WHEN = re.compile(
 )
 
 GENERIC_PHRASES = (
-    "useful skill", "helpful skill", "powerful skill", "great skill", "handy skill",
-    "useful tool", "powerful tool", "handy tool", "useful utility", "awesome",
-    "general purpose", "general-purpose", "various tasks", "various things", "many things",
-    "many tasks", "all kinds of", "all sorts of", "different tasks", "stuff", "and much more",
-    "and many more", "and so on", "best-in-class", "world-class", "cutting-edge", "game-changing",
-    "one-stop", "does everything", "a skill for everything", "anything you need",
-    "有用的技能", "实用技能", "實用技能", "强大的技能", "強大的技能", "强大的工具", "強大的工具",
-    "万能", "萬能", "各种任务", "各種任務", "各种事情", "一站式", "等等功能",
-    "便利なスキル", "役立つスキル", "強力なツール",
-    "さまざまなタスク", "様々なタスク", "유용한 스킬", "강력한 도구", "다양한 작업",
+    "useful skill",
+    "helpful skill",
+    "powerful skill",
+    "great skill",
+    "handy skill",
+    "useful tool",
+    "powerful tool",
+    "handy tool",
+    "useful utility",
+    "awesome",
+    "general purpose",
+    "general-purpose",
+    "various tasks",
+    "various things",
+    "many things",
+    "many tasks",
+    "all kinds of",
+    "all sorts of",
+    "different tasks",
+    "stuff",
+    "and much more",
+    "and many more",
+    "and so on",
+    "best-in-class",
+    "world-class",
+    "cutting-edge",
+    "game-changing",
+    "one-stop",
+    "does everything",
+    "a skill for everything",
+    "anything you need",
+    "有用的技能",
+    "实用技能",
+    "實用技能",
+    "强大的技能",
+    "強大的技能",
+    "强大的工具",
+    "強大的工具",
+    "万能",
+    "萬能",
+    "各种任务",
+    "各種任務",
+    "各种事情",
+    "一站式",
+    "等等功能",
+    "便利なスキル",
+    "役立つスキル",
+    "強力なツール",
+    "さまざまなタスク",
+    "様々なタスク",
+    "유용한 스킬",
+    "강력한 도구",
+    "다양한 작업",
 )
 """Lower case. Each is as true of one skill as of any other."""
 
@@ -172,7 +243,8 @@ def _does_something(lower: str, words: list[str]) -> bool:
     if not _ALSO_NOUNS.isdisjoint(_LEADING.findall(lower)):
         return True
     return any(
-        word.endswith(("ing", "ize", "izes", "ise", "ises", "ify", "ifies")) and len(word) > 5
+        word.endswith(("ing", "ize", "izes", "ise", "ises", "ify", "ifies"))
+        and len(word) > 5
         and word not in _NOT_ACTIVITIES
         for word in words
     )

@@ -8,14 +8,31 @@ from browsers import Seen
 from playwright.sync_api import Page, expect
 
 EVERYWHERE = [
-    "/", "/skills", "/skills?q=csv", "/skills?q=nothing-has-this", "/skills/csv-profile",
-    "/skills/oddity", "/skills/broken", "/skills/csv-profile/view/scripts/profile_csv.py",
-    "/skills/csv-profile/versions", "/findings", "/findings/description-missing", "/indexes",
-    "/indexes/default", "/activity", "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
+    "/",
+    "/skills",
+    "/skills?q=csv",
+    "/skills?q=nothing-has-this",
+    "/skills/csv-profile",
+    "/skills/oddity",
+    "/skills/broken",
+    "/skills/csv-profile/view/scripts/profile_csv.py",
+    "/skills/csv-profile/versions",
+    "/findings",
+    "/findings/description-missing",
+    "/indexes",
+    "/indexes/default",
+    "/activity",
+    "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
 ]
 LOOKS = [(1280, "light"), (390, "dark")]
-TABLES = ["/catalog", "/catalog/skills", "/catalog/skills?status=active&_col=name",
-          "/catalog/why_not_in_the_index?skill=", "/catalog/health/1", "/catalog/ingestions"]
+TABLES = [
+    "/catalog",
+    "/catalog/skills",
+    "/catalog/skills?status=active&_col=name",
+    "/catalog/why_not_in_the_index?skill=",
+    "/catalog/health/1",
+    "/catalog/ingestions",
+]
 
 
 def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
@@ -61,7 +78,8 @@ def _tab_to(page: Page, text: str) -> None:
         page.keyboard.press("Tab")
         now = page.evaluate(
             "() => { const e = document.activeElement; const s = getComputedStyle(e);"
-            " return [e.textContent.trim(), s.outlineStyle, parseFloat(s.outlineWidth)] }")
+            " return [e.textContent.trim(), s.outlineStyle, parseFloat(s.outlineWidth)] }"
+        )
         assert now[1] != "none", f"{now[0]!r} has the focus and does not show it"
         assert now[2] >= 2, f"{now[0]!r} has the focus and hardly shows it"
         if now[0] == text:
@@ -76,8 +94,9 @@ def test_everyone_can_use_every_page(page: Page) -> None:
     found = []
     for path in (*EVERYWHERE, *TABLES):
         page.goto(path)
-        if page.evaluate("document.documentElement.scrollWidth"
-                         " > document.documentElement.clientWidth"):
+        if page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        ):
             found.append(f"{path}: wider than the screen")
         found += _serious(axe, page, path)
     assert "\n".join(found) == ""
@@ -99,11 +118,23 @@ def test_the_tables_keep_their_scripts_and_our_looks(page: Page) -> None:
 def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
     """Whatever a skill says in Markdown, names and files, no page of it runs or fetches it."""
     hostile = _hostile(page)
-    for path in (hostile, f"{hostile}/view/SKILL.md", f"{hostile}/view/assets/page.html",
-                 f"{hostile}/files/assets/page.html", f"{hostile}/files/assets/drawing.svg",
-                 f"{hostile}/files/scripts/evil.js",
-                 f"{hostile}/preview", "/", "/skills", "/skills?q=hostile", "/activity",
-                 "/indexes/default", "/index/default", "/findings", "/catalog/skills"):
+    for path in (
+        hostile,
+        f"{hostile}/view/SKILL.md",
+        f"{hostile}/view/assets/page.html",
+        f"{hostile}/files/assets/page.html",
+        f"{hostile}/files/assets/drawing.svg",
+        f"{hostile}/files/scripts/evil.js",
+        f"{hostile}/preview",
+        "/",
+        "/skills",
+        "/skills?q=hostile",
+        "/activity",
+        "/indexes/default",
+        "/index/default",
+        "/findings",
+        "/catalog/skills",
+    ):
         page.goto(path)
         page.wait_for_load_state("load")
         assert page.title() != "ran", path
@@ -123,13 +154,16 @@ def test_even_an_injected_script_would_not_run(page: Page, seen: Seen) -> None:
     """The policy is a wall of its own: put into the page, a skill's script is refused."""
     hostile = _hostile(page)
     page.goto(hostile)
-    page.evaluate("""path => {
+    page.evaluate(
+        """path => {
         for (const fill of [s => s.textContent = "document.title = 'ran'",
                             s => s.src = path + "/files/scripts/evil.js"]) {
             const script = document.createElement("script"); fill(script);
             document.body.append(script);
         }
-    }""", hostile)
+    }""",
+        hostile,
+    )
     page.wait_for_load_state("networkidle")
     assert page.title() != "ran"
     assert len([said for said in seen.complaints if "Content Security Policy" in said]) == 2
@@ -154,6 +188,8 @@ def _hostile(page: Page) -> str:
 
 def _serious(axe: Axe, page: Page, path: str) -> list[str]:
     results = axe.run(page, options={"resultTypes": ["violations"]})
-    return [f"{path}: {found['id']}: {found['nodes'][0]['html'][:200]}"
-            for found in results.response["violations"]
-            if found["impact"] in {"serious", "critical"}]
+    return [
+        f"{path}: {found['id']}: {found['nodes'][0]['html'][:200]}"
+        for found in results.response["violations"]
+        if found["impact"] in {"serious", "critical"}
+    ]

@@ -20,8 +20,13 @@ async def page(visit: Visit) -> Response:
     """Show the latest changes, and further ones below."""
     before = visit.number("before")
     changes, scans = await visit.ask(_look_up, before)
-    return visit.page("activity.html", changes=[row | {"trace": trace(row)} for row in changes],
-                      scans=scans, before=before, has_more=len(changes) == browse.PAGE)
+    return visit.page(
+        "activity.html",
+        changes=[row | {"trace": trace(row)} for row in changes],
+        scans=scans,
+        before=before,
+        has_more=len(changes) == browse.PAGE,
+    )
 
 
 def trace(change: Row) -> list[dict[str, Any]]:

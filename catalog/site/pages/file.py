@@ -47,8 +47,12 @@ class FileSheet:
 async def page(visit: Visit) -> Response:
     """Show a part of a file, or what there is in its place."""
     skill_id, path = visit.part("skill_id"), visit.part("path")
-    asked = {"row": visit.number("row"), "version": visit.asked("version"),
-             "offset": visit.number("from"), "line": visit.number("line")}
+    asked = {
+        "row": visit.number("row"),
+        "version": visit.asked("version"),
+        "offset": visit.number("from"),
+        "line": visit.number("line"),
+    }
     sheet = await visit.ask(_look_up, visit.place.packages, skill_id, path, asked)
     if not sheet:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
@@ -57,15 +61,29 @@ async def page(visit: Visit) -> Response:
     if not sheet.file:
         inside = [file for file in sheet.files if file["path"].startswith(path.rstrip("/") + "/")]
         if inside:
-            return visit.page("folder.html", skill=sheet.skill, files=inside,
-                              which=which(sheet.skill), folder=path.rstrip("/"))
+            return visit.page(
+                "folder.html",
+                skill=sheet.skill,
+                files=inside,
+                which=which(sheet.skill),
+                folder=path.rstrip("/"),
+            )
         return visit.missing(f"{sheet.skill['name']} has no file {path}.")
     lines = part_lines(sheet.part) if sheet.part else []
     return visit.page(
-        "file.html", skill=sheet.skill, which=which(sheet.skill), file=sheet.file, part=sheet.part,
-        version=sheet.version, lines=lines, beside=_beside(sheet, len(lines)), files=sheet.files,
-        long_line=LONG_LINE, part_bytes=PART_BYTES,
-        is_picture=bool(markdown.PICTURES.search(path)))
+        "file.html",
+        skill=sheet.skill,
+        which=which(sheet.skill),
+        file=sheet.file,
+        part=sheet.part,
+        version=sheet.version,
+        lines=lines,
+        beside=_beside(sheet, len(lines)),
+        files=sheet.files,
+        long_line=LONG_LINE,
+        part_bytes=PART_BYTES,
+        is_picture=bool(markdown.PICTURES.search(path)),
+    )
 
 
 def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = None) -> Page:
@@ -102,14 +120,16 @@ def _beside(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
     return beside
 
 
-def _look_up(db: Catalog, packages: Path, skill_id: str, path: str,
-             asked: Mapping[str, Any]) -> FileSheet | None:
+def _look_up(
+    db: Catalog, packages: Path, skill_id: str, path: str, asked: Mapping[str, Any]
+) -> FileSheet | None:
     with one_moment(db):
         return _in_one_moment(db, packages, skill_id, path, asked)
 
 
-def _in_one_moment(db: Catalog, packages: Path, skill_id: str, path: str,
-                   asked: Mapping[str, Any]) -> FileSheet | None:
+def _in_one_moment(
+    db: Catalog, packages: Path, skill_id: str, path: str, asked: Mapping[str, Any]
+) -> FileSheet | None:
     skill = browse.skill(db, skill_id, asked["row"])
     if not skill:
         return None
@@ -121,14 +141,29 @@ def _in_one_moment(db: Catalog, packages: Path, skill_id: str, path: str,
         version, name = found["id"], found["version"]
     file = browse.file(db, version, path) if version else None
     is_newest = skill["is_newest"] and version == skill["current_version_id"]
-    findings = [row for row in browse.findings(db, skill["id"])
-                if is_newest and (row["path"] or skill["skill_md_name"]) == path]
-    return FileSheet(skill, name, file, _part(db, packages, skill, name, file, asked), findings,
-                     browse.files(db, version) if version else [])
+    findings = [
+        row
+        for row in browse.findings(db, skill["id"])
+        if is_newest and (row["path"] or skill["skill_md_name"]) == path
+    ]
+    return FileSheet(
+        skill,
+        name,
+        file,
+        _part(db, packages, skill, name, file, asked),
+        findings,
+        browse.files(db, version) if version else [],
+    )
 
 
-def _part(db: Catalog, packages: Path, skill: Row, version: str | None, file: Row | None,
-          asked: Mapping[str, Any]) -> Page | None:
+def _part(
+    db: Catalog,
+    packages: Path,
+    skill: Row,
+    version: str | None,
+    file: Row | None,
+    asked: Mapping[str, Any],
+) -> Page | None:
     """Read a part of a file from the catalog, or else from the package of its version."""
     if not file or not file["is_text"]:
         return None
@@ -137,8 +172,11 @@ def _part(db: Catalog, packages: Path, skill: Row, version: str | None, file: Ro
         data = file["text"].replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)
     if skill["status"] == "active":
-        with suppress(NotInCatalog, PathRefused, PackageDamaged), reader.open_skill_file(
-                db, packages, skill["name"], file["path"],
-                version=version or skill["version"]) as (entry, opened):
+        with (
+            suppress(NotInCatalog, PathRefused, PackageDamaged),
+            reader.open_skill_file(
+                db, packages, skill["name"], file["path"], version=version or skill["version"]
+            ) as (entry, opened),
+        ):
             return read_part(opened, entry.size, offset, line)
     return None

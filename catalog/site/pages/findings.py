@@ -20,5 +20,6 @@ async def page(visit: Visit) -> Response:
     rows = await visit.ask(browse.findings_of, code, number)
     if not rows:
         return visit.missing(f"Nothing has the finding {code} at present.")
-    return visit.page("finding.html", code=code, rows=rows, number=number,
-                      has_more=len(rows) == browse.PAGE)
+    return visit.page(
+        "finding.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
+    )

@@ -32,10 +32,19 @@ async def page(visit: Visit) -> Response:
     if not found:
         return visit.missing(f"There is no index {name}.")
     index, entries, (left_out, reasons) = found
-    return visit.page("one_index.html", index=index, entries=entries, most_chars=MOST_CHARS,
-                      left_out=left_out, reasons=reasons, segments=segments(index, entries),
-                      states={state: [row for row in entries if row["state"] == state]
-                              for state in ("full", "shortened", "name_only")})
+    return visit.page(
+        "one_index.html",
+        index=index,
+        entries=entries,
+        most_chars=MOST_CHARS,
+        left_out=left_out,
+        reasons=reasons,
+        segments=segments(index, entries),
+        states={
+            state: [row for row in entries if row["state"] == state]
+            for state in ("full", "shortened", "name_only")
+        },
+    )
 
 
 def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
@@ -47,12 +56,18 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
     around = (index["chars"] or 0) - sum(row["chars"] for row in entries)
     parts = [{"state": "around", "chars": max(around, 0), "name": "header and footer"}]
     if len(entries) <= MOST_SEGMENTS:
-        parts += [{"state": row["state"], "chars": row["chars"], "name": row["name"]}
-                  for row in entries]
+        parts += [
+            {"state": row["state"], "chars": row["chars"], "name": row["name"]} for row in entries
+        ]
     else:
-        parts += [{"state": state, "name": state, "chars": sum(
-            row["chars"] for row in entries if row["state"] == state)}
-            for state in ("full", "shortened", "name_only")]
+        parts += [
+            {
+                "state": state,
+                "name": state,
+                "chars": sum(row["chars"] for row in entries if row["state"] == state),
+            }
+            for state in ("full", "shortened", "name_only")
+        ]
     at = 0.0
     for part in parts:
         width = 1000 * part["chars"] / budget
@@ -65,5 +80,8 @@ def _look_up(db: Catalog, name: str) -> Any:
     index = browse_indexes.index(db, name)
     if not index:
         return None
-    return (index, browse_indexes.index_entries(db, name),
-            browse_indexes.index_left_out(db, name, NAMED_LEFT_OUT))
+    return (
+        index,
+        browse_indexes.index_entries(db, name),
+        browse_indexes.index_left_out(db, name, NAMED_LEFT_OUT),
+    )

@@ -49,13 +49,24 @@ async def page(visit: Visit) -> Response:
     plain = content[:LONGEST_TEXT] if rendered and rendered.too_much else ""
     beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
     return visit.page(
-        "skill.html", sheet=sheet, skill=skill, front=front, rendered=rendered, beside=beside,
-        which=which(skill), tree=trees.grow(sheet.files), most_files=MOST_FILES, plain=plain,
+        "skill.html",
+        sheet=sheet,
+        skill=skill,
+        front=front,
+        rendered=rendered,
+        beside=beside,
+        which=which(skill),
+        tree=trees.grow(sheet.files),
+        most_files=MOST_FILES,
+        plain=plain,
         goes_on_at=plain.count("\n") + 1 if len(plain) < len(content) else 0,
         tags=json.loads(skill["tags"]),
-        inventory=json.loads(skill["file_inventory"]), why_not=wording.why_not,
-        folder=f"{skill['root']}/{skill['path']}", most_versions=SHOWN_VERSIONS,
-        counts=_counts(sheet.findings))
+        inventory=json.loads(skill["file_inventory"]),
+        why_not=wording.why_not,
+        folder=f"{skill['root']}/{skill['path']}",
+        most_versions=SHOWN_VERSIONS,
+        counts=_counts(sheet.findings),
+    )
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
@@ -71,9 +82,13 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             return None
         held = skill["current_version_id"]
         return Sheet(
-            skill, browse.rivals(db, skill), browse.findings(db, skill["id"]),
-            browse.files(db, held) if held else [], browse.versions(db, skill["id"]),
-            browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [])
+            skill,
+            browse.rivals(db, skill),
+            browse.findings(db, skill["id"]),
+            browse.files(db, held) if held else [],
+            browse.versions(db, skill["id"]),
+            browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [],
+        )
 
 
 def which(skill: Row) -> str:
@@ -98,15 +113,24 @@ async def _text(visit: Visit, skill: Row) -> tuple[str, list[str], markdown.Rend
         return "", [], None
     content = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     skip = front_lines(content, skill["body"])
-    rendered = await aside(partial(
-        markdown.kept, content, "", visit.skill_path(skill["skill_id"], "/view/"),
-        visit.skill_path(skill["skill_id"], "/files/"), skip, which(skill)),
-        otherwise=lambda: markdown.BUSY)
+    rendered = await aside(
+        partial(
+            markdown.kept,
+            content,
+            "",
+            visit.skill_path(skill["skill_id"], "/view/"),
+            visit.skill_path(skill["skill_id"], "/files/"),
+            skip,
+            which(skill),
+        ),
+        otherwise=lambda: markdown.BUSY,
+    )
     return content, [] if rendered.too_much else content.split("\n")[:skip], rendered
 
 
-def _beside(findings: list[Row], front: list[str],
-            rendered: markdown.Rendered | None) -> dict[int, list[Row]]:
+def _beside(
+    findings: list[Row], front: list[str], rendered: markdown.Rendered | None
+) -> dict[int, list[Row]]:
     """Sort the findings of SKILL.md to the lines they speak of.
 
     Those of the frontmatter go by their line; those of the body by the first line of the block.
@@ -114,8 +138,12 @@ def _beside(findings: list[Row], front: list[str],
     beside: dict[int, list[Row]] = {}
     for found in findings:
         line = found["line"]
-        if not line or not rendered or rendered.too_much or (
-                found["path"] or "SKILL.md").lower() != "skill.md":
+        if (
+            not line
+            or not rendered
+            or rendered.too_much
+            or (found["path"] or "SKILL.md").lower() != "skill.md"
+        ):
             continue
         if line <= len(front):
             beside.setdefault(line, []).append(found)

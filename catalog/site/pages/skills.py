@@ -20,15 +20,23 @@ async def page(visit: Visit) -> Response:
     if words:
         words, left_out = search.bounded(words)
         hits, alike = await visit.ask(_found, words)
-        return visit.page("found.html", words=words, hits=hits, alike=alike, most=FOUND,
-                          left_out=left_out)
+        return visit.page(
+            "found.html", words=words, hits=hits, alike=alike, most=FOUND, left_out=left_out
+        )
     filters = {name: visit.asked(name) for name in ("level", "plugin", "tag")}
     filters["status"] = visit.asked("status") or "active"
     number = visit.number("page") or 1
     (rows, total), groups = await visit.ask(_listed, filters, number)
-    return visit.page("skills.html", rows=rows, total=total, groups=groups, filters=filters,
-                      most=browse.GROUPS,
-                      number=number, pages=-(-total // browse.PAGE))
+    return visit.page(
+        "skills.html",
+        rows=rows,
+        total=total,
+        groups=groups,
+        filters=filters,
+        most=browse.GROUPS,
+        number=number,
+        pages=-(-total // browse.PAGE),
+    )
 
 
 def _found(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
@@ -36,6 +44,7 @@ def _found(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
     return hits, browse.alike(db, [hit.skill_id for hit in hits])
 
 
-def _listed(db: Catalog, filters: dict[str, str],
-            number: int) -> tuple[tuple[list[Row], int], dict[str, list[Row]]]:
+def _listed(
+    db: Catalog, filters: dict[str, str], number: int
+) -> tuple[tuple[list[Row], int], dict[str, list[Row]]]:
     return browse.skills(db, **filters, page=number), browse.groups(db)

@@ -78,10 +78,15 @@ async def listing(visit: Visit) -> Response:
         return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
     skill, versions = found
     shown = versions[(number - 1) * LISTED : number * LISTED]
-    return visit.page("versions.html", skill=skill, which=which(skill), total=len(versions),
-                      number=number, has_more=number * LISTED < len(versions), versions=[
-                          row | {"inventory": json.loads(row["file_inventory"])}
-                          for row in shown])
+    return visit.page(
+        "versions.html",
+        skill=skill,
+        which=which(skill),
+        total=len(versions),
+        number=number,
+        has_more=number * LISTED < len(versions),
+        versions=[row | {"inventory": json.loads(row["file_inventory"])} for row in shown],
+    )
 
 
 async def page(visit: Visit) -> Response:
@@ -93,12 +98,21 @@ async def page(visit: Visit) -> Response:
     skill, version, before, old, new = found
     first = visit.number("from") or 0
     key = (before and before["digest"], version["digest"], only)
-    part = await aside(lambda: take(_COMPARED.get(key, lambda: list(compare(old, new, Work()))),
-                                    first),
-                       otherwise=lambda: take(compare(old, new, Work(0)), first))
-    return visit.page("diff.html", skill=skill, which=which(skill), version=version, before=before,
-                      part=part, only=only, against=visit.asked("against"),
-                      files=version["files"])
+    part = await aside(
+        lambda: take(_COMPARED.get(key, lambda: list(compare(old, new, Work()))), first),
+        otherwise=lambda: take(compare(old, new, Work(0)), first),
+    )
+    return visit.page(
+        "diff.html",
+        skill=skill,
+        which=which(skill),
+        version=version,
+        before=before,
+        part=part,
+        only=only,
+        against=visit.asked("against"),
+        files=version["files"],
+    )
 
 
 def take(compared: Iterable[Compared], first: int = 0) -> Part:
@@ -143,8 +157,11 @@ def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Itera
 
 def _size(compared: Sequence[Compared]) -> int:
     """Return about the memory that differences take, in characters."""
-    return 500 + sum(300 + sum(100 + len(line) for line in (*found.old, *found.new))
-                     for _, found in compared if found)
+    return 500 + sum(
+        300 + sum(100 + len(line) for line in (*found.old, *found.new))
+        for _, found in compared
+        if found
+    )
 
 
 _COMPARED: Kept[list[Compared]] = Kept(16_000_000, _size)
@@ -158,8 +175,10 @@ def _of_mode(before: Row | None, after: Row | None) -> str:
 
 def _of_difference(found: Difference) -> Iterator[str]:
     if found.is_coarse:
-        yield ("To compare it exactly would take too long: lines that only moved may be shown as "
-               "removed and added.")
+        yield (
+            "To compare it exactly would take too long: lines that only moved may be shown as "
+            "removed and added."
+        )
     if not found.groups:
         yield "Only how its last line ends differs."
 
@@ -195,11 +214,17 @@ def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: st
     at = names.index(name)
     other = names.index(against) if against in names else at + 1
     before = versions[other] if other < len(versions) else None
-    old, new = (({file["path"]: file for file in browse.files(db, row["id"])} if row else {})
-                for row in (before, versions[at]))
+    old, new = (
+        ({file["path"]: file for file in browse.files(db, row["id"])} if row else {})
+        for row in (before, versions[at])
+    )
     version = versions[at] | {"files": len(new)}
-    differing = [path for path in {**old, **new} if not only or path == only
-                 if _content(old.get(path)) != _content(new.get(path))]
+    differing = [
+        path
+        for path in {**old, **new}
+        if not only or path == only
+        if _content(old.get(path)) != _content(new.get(path))
+    ]
     room = COMPARED_CHARS
     for path in sorted(differing, key=lambda path: (path.lower() != "skill.md", path)):
         for row, files in ((before, old), (versions[at], new)):
@@ -208,8 +233,13 @@ def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: st
                 text = None if is_left_out or not row else browse.text(db, row["id"], path)
                 room -= len(text or "")
                 files[path] = file | {"text": text, "is_left_out": is_left_out}
-    return (skill, version, before, {path: old[path] for path in differing if path in old},
-            {path: new[path] for path in differing if path in new})
+    return (
+        skill,
+        version,
+        before,
+        {path: old[path] for path in differing if path in old},
+        {path: new[path] for path in differing if path in new},
+    )
 
 
 def _content(file: Row | None) -> Any:

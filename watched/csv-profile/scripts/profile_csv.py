@@ -186,9 +186,12 @@ def encoding_of(path: Path) -> str:
 
 def delimiter_of(path: Path, encoding: str) -> str:
     """Return the delimiter that splits the most of the first records as it splits the header."""
+
     def agreement(delimiter: str) -> tuple[int, int]:
-        widths = [len(fields) for (_, fields), _ in
-                  zip(records(path, encoding, delimiter), range(20), strict=False)]
+        widths = [
+            len(fields)
+            for (_, fields), _ in zip(records(path, encoding, delimiter), range(20), strict=False)
+        ]
         width = widths[0] if widths else 0
         return (widths.count(width), width) if width > 1 else (0, 0)
 
@@ -257,15 +260,20 @@ def is_real_day(value: str) -> bool:
 def remarks(profile: Profile) -> list[str]:
     """Return what a person should look at, one line each."""
     width = len(profile.columns)
-    said = [f"line {line} has {fields} fields; the header has {width}"
-            for line, fields in profile.misfits[:LINES_SHOWN]]
+    said = [
+        f"line {line} has {fields} fields; the header has {width}"
+        for line, fields in profile.misfits[:LINES_SHOWN]
+    ]
     if len(profile.misfits) > LINES_SHOWN:
         said.append(f"{len(profile.misfits) - LINES_SHOWN} more lines do not fit the header")
     if width == 1:
         said.append("there is only one column; is the delimiter right? (--delimiter)")
     titles = Counter(column.name for column in profile.columns)
-    said += [f'column name "{title}" appears {times} times'
-             for title, times in titles.items() if title and times > 1]
+    said += [
+        f'column name "{title}" appears {times} times'
+        for title, times in titles.items()
+        if title and times > 1
+    ]
     if titles[""]:
         said.append(f"columns without a name: {titles['']}")
     for column in profile.columns:
@@ -295,9 +303,13 @@ def summary(column: Column) -> Summary:
     smallest, largest = column.range
     common = column.values.most_common(1)
     return Summary(
-        column=column.name, type=column.type, filled=column.filled, empty=column.empty,
+        column=column.name,
+        type=column.type,
+        filled=column.filled,
+        empty=column.empty,
         distinct=f"{len(column.values)}{'+' if column.overflowed else ''}",
-        smallest=smallest, largest=largest,
+        smallest=smallest,
+        largest=largest,
         most_common=f"{shortened(common[0][0])} ({common[0][1]})" if common else "",
     )
 
@@ -309,9 +321,12 @@ def as_markdown(profile: Profile) -> str:
     delimiter = "tab" if profile.delimiter == "\t" else f'"{profile.delimiter}"'
     written = f"encoding {profile.encoding}, delimiter {delimiter}"
     lines = [
-        f"# {profile.name}", "",
-        f"{profile.rows} rows, {len(rows)} columns, {written}", "",
-        table_row(titles), "|" + "---|" * len(titles),
+        f"# {profile.name}",
+        "",
+        f"{profile.rows} rows, {len(rows)} columns, {written}",
+        "",
+        table_row(titles),
+        "|" + "---|" * len(titles),
         *(table_row([str(cell) for cell in row.values()]) for row in rows),
     ]
     said = remarks(profile)
@@ -339,12 +354,17 @@ def as_json(profile: Profile) -> str:
     """Return the report for programs."""
     return json.dumps(
         {
-            "file": profile.name, "encoding": profile.encoding, "delimiter": profile.delimiter,
-            "rows": profile.rows, "columns": [asdict(summary(c)) for c in profile.columns],
+            "file": profile.name,
+            "encoding": profile.encoding,
+            "delimiter": profile.delimiter,
+            "rows": profile.rows,
+            "columns": [asdict(summary(c)) for c in profile.columns],
             "misfits": [{"line": line, "fields": fields} for line, fields in profile.misfits],
-            "repeated_rows": profile.repeated, "worth_a_look": remarks(profile),
+            "repeated_rows": profile.repeated,
+            "worth_a_look": remarks(profile),
         },
-        ensure_ascii=False, indent=2,
+        ensure_ascii=False,
+        indent=2,
     )
 
 
