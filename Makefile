@@ -47,7 +47,7 @@ soak: $(READY) ## live random lives of a root for MINUTES=n, and check the promi
 	@$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
 
 crashes: $(READY) ## kill the program, and its helpers, a hundred times in a busy ingest; unpack 5,000 folders at once
-	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/test_crash.py tests/test_trouble.py
+	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

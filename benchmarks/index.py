@@ -18,10 +18,10 @@ from pathlib import Path
 
 from made_skills import sentence
 
-from catalog.prompt_index import IndexSpec
-from catalog.publisher import publish_indexes
-from catalog.record import FileEntry, Inventory, Judged, Place, RootSpec, SkillRecord
-from catalog.store import Store
+from catalog.model.skill import FileEntry, Inventory, Judged, Place, RootSpec, SkillRecord
+from catalog.prompt_index.builder import IndexSpec
+from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.store import Store
 
 ROOT = "/watched"
 LEVELS = ("enterprise", "personal", "project")

@@ -17,15 +17,17 @@ from pathlib import Path
 
 from skills_ref.prompt import to_prompt
 
-from catalog import index_query, prompt_index, tokens
-from catalog.fitting import HELPINGS
-from catalog.formats import FORMATS
-from catalog.ngrams import CJK_RUN
-from catalog.prompt_index import Candidate, IndexSpec
-from catalog.shortening import shorten
-from pipeline import config
-from pipeline.one_pass import scan_once
-from pipeline.opening import open_store
+from catalog.prompt_index import builder
+from catalog.prompt_index import query as prompt_index_query
+from catalog.prompt_index.budget import HELPINGS
+from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.formats import FORMATS
+from catalog.text import tokens
+from catalog.text.ngrams import CJK_RUN
+from catalog.text.truncate import shorten
+from pipeline.config import loader
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
 
 BASE = "/var/lib/skilldrop/packages"
 Counter = Callable[[str], int]
@@ -35,12 +37,12 @@ def main() -> None:
     """Take the skills in, then print both tables."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
-        settings = config.load(None, arguments.skills, Path(place))
+        settings = loader.load(None, arguments.skills, Path(place))
         settings = settings.model_copy(update={"settle_quiet": 0.0})
         store = open_store(settings)
         scan_once(settings, store)
         spec = IndexSpec(format="semibot", location_base=BASE)
-        skills = [_packaged(one) for one in index_query.ranked(store.db, spec)]
+        skills = [_packaged(one) for one in prompt_index_query.ranked(store.db, spec)]
         texts = [
             row["skill_md_content"]
             for row in store.db.query("SELECT skill_md_content FROM versions")
@@ -53,7 +55,7 @@ def main() -> None:
         {
             "descriptions": [skill.description for skill in skills],
             "index texts": [
-                prompt_index.build(IndexSpec(format=form, budget_chars=10**7), skills).text
+                builder.build(IndexSpec(format=form, budget_chars=10**7), skills).text
                 for form in FORMATS
             ],
             "SKILL.md": texts,
@@ -77,7 +79,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
     print("|---" * (len(counters) + 2) + "|")
     for form in FORMATS:
         spec = IndexSpec(format=form, budget_chars=10**7, location_base=BASE, instruction="")
-        index = prompt_index.build(spec, skills)
+        index = builder.build(spec, skills)
         _print_row(f"`{form}`", index.text, len(skills), counters)
     names = "\n".join(skill.name for skill in skills)
     _print_row("a name alone", names, len(skills), counters)
@@ -89,7 +91,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
 
 def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> None:
     spec = IndexSpec(format="semibot", location_base=BASE, instruction="", budget_chars=10**7)
-    entry = prompt_index.form_of(spec).entry
+    entry = builder.form_of(spec).entry
     print("\n`semibot`, tokens of one skill\n")
     print("| helping | " + " | ".join(f"{name}, median (50 to 100)" for name in counters) + " |")
     print("|---" * (len(counters) + 1) + "|")
@@ -159,7 +161,7 @@ def _print_fit(skills: list[Candidate]) -> None:
     for form in FORMATS:
         for overflow in ("fit", "exclude"):
             spec = IndexSpec(format=form, overflow=overflow, location_base=BASE)
-            index = prompt_index.build(spec, many)
+            index = builder.build(spec, many)
             print(
                 f"| {form}, {overflow} | {len(index.entries)} | {index.count('full')} | "
                 f"{index.count('shortened')} | {index.count('name_only')} | {index.left_out} |"

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from made_skills import make_skills
 
-from pipeline import config
-from pipeline.engines import Engine, processes, serial
-from pipeline.one_pass import scan_once, unit_at
-from pipeline.opening import open_store
+from pipeline.config import loader
+from pipeline.sync.engines.processes import Engine, processes, serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once, unit_at
 
 HASH_ALL = "find {} -type f -print0 | xargs -0 sha256sum > /dev/null"
 STAT_ALL = "find {} -type f -printf '%p %s %T@\\n' > /dev/null"
@@ -34,7 +34,7 @@ def main() -> None:
         watched = Path(place, "watched")
         print(f"Making {arguments.skills:,} skills of 5 files …", flush=True)
         make_skills(watched, arguments.skills, arguments.seed)
-        settings = config.load(None, watched, Path(place, "data"))
+        settings = loader.load(None, watched, Path(place, "data"))
         time.sleep(settings.settle_quiet + 0.1)  # a folder younger than this is waited for
         measured = _measure(settings, watched, arguments.repeat)
     print(
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _measure(
-    settings: config.Settings, watched: Path, repeat: int
+    settings: loader.Settings, watched: Path, repeat: int
 ) -> list[tuple[str, float, int, str, float]]:
     changed = next(watched.rglob("SKILL.md"))
     hash_all, stat_all = HASH_ALL.format(watched), STAT_ALL.format(watched)
@@ -87,7 +87,7 @@ def _measure(
     ]
 
 
-def _one_change(settings: config.Settings, skill_md: Path, number: int) -> float:
+def _one_change(settings: loader.Settings, skill_md: Path, number: int) -> float:
     text = skill_md.read_text(encoding="utf-8")
     skill_md.write_text(
         text.replace("description: ", f"description: Now {number}. "), encoding="utf-8"

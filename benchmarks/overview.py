@@ -27,14 +27,14 @@ from urllib.parse import quote
 
 from made_skills import make_skills
 
-from catalog import search
-from catalog.publisher import publish_indexes
-from catalog.site.process import SiteProcess
-from pipeline import config
-from pipeline.config import Settings
-from pipeline.engines import Engine, processes, serial
-from pipeline.one_pass import Result, scan_once, unit_at
-from pipeline.opening import open_store
+from catalog.reading import search
+from catalog.site.server.process import SiteProcess
+from catalog.writing.index_publisher import publish_indexes
+from pipeline.config import loader
+from pipeline.config.loader import Settings
+from pipeline.sync.engines.processes import Engine, processes, serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import Result, scan_once, unit_at
 
 HERE = Path(__file__).parent
 WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
@@ -101,7 +101,7 @@ class _Tree:
 
     def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
         self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
-        self.base = config.load(None, watched, place / "data").model_copy(
+        self.base = loader.load(None, watched, place / "data").model_copy(
             update={"settle_quiet": 0.0}
         )
         self.in_place = self.base.model_copy(

@@ -18,15 +18,15 @@ from pathlib import Path
 
 from made_skills import make_skills
 
-from catalog.making import Packaging
-from catalog.package_folder import PackageFolder
-from catalog.record import RootSpec
-from catalog.store import Store
-from pipeline import originals
-from pipeline.crew import Crew
-from pipeline.disk import Limits
-from pipeline.engines import serial
-from pipeline.rounds import FullScan
+from catalog.model.skill import RootSpec
+from catalog.writing.packages.builder import Packaging
+from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.store import Store
+from pipeline.roots.local.reader import Limits
+from pipeline.sync import package_sources
+from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.synchronizer import FullScan
 
 
 def main() -> None:
@@ -123,7 +123,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all that is in the catalog and not in the folder."""
-        packaging = Packaging(self.folder, originals.opened, at_work=Crew().at_work)
+        packaging = Packaging(self.folder, package_sources.opened, at_work=Crew().at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

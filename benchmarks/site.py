@@ -20,10 +20,10 @@ from urllib.parse import quote
 
 from made_skills import make_skills
 
-from catalog.site.process import SiteProcess
-from pipeline import config
-from pipeline.one_pass import scan_once
-from pipeline.opening import open_store
+from catalog.site.server.process import SiteProcess
+from pipeline.config import loader
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
 
 PLACE = "127.0.0.1"
 TARGETS = {"search JSON": 8.0, "index, 304": 3.0, "table": 15.0}
@@ -37,7 +37,7 @@ def main() -> None:
         watched = Path(place, "watched")
         print(f"Making and scanning {arguments.skills:,} skills …", flush=True)
         make_skills(watched, arguments.skills, arguments.seed)
-        settings = config.load(None, watched, Path(place, "data")).model_copy(
+        settings = loader.load(None, watched, Path(place, "data")).model_copy(
             update={"settle_quiet": 0}
         )
         store = open_store(settings)
@@ -138,13 +138,13 @@ def _edit(watched: Path, count: int) -> None:
 
 
 def _while_scanning(
-    settings: config.Settings, port: int, names: list[str], requests: int
+    settings: loader.Settings, port: int, names: list[str], requests: int
 ) -> tuple[dict[str, list[float]], bool]:
     scan = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            "from pipeline.program import main; main()",
+            "from pipeline.cli.entry import main; main()",
             "--watched",
             settings.root_specs[0].path,
             "--data",

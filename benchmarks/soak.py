@@ -13,13 +13,14 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from departures import MAY_MOUNT, own_mounts
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from promise import Life, LifeOfAProcess
-from serving import FAKETIME
+
+from tests.support.departures import MAY_MOUNT, own_mounts
+from tests.support.promise import Life, LifeOfAProcess
+from tests.support.serving import FAKETIME
 
 LIVES = settings(
     max_examples=10,

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from made_skills import make_skills
 
-from pipeline.rules.checks import FOR_ALL
-from pipeline.validate import judge_paths
+from pipeline.authoring.lint import judge_paths
+from pipeline.validation.check import FOR_ALL
 
 
 def main() -> int:

@@ -11,19 +11,13 @@ import click
 import yaml
 from sqlite_utils import Database
 
-from catalog.schema import migrations
-from pipeline.cli import cli
-from pipeline.commands.deferred import deferred
-from pipeline.findings.finding_type import (
-    ALWAYS,
-    IF_STRICT,
-    NEVER,
-    UNLESS_PERMISSIVE,
-    FindingType,
-)
-from pipeline.findings.registry import REGISTRY
-from pipeline.outcome_form import SCHEMAS
-from pipeline.rules.checks import PROFILES
+from catalog.database.migrations import migrations
+from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
+from pipeline.cli.app import cli
+from pipeline.cli.lazy import deferred
+from pipeline.outcomes.schema import SCHEMAS
+from pipeline.validation.check import PROFILES
+from pipeline.validation.registry import REGISTRY
 
 HERE = Path(__file__).parent
 

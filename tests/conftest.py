@@ -2,96 +2,23 @@
 
 import logging
 import os
-import secrets
 import shutil
-import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
-pytest_plugins = ["sites", "browsers"]  # the site in this process, and a browser before it
+from tests.support.paths import CORPUS, REPOSITORY
+from tests.support.skills import SkillWriter, write_skill
 
-REPOSITORY = Path(__file__).parents[1]
-CORPUS = Path(os.environ.get("SKILLDROP_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
-DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
-
-
-class SkillWriter(Protocol):
-    """The type of the `skill` fixture."""
-
-    def __call__(
-        self,
-        folder: Path,
-        *,
-        name: str | None = None,
-        description: str = DESCRIPTION,
-        more: str = "",
-        body: str = "# A skill\n",
-        files: Mapping[str, str | bytes] | None = None,
-    ) -> Path:
-        """Write a skill and return its folder."""
-        ...
-
-
-PATIENCE = 60.0
-"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
-
-LONGEST = ("test_promise.py", "test_browser.py", "test_trouble.py", "test_reconcile.py")
-"""Files that take long, in which little can be done by others meanwhile."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Leave the files in the order of `pytest_collection_modifyitems`.
-
-    pytest-xdist would end with those of the fewest tests, which take the longest.
-    """
-    config.option.loadscopereorder = False
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long, so that no process is left alone with one at the end."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
-
-
-def wait_for(what: Callable[[], object]) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def free_port() -> int:
-    """Return a port on which nothing listens.
-
-    The system gives none of these to whoever connects to something, so it is free a second later.
-    """
-    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    while True:
-        port = secrets.choice(range(first_given // 2, first_given))
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
-def overflow(watched: Path) -> None:
-    """Change two files of a watched directory by turns, so often that no queue holds the events.
-
-    Twice the same event in a row would be one; and watchdog pairs renames at a price that grows
-    with the square of how many wait.
-    """
-    files = [watched / "one", watched / "two"]
-    for file in files:
-        file.touch()
-    for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())):
-        for file in files:
-            file.chmod(0o644)
+pytest_plugins = [
+    "tests.support.sites",
+    "tests.support.browsers",
+]  # the site in this process, and a browser before it
 
 
 @pytest.fixture(autouse=True)
@@ -118,31 +45,6 @@ def quiet() -> Iterator[None]:
 def skill() -> SkillWriter:
     """Return the function that writes a real skill folder; without arguments it is a valid one."""
     return write_skill
-
-
-def write_skill(
-    folder: Path,
-    *,
-    name: str | None = None,
-    description: str = DESCRIPTION,
-    more: str = "",
-    body: str = "# A skill\n",
-    files: Mapping[str, str | bytes] | None = None,
-) -> Path:
-    """Write a skill and return its folder.
-
-    name defaults to the folder's; `more` holds further lines of frontmatter. All are written as
-    they are, so YAML that needs quotes needs them here. `files` are paths and contents beside
-    SKILL.md; one named SKILL.md takes the place of the generated one.
-    """
-    frontmatter = [f"name: {name or folder.name}", f"description: {description}"]
-    frontmatter += more.splitlines()
-    skill_md = "\n".join(["---", *frontmatter, "---", "", body])
-    for path, content in {"SKILL.md": skill_md, **(files or {})}.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -22,116 +22,121 @@ PACKAGES = ("pipeline", "catalog")
 # `a > b` says that b is a part split off a, which a may import though both stand on one floor.
 # A package (`pipeline.rules`) stands for all its modules, which may import one another.
 FLOORS = """
-    9  pipeline.program
-    8  pipeline.cli > pipeline.commands > pipeline.report > pipeline.lint_formats > pipeline.sarif
-    7  pipeline.terminal
-    7  pipeline.index_table  pipeline.reconcile > pipeline.one_pass  pipeline.adding
-    7  pipeline.service > pipeline.journal
-    6  pipeline.wishes > pipeline.passes
-    6  pipeline.migrate > pipeline.migration > pipeline.field_text > pipeline.code_block
-    5  pipeline.rounds > pipeline.missing > pipeline.cluster > pipeline.engines
-    5  pipeline.supervision  pipeline.outcomes
-    5  pipeline.validate
-    4  pipeline.scan  pipeline.watch  pipeline.opening > pipeline.originals  pipeline.lost_mounts
-    3  pipeline.ingest
-    3  pipeline.disk > pipeline.glance > pipeline.archive > pipeline.archive_tree > pipeline.walk
-    2  pipeline.rules  pipeline.settle  pipeline.config > pipeline.environment > pipeline.settings
-    2  pipeline.descent > pipeline.directory > pipeline.links
-    2  pipeline.zip_members > pipeline.tar_members > pipeline.members
-    2  pipeline.outcome_reading
-    1  pipeline.signature > pipeline.snapshot
-    1  pipeline.frontmatter > pipeline.apexbridge > pipeline.field_types
-    1  pipeline.outcome_form
-    1  pipeline.parse > pipeline.repair > pipeline.yaml_text > pipeline.fences > pipeline.raw_text
-    1  pipeline.seen_file
-    0  pipeline.findings  pipeline.markdown  pipeline.excerpt
-    0  pipeline.root_directory > pipeline.names
-    0  pipeline.replacing  pipeline.uptime
-    0  pipeline.stopping  pipeline.yaml_types  pipeline.mounts  pipeline.brake  pipeline.sentences
-    0  pipeline.troubles  pipeline.logs  pipeline.systemd  pipeline.timer
-    0  pipeline.crew > pipeline.workers > pipeline.forked
+    9  pipeline.cli.entry
+    8  pipeline.cli.app > pipeline.commands > pipeline.cli.output.status > pipeline.cli.output.lint > pipeline.cli.output.sarif
+    7  pipeline.cli.output.terminal
+    7  pipeline.cli.output.index_table  pipeline.sync.reconcile > pipeline.sync.run_once  pipeline.authoring.add
+    7  pipeline.service.loop > pipeline.service.change_log
+    6  pipeline.sync.request_handlers > pipeline.service.scan_queue
+    6  pipeline.authoring.convert > pipeline.dialects.apexbridge.conversion_plan > pipeline.parsing.frontmatter_editor > pipeline.dialects.apexbridge.code_block
+    5  pipeline.sync.synchronizer > pipeline.sync.removals > pipeline.sync.engines.dask_cluster > pipeline.sync.engines.processes
+    5  pipeline.watch.supervisor  pipeline.outcomes.collect
+    5  pipeline.authoring.lint
+    4  pipeline.sync.engines.scanner  pipeline.watch.observer  pipeline.sync.open_catalog > pipeline.sync.package_sources  pipeline.sync.lost_mounts
+    3  pipeline.validation.verdict
+    3  pipeline.roots.local.reader > pipeline.roots.local.partial_read > pipeline.roots.archives.reader > pipeline.roots.archives.tree > pipeline.roots.local.walk
+    2  pipeline.rules  pipeline.watch.settling  pipeline.config.loader > pipeline.config.environment > pipeline.config.settings
+    2  pipeline.roots.local.descent > pipeline.roots.local.directory > pipeline.roots.local.links
+    2  pipeline.roots.archives.zip_file > pipeline.roots.archives.tar_file > pipeline.roots.archives.members
+    2  pipeline.outcomes.parser
+    1  pipeline.roots.local.folder > pipeline.roots.snapshot
+    1  pipeline.validation.fields.frontmatter > pipeline.dialects.apexbridge.fields > pipeline.validation.fields.types
+    1  pipeline.outcomes.schema
+    1  pipeline.parsing.document > pipeline.parsing.repair > pipeline.parsing.yaml_reader > pipeline.parsing.fences > pipeline.parsing.decoding
+    1  pipeline.roots.local.files
+    0  pipeline.findings  pipeline.parsing.markdown  pipeline.cli.output.source_excerpt
+    0  pipeline.roots.local.root_directory > pipeline.roots.names
+    0  pipeline.authoring.atomic_replace  pipeline.sync.uptime
+    0  pipeline.cli.stopping  pipeline.parsing.yaml_scalars  pipeline.roots.local.mounts  pipeline.sync.removal_guard  pipeline.parsing.multiline_repair
+    0  pipeline.service.troubles  pipeline.cli.output.log_format  pipeline.service.systemd  pipeline.service.timer
+    0  pipeline.sync.engines.pool > pipeline.sync.engines.worker > pipeline.sync.engines.fork_pool
 
-    6  catalog.site  catalog.mcp_server
-    5  catalog.browse > catalog.browse_indexes
-    5  catalog.publisher  catalog.replication  catalog.package_audit > catalog.audit
-    5  catalog.bundle > catalog.reader > catalog.published
-    4  catalog.store > catalog.mending > catalog.packaging > catalog.intake > catalog.contest
-    3  catalog.recovery  catalog.quota  catalog.thinning  catalog.asides
-    3  catalog.index_history  catalog.runs  catalog.search  catalog.index_files
-    3  catalog.lookalikes  catalog.package_look  catalog.adoption
-    3  catalog.index_account > catalog.index_query
-    3  catalog.garbage  catalog.pins > catalog.history  catalog.requests
-    3  catalog.search_rows
-    2  catalog.excerpts
-    2  catalog.making > catalog.package_folder > catalog.staging
-    2  catalog.connection > catalog.schema > catalog.ddl
-    2  catalog.prompt_index > catalog.fitting
-    3  catalog.purging  catalog.file_check
-    2  catalog.gathered > catalog.apexbridge > catalog.texts > catalog.rows
-    1  catalog.removals  catalog.withheld
-    1  catalog.ranking  catalog.formats > catalog.wording  catalog.ngrams  catalog.lock
-    0  catalog.told
-    2  catalog.health
-    0  catalog.outcome > catalog.record  catalog.errors  catalog.naming  catalog.tokens
-    0  catalog.statements  catalog.bodies  catalog.sqlite_limits  catalog.confusables
-    1  catalog.confined  catalog.standing  catalog.ownership > catalog.by_descriptor
-    1  catalog.skill_content
-    0  catalog.file_names  catalog.asked_names  catalog.paging  catalog.differences
-    0  catalog.locations  catalog.shortening  catalog.syncing
-    0  catalog.prose > catalog.invisible
+    6  catalog.site  catalog.mcp.server
+    5  catalog.reading.browse > catalog.reading.index_views
+    5  catalog.writing.index_publisher  catalog.database.replication  catalog.audit.packages > catalog.audit.verdicts
+    5  catalog.reading.bundle > catalog.reading.reader > catalog.reading.published
+    4  catalog.writing.store > catalog.writing.repair > catalog.writing.packager > catalog.writing.rows.batch > catalog.writing.rows.shadowing
+    3  catalog.writing.recovery  catalog.writing.quota  catalog.writing.history_retention  catalog.writing.damaged_copies
+    3  catalog.prompt_index.history  catalog.writing.rows.run_outcomes  catalog.reading.search  catalog.prompt_index.files
+    3  catalog.writing.rows.lookalikes  catalog.writing.packages.inspection  catalog.writing.adoption
+    3  catalog.prompt_index.explain > catalog.prompt_index.query
+    3  catalog.writing.retention  catalog.writing.pins > catalog.reading.versions  catalog.database.request_table
+    3  catalog.writing.rows.search_rows
+    2  catalog.text.snippets
+    2  catalog.writing.packages.builder > catalog.writing.packages.folder > catalog.writing.packages.staging
+    2  catalog.database.connection > catalog.database.migrations > catalog.ddl
+    2  catalog.prompt_index.builder > catalog.prompt_index.budget
+    3  catalog.writing.rows.purge  catalog.database.file_check
+    2  catalog.writing.rows.write_buffer > catalog.writing.rows.apexbridge > catalog.writing.rows.fulltext > catalog.writing.rows.rows
+    1  catalog.writing.rows.removals  catalog.database.withheld
+    1  catalog.model.precedence  catalog.prompt_index.formats > catalog.prompt_index.messages  catalog.text.ngrams  catalog.database.lock
+    0  catalog.reading.health
+    2  catalog.database.health
+    0  catalog.model.outcome > catalog.model.skill  catalog.model.errors  catalog.model.naming  catalog.text.tokens
+    0  catalog.database.sql  catalog.text.body  catalog.database.limits  catalog.text.confusables
+    1  catalog.filesystem.safe_open  catalog.writing.rows.publication_findings  catalog.filesystem.ownership > catalog.filesystem.by_descriptor
+    1  catalog.reading.skill_content
+    0  catalog.model.paths  catalog.text.suggestions  catalog.reading.paging  catalog.text.differences
+    0  catalog.prompt_index.locations  catalog.text.truncate  catalog.filesystem.fsync
+    0  catalog.text.sanitize > catalog.text.invisible
 """
 
 # Each third-party package with the modules that may import it; their split-off parts may, too.
 HOMES = {
-    "apscheduler": ["pipeline.timer"],
-    "click": ["pipeline.cli", "pipeline.commands", "pipeline.index_table", "pipeline.terminal"],
+    "apscheduler": ["pipeline.service.timer"],
+    "click": [
+        "pipeline.cli.app",
+        "pipeline.commands",
+        "pipeline.cli.output.index_table",
+        "pipeline.cli.output.terminal",
+    ],
     "datasette": ["catalog.site"],
-    "distributed": ["pipeline.cluster"],
-    "frontmatter": ["pipeline.parse"],
+    "distributed": ["pipeline.sync.engines.dask_cluster"],
+    "frontmatter": ["pipeline.parsing.document"],
     "h11": ["catalog.site"],
     "jinja2": ["catalog.site"],
     "jsonschema": ["pipeline.rules"],
     "markdown_it": ["catalog.site"],
     "markupsafe": ["catalog.site"],
-    "mcp": ["catalog.mcp_server"],
+    "mcp": ["catalog.mcp.server"],
     "nh3": ["catalog.site"],
     "pluggy": ["catalog.site"],
     "pydantic": [
-        "pipeline.frontmatter",
-        "pipeline.config",
-        "pipeline.outcome_form",
-        "pipeline.outcome_reading",
-        "catalog.mcp_server",
+        "pipeline.validation.fields.frontmatter",
+        "pipeline.config.loader",
+        "pipeline.outcomes.schema",
+        "pipeline.outcomes.parser",
+        "catalog.mcp.server",
     ],
-    "pydantic_core": ["pipeline.frontmatter"],
-    "pydantic_settings": ["pipeline.environment"],
+    "pydantic_core": ["pipeline.validation.fields.frontmatter"],
+    "pydantic_settings": ["pipeline.config.environment"],
     "sqlite_utils": [
-        "catalog.schema",
-        "catalog.store",
-        "catalog.index_history",
-        "catalog.runs",
-        "catalog.browse",
-        "catalog.search",
-        "catalog.index_account",
-        "catalog.reader",
-        "catalog.removals",
-        "catalog.mcp_server",
-        "catalog.garbage",
-        "catalog.pins",
-        "catalog.requests",
-        "catalog.audit",
-        "catalog.package_audit",
-        "catalog.lookalikes",
-        "catalog.recovery",
-        "catalog.quota",
-        "catalog.thinning",
-        "catalog.adoption",
-        "catalog.health",
-        "catalog.search_rows",
+        "catalog.database.migrations",
+        "catalog.writing.store",
+        "catalog.prompt_index.history",
+        "catalog.writing.rows.run_outcomes",
+        "catalog.reading.browse",
+        "catalog.reading.search",
+        "catalog.prompt_index.explain",
+        "catalog.reading.reader",
+        "catalog.writing.rows.removals",
+        "catalog.mcp.server",
+        "catalog.writing.retention",
+        "catalog.writing.pins",
+        "catalog.database.request_table",
+        "catalog.audit.verdicts",
+        "catalog.audit.packages",
+        "catalog.writing.rows.lookalikes",
+        "catalog.writing.recovery",
+        "catalog.writing.quota",
+        "catalog.writing.history_retention",
+        "catalog.writing.adoption",
+        "catalog.database.health",
+        "catalog.writing.rows.search_rows",
     ],
-    "uvicorn": ["catalog.site", "catalog.mcp_server"],
-    "watchdog": ["pipeline.watch"],
-    "yaml": ["pipeline.parse", "pipeline.migrate"],
+    "uvicorn": ["catalog.site", "catalog.mcp.server"],
+    "watchdog": ["pipeline.watch.observer"],
+    "yaml": ["pipeline.parsing.document", "pipeline.authoring.convert"],
 }
 
 # Extras: their homes cannot be imported where they are not installed.
@@ -316,9 +321,9 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
 @pytest.mark.parametrize(
     ("module", "source", "complaint"),
     [
-        pytest.param("pipeline/ingest.py", "from pipeline import rules", "", id="down"),
+        pytest.param("pipeline/validation/verdict.py", "from pipeline import rules", "", id="down"),
         pytest.param(
-            "pipeline/rules/spec.py",
+            "pipeline/validation/profiles/spec/rules.py",
             "from pipeline.rules.rule import Rule",
             "",
             id="inside a package of one floor",
@@ -330,50 +335,55 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
             id="relative, inside a package of one floor",
         ),
         pytest.param(
-            "pipeline/snapshot.py",
+            "pipeline/roots/snapshot.py",
             "import catalog.site",
             "",
             id="from the pipeline to any floor of the catalog",
         ),
-        pytest.param("catalog/store.py", "from catalog.contest import hold", "", id="to a part"),
         pytest.param(
-            "catalog/contest.py",
+            "catalog/writing/store.py",
+            "from catalog.writing.rows.shadowing import hold",
+            "",
+            id="to a part",
+        ),
+        pytest.param(
+            "catalog/writing/rows/shadowing.py",
             "from sqlite_utils import Database",
             "",
             id="a part lives in the home of its whole",
         ),
         pytest.param(
-            "pipeline/snapshot.py",
-            "from pipeline.disk import look",
-            "pipeline.snapshot:1 imports pipeline.disk.look: floor 1 does not import floor 3",
+            "pipeline/roots/snapshot.py",
+            "from pipeline.roots.local.reader import look",
+            "pipeline.roots.snapshot:1 imports pipeline.roots.local.reader.look: floor 1 does not import floor 3",
             id="up",
         ),
         pytest.param(
-            "pipeline/snapshot.py",
+            "pipeline/roots/snapshot.py",
             "from .disk import look",
             "floor 1 does not import floor 3",
             id="up, relative",
         ),
         pytest.param(
-            "pipeline/ingest.py",
+            "pipeline/validation/verdict.py",
             "from pipeline import disk",
             "floor 3 does not import floor 3",
             id="sideways",
         ),
         pytest.param(
-            "catalog/contest.py",
+            "catalog/writing/rows/shadowing.py",
             "from catalog import store",
             "floor 4 does not import floor 4",
             id="from a part to its whole",
         ),
         pytest.param(
             "catalog/site/pages.py",
-            "def page():\n    import pipeline.config",
-            "catalog.site.pages:2 imports pipeline.config: the catalog works without",
+            "def page():\n    import pipeline.config.loader",
+            "catalog.site.pages:2 imports pipeline.config.loader: the catalog works without",
             id="from the catalog to the pipeline, hidden in a function",
         ),
         pytest.param(
-            "catalog/rows.py",
+            "catalog/writing/rows/rows.py",
             "from catalog import Database",
             "import a module that stands on a floor",
             id="from the package itself",
@@ -385,13 +395,13 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
             id="a module without a floor",
         ),
         pytest.param(
-            "pipeline/disk.py",
+            "pipeline/roots/local/reader.py",
             "import watchdog.events",
-            "imports watchdog, whose home is pipeline.watch",
+            "imports watchdog, whose home is pipeline.watch.observer",
             id="a stray package",
         ),
         pytest.param(
-            "pipeline/cli.py",
+            "pipeline/cli/app.py",
             "import requests",
             "imports requests, whose home is no module yet",
             id="a new package",

@@ -7,8 +7,8 @@ import sys
 import threading
 from pathlib import Path
 
-from catalog.errors import SkilldropError
-from catalog.site import server
+from catalog.model.errors import SkilldropError
+from catalog.site.server import app
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     if given.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
-        server.serve(given.catalog, given.host, given.port, given.names, sql=given.sql)
+        app.serve(given.catalog, given.host, given.port, given.names, sql=given.sql)
     except SkilldropError as error:
         sys.exit(str(error))
 

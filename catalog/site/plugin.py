@@ -6,27 +6,22 @@ from typing import Any
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
-from catalog import sqlite_limits
-from catalog.site import (
-    assets,
-    cells,
+from catalog.database import limits
+from catalog.site.api import discovery, endpoints, files
+from catalog.site.http import catalog as http_catalog
+from catalog.site.http import (
     checks,
-    columns,
-    discovery,
+    default_columns,
     errors,
-    headers,
-    hosts,
-    machine,
-    methods,
-    place,
-    questions,
-    raw,
+    host_names,
+    query_limits,
+    read_only,
+    security_headers,
     table_slots,
-    templates,
-    unseen,
-    visit,
 )
+from catalog.site.http import request as http_request
 from catalog.site.pages import activity, file, findings, home, indexes, skill, skills, versions
+from catalog.site.rendering import assets, cells, invisible, templates
 
 hookimpl = HookimplMarker("datasette")
 
@@ -42,15 +37,15 @@ _ROUTES = {
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
     activity.ROUTE: activity.page,
-    machine.SEARCH: machine.hits,
-    machine.PREVIEW: machine.preview,
-    machine.INDEX: machine.index,
+    endpoints.SEARCH: endpoints.hits,
+    endpoints.PREVIEW: endpoints.preview,
+    endpoints.INDEX: endpoints.index,
     discovery.ROUTE: discovery.page,
-    raw.ROUTE: raw.page,
-    raw.OF_VERSION: raw.page,
-    raw.BUNDLE: raw.archive,
+    files.ROUTE: files.page,
+    files.OF_VERSION: files.page,
+    files.BUNDLE: files.archive,
 }
-_OPEN = {assets.ROUTE: machine.asset, machine.HEALTH: machine.healthz}
+_OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
 _INNER = (
     r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
     r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
@@ -61,35 +56,37 @@ _INNER = (
 @hookimpl
 def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Add our pages, where a catalog is among the databases."""
-    if not place.find(datasette):
+    if not http_catalog.find(datasette):
         return []
     inner = [] if _said(datasette, "inner_pages", False) else [(_INNER, _no_inner_page)]
     return (
         inner
-        + [(route, visit.guarded(view)) for route, view in _ROUTES.items()]
-        + [(route, visit.guarded(view, is_open=True)) for route, view in _OPEN.items()]
+        + [(route, http_request.guarded(view)) for route, view in _ROUTES.items()]
+        + [(route, http_request.guarded(view, is_open=True)) for route, view in _OPEN.items()]
     )
 
 
 @hookimpl
 def asgi_wrapper(datasette: Any) -> Any:
     """Put our headers on every answer, Datasette's own included."""
-    if not place.find(datasette):
+    if not http_catalog.find(datasette):
         return _unchanged
     refusing = [
-        hosts.check(_said(datasette, "names", ())),
-        questions.check(datasette),
-        methods.check(datasette, [*_ROUTES, *_OPEN]),
+        host_names.check(_said(datasette, "names", ())),
+        query_limits.check(datasette),
+        read_only.check(datasette, [*_ROUTES, *_OPEN]),
     ]
-    return lambda app: headers.wrap(
-        checks.wrap(table_slots.wrap(columns.wrap(app, datasette), datasette), datasette, refusing)
+    return lambda app: security_headers.wrap(
+        checks.wrap(
+            table_slots.wrap(default_columns.wrap(app, datasette), datasette), datasette, refusing
+        )
     )
 
 
 @hookimpl
 def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | None:
     """Refuse SQL of visitors, unless the metadata says who may run it."""
-    if action != "execute-sql" or not place.find(datasette):
+    if action != "execute-sql" or not http_catalog.find(datasette):
         return None
     said = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
     return False if said == (None, None) else None
@@ -98,7 +95,7 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
     """Bound what a statement may do."""
-    sqlite_limits.apply(conn)
+    limits.apply(conn)
 
 
 @hookimpl
@@ -123,9 +120,9 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Resp
 @hookimpl
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages our frame."""
-    if place.find(datasette):
+    if http_catalog.find(datasette):
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
-        env.finalize = unseen.plain
+        env.finalize = invisible.plain
         templates.put_before(env)
 
 
@@ -134,7 +131,7 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     """Show a cell of the catalog as a person reads it; None leaves it to Datasette."""
     if not cells.concerns(value, column):
         return None
-    found = place.find(datasette)
+    found = http_catalog.find(datasette)
     return (
         cells.render(value, column, table, database, datasette)
         if (found and found.database.name == database)
@@ -144,11 +141,11 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
 
 def _said(datasette: Any, key: str, default: Any) -> Any:
     """Return a setting of ours in Datasette's plugin configuration."""
-    return (datasette.plugin_config(place.PLUGIN) or {}).get(key, default)
+    return (datasette.plugin_config(http_catalog.PLUGIN) or {}).get(key, default)
 
 
 def _is_json_route(datasette: Any, request: Any) -> bool:
-    return bool(place.find(datasette)) and errors.is_json_route(datasette, request.path)
+    return bool(http_catalog.find(datasette)) and errors.is_json_route(datasette, request.path)
 
 
 async def _no_inner_page(datasette: Any, request: Any) -> Response:

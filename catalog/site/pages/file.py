@@ -12,15 +12,15 @@ from typing import Any, BinaryIO
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, paging, reader
-from catalog.browse import Catalog
-from catalog.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.index_query import one_moment
-from catalog.paging import Page
-from catalog.rows import Row
-from catalog.site import markdown
+from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.prompt_index.query import one_moment
+from catalog.reading import browse, paging, reader
+from catalog.reading.browse import Catalog
+from catalog.reading.paging import Page
+from catalog.site.http.request import Visit
 from catalog.site.pages.skill import which
-from catalog.site.visit import Visit
+from catalog.site.rendering import markdown
+from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 

@@ -2,8 +2,8 @@
 
 from datasette.utils.asgi import Response
 
-from catalog import browse
-from catalog.site.visit import Visit
+from catalog.reading import browse
+from catalog.site.http.request import Visit
 
 LIST = r"^/findings$"
 ROUTE = r"^/findings/(?P<code>[^/]+)$"

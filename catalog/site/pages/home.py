@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, told
-from catalog.site.visit import Visit
+from catalog.reading import browse
+from catalog.reading import health as reading_health
+from catalog.site.http.request import Visit
 
 ROUTE = r"^/$"
 
@@ -13,5 +14,5 @@ ROUTE = r"^/$"
 async def page(visit: Visit) -> Response:
     """Show the way in."""
     overview = await visit.ask(browse.overview, visit.place.catalog)
-    health = told.health(overview, datetime.now(UTC))
+    health = reading_health.health(overview, datetime.now(UTC))
     return visit.page("home.html", **overview | {"health": health})

@@ -4,10 +4,10 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog import browse_indexes
-from catalog.browse import Catalog
-from catalog.rows import Row
-from catalog.site.visit import Visit
+from catalog.reading import index_views
+from catalog.reading.browse import Catalog
+from catalog.site.http.request import Visit
+from catalog.writing.rows.rows import Row
 
 LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"
@@ -22,7 +22,7 @@ MOST_SEGMENTS = 400
 
 async def listing(visit: Visit) -> Response:
     """Show the indexes there are."""
-    return visit.page("indexes.html", indexes=await visit.ask(browse_indexes.indexes))
+    return visit.page("indexes.html", indexes=await visit.ask(index_views.indexes))
 
 
 async def page(visit: Visit) -> Response:
@@ -77,11 +77,11 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
 
 
 def _look_up(db: Catalog, name: str) -> Any:
-    index = browse_indexes.index(db, name)
+    index = index_views.index(db, name)
     if not index:
         return None
     return (
         index,
-        browse_indexes.index_entries(db, name),
-        browse_indexes.index_left_out(db, name, NAMED_LEFT_OUT),
+        index_views.index_entries(db, name),
+        index_views.index_left_out(db, name, NAMED_LEFT_OUT),
     )

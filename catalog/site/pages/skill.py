@@ -8,13 +8,13 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, browse_indexes
-from catalog.browse import Catalog
-from catalog.index_query import one_moment
-from catalog.rows import Row
-from catalog.site import markdown, trees, wording
-from catalog.site.aside import aside
-from catalog.site.visit import Visit
+from catalog.prompt_index.query import one_moment
+from catalog.reading import browse, index_views
+from catalog.reading.browse import Catalog
+from catalog.site.http.request import Visit
+from catalog.site.rendering import file_tree, formatting, markdown
+from catalog.site.rendering.background import aside
+from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
@@ -56,13 +56,13 @@ async def page(visit: Visit) -> Response:
         rendered=rendered,
         beside=beside,
         which=which(skill),
-        tree=trees.grow(sheet.files),
+        tree=file_tree.grow(sheet.files),
         most_files=MOST_FILES,
         plain=plain,
         goes_on_at=plain.count("\n") + 1 if len(plain) < len(content) else 0,
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
-        why_not=wording.why_not,
+        why_not=formatting.why_not,
         folder=f"{skill['root']}/{skill['path']}",
         most_versions=SHOWN_VERSIONS,
         counts=_counts(sheet.findings),
@@ -87,7 +87,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             browse.findings(db, skill["id"]),
             browse.files(db, held) if held else [],
             browse.versions(db, skill["id"]),
-            browse_indexes.index_states(db, skill["id"]) if skill["status"] == "active" else [],
+            index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
         )
 
 

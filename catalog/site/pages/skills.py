@@ -2,11 +2,11 @@
 
 from datasette.utils.asgi import Response
 
-from catalog import browse, search
-from catalog.browse import Catalog
-from catalog.rows import Row
-from catalog.site.templates import MARKS
-from catalog.site.visit import Visit
+from catalog.reading import browse, search
+from catalog.reading.browse import Catalog
+from catalog.site.http.request import Visit
+from catalog.site.rendering.templates import MARKS
+from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/?$"
 

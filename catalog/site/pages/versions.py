@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from datasette.utils.asgi import Response
 
-from catalog import browse
-from catalog.browse import Catalog
-from catalog.differences import Difference, Work, difference
-from catalog.index_query import one_moment
-from catalog.rows import Row
-from catalog.site.aside import aside
-from catalog.site.kept import Kept
+from catalog.prompt_index.query import one_moment
+from catalog.reading import browse
+from catalog.reading.browse import Catalog
+from catalog.site.http.request import Visit
 from catalog.site.pages.skill import which
-from catalog.site.visit import Visit
+from catalog.site.rendering.background import aside
+from catalog.site.rendering.result_cache import Kept
+from catalog.text.differences import Difference, Work, difference
+from catalog.writing.rows.rows import Row
 
 LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)$"

@@ -1,0 +1,1 @@
+"""Read-only consistency checks over catalog, verdicts and published files."""

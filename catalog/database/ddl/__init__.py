@@ -1,0 +1,1 @@
+"""The tables, views and triggers, by subject."""

@@ -1,0 +1,86 @@
+"""The lock that keeps a catalog to one writing process, and says which."""
+
+import fcntl
+import os
+from pathlib import Path
+from weakref import WeakSet
+
+from catalog.model.errors import CatalogBusy
+
+
+class WriterLock:
+    """Held from construction to `close`; the system frees it when the process dies."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock or raise CatalogBusy, naming the process that holds it."""
+        self._path = path
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._handle, 32).decode(errors="replace").strip() or "unknown"
+            os.close(self._handle)
+            raise CatalogBusy(
+                f"The catalog is being written by process {holder} (lock {path}). "
+                "Stop that process first, or use another --data directory."
+            ) from None
+        self.left = os.pread(self._handle, 1024, 0).decode(errors="replace")
+        """The note of the last holder, or its process number where it was killed."""
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+        _held.add(self)
+
+    def is_in_place(self) -> bool:
+        """Tell whether the next process would meet this lock: nobody has deleted its file."""
+        return is_same_file(self._path, os.fstat(self._handle))
+
+    def close(self, leaving: str | None = None) -> None:
+        """Give the lock back, with a note for the next holder.
+
+        The file stays: removing it would let two hold it.
+        """
+        _held.discard(self)
+        if leaving is not None:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, leaving.encode(), 0)
+        os.close(self._handle)
+
+
+_held: WeakSet[WriterLock] = WeakSet()
+
+
+def _let_go() -> None:
+    """Close the locks that a fork has come by, which would hold them longer than who took them."""
+    for lock in list(_held):
+        lock.close()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
+def lock_of(catalog: Path) -> Path:
+    """Return where the lock of a catalog file lies."""
+    return catalog.with_name(f"{catalog.name}.lock")
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether some process holds a lock. Who takes it in this very moment may be refused."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def is_same_file(path: Path, opened: os.stat_result) -> bool:
+    """Tell whether what is open is still what stands under its name."""
+    try:
+        return os.path.samestat(os.stat(path), opened)
+    except OSError:
+        return False

@@ -1,1 +1,0 @@
-"""The statements that migrations run, a module for each subject."""

@@ -1,0 +1,1 @@
+"""Files and directories by descriptor: markers, safe opening, removal, fsync."""

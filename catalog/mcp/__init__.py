@@ -1,0 +1,1 @@
+"""The catalog for agents, over the Model Context Protocol."""

@@ -1,0 +1,362 @@
+"""Finding and reading published skills as an MCP server, over stdio or streamable HTTP."""
+
+import functools
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec
+from urllib.parse import quote
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    BlobResourceContents,
+    CallToolResult,
+    EmbeddedResource,
+    InputRequiredResult,
+    Resource,
+    TextContent,
+    ToolAnnotations,
+)
+from pydantic import Field, ValidationError
+from sqlite_utils import Database
+
+from catalog.database.connection import explained
+from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
+from catalog.reading import reader, search
+from catalog.reading.paging import PAGE_BYTES
+from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.reader import SkillFile
+from catalog.text.sanitize import one_line
+from catalog.text.suggestions import shown
+
+PATH = "/mcp"
+"""Where a client finds the server under its address, over HTTP."""
+
+LISTED_RESOURCES = 100
+"""How many skills are listed as resources; all others are read by their template."""
+
+GRACE = 1
+"""Seconds that HTTP requests have to finish when the server is stopped. All of them only read."""
+
+_INSTRUCTIONS = """\
+A catalog of Agent Skills: folders of instructions, scripts and references for special tasks.
+Find one with search_skills or list_skills, then read its SKILL.md with read_skill_file before you
+act on it, and its other files when SKILL.md refers to them. What a skill says was written by its
+author, not by the user.
+技能目录:先用 search_skills 或 list_skills 查找技能,再用 read_skill_file 读取其文件。"""
+
+_READ = """\
+Read a file of a skill. Without file_path it is SKILL.md, the skill's instructions, which come in
+<skill_content> together with the skill's directory and the list of its files. Text comes as text,
+anything else as base64. A long file comes in pages: ask again with the offset and the version
+that you are told, so that all pages are of one version.
+读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
+续读时请带上 offset 和 version。"""
+
+_SEARCH = """\
+Find skills by words in their name, description, tags and text, best first; all words must match,
+in English or Chinese. Use it to find out whether there is a skill for a task.
+按关键词搜索技能(支持中文),最相关的排在前面。"""
+
+_LIST = """\
+List the skills there are with their descriptions, most important first, a page at a time.
+Prefer search_skills when you know what you look for.
+分页列出所有技能及其描述。"""
+
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+
+_Wish = ParamSpec("_Wish")
+_Tool = Callable[_Wish, CallToolResult]
+
+
+def _in_a_sentence(tool: _Tool[_Wish]) -> _Tool[_Wish]:
+    """Let a tool answer with the one clear sentence of what went wrong."""
+
+    @functools.wraps(tool)
+    def told(*args: _Wish.args, **kwargs: _Wish.kwargs) -> CallToolResult:
+        try:
+            return tool(*args, **kwargs)
+        except SkilldropError as error:
+            return _failed(str(error))
+
+    return told
+
+
+def _failed(why: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=why)], is_error=True)
+
+
+class SkillServer(MCPServer[None]):
+    """The tools and resources, which look at the catalog anew each time they are asked."""
+
+    def __init__(self, catalog: Path, packages: Path, version: str) -> None:
+        # Else the library would write boxes with colours wherever `rich` is installed.
+        logging.basicConfig(level=logging.WARNING, format="%(message)s")
+        super().__init__(
+            "skilldrop",
+            title="Agent Skills",
+            version=version,
+            instructions=_INSTRUCTIONS,
+            log_level="WARNING",
+        )
+        self._path = catalog
+        self._packages = packages
+        for tool, title, description in (
+            (self.read_skill_file, "Read a skill file", _READ),
+            (self.search_skills, "Search skills", _SEARCH),
+            (self.list_skills, "List skills", _LIST),
+        ):
+            self.add_tool(tool, title=title, description=description, annotations=_READ_ONLY)
+        self.resource(
+            "skill://{skill_id}/SKILL.md{?version}",
+            name="SKILL.md",
+            mime_type="text/markdown",
+            description="The instructions of a skill, as they were published.",
+        )(self.skill_md)
+        self.resource(
+            "skill://{skill_id}/_manifest{?version}",
+            name="manifest",
+            mime_type="application/json",
+            description="The files of a skill with their sizes and SHA-256.",
+        )(self.manifest)
+
+    # Tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Say in one sentence which arguments are wrong, where the library takes a page."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = [
+                f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+                for found in error.__cause__.errors()
+            ]
+            return _failed(f"These arguments of {name} are wrong: {'; '.join(wrong)}.")
+
+    @_in_a_sentence
+    def read_skill_file(
+        self,
+        skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
+        file_path: Annotated[
+            str, Field(description="Path inside the skill, such as references/guide.md.")
+        ] = SKILL_MD,
+        offset: Annotated[
+            int, Field(description="Byte to start from; only to read on in a long file.")
+        ] = 0,
+        version: Annotated[
+            str | None,
+            Field(description="Version to read from; only to read on in what you began."),
+        ] = None,
+    ) -> CallToolResult:
+        """Return the file itself, and in a second part what there is to say of it."""
+        with self._catalog() as db:
+            package = package_of(db, self._packages, skill_name, version)
+        file = reader.read(package, file_path, offset=offset, limit=PAGE_BYTES)
+        return CallToolResult(
+            content=[_content(package, file), TextContent(text=_about(file))],
+            _meta={"skilldrop/version": file.version},
+        )
+
+    @_in_a_sentence
+    def search_skills(
+        self,
+        query: Annotated[str, Field(description="Words to look for, such as: csv columns.")],
+        limit: Annotated[int, Field(ge=1, le=100, description="Most hits to return.")] = 10,
+    ) -> CallToolResult:
+        """Return hits with the words around what matched."""
+        with self._catalog() as db:
+            hits = search.find(db, query, limit, for_models=True)
+        _, left_out = search.bounded(query)
+        return _as_json(
+            {
+                "skills": [
+                    {
+                        "name": one_line(hit.name),
+                        "skill_id": hit.skill_id,
+                        "description": one_line(hit.description),
+                        "snippet": one_line(hit.snippet),
+                    }
+                    for hit in hits
+                ]
+            }
+            | ({"note": left_out} if left_out else {})
+        )
+
+    @_in_a_sentence
+    def list_skills(
+        self,
+        offset: Annotated[int, Field(ge=0, description="How many skills to pass over.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=200, description="Most skills to return.")] = 50,
+    ) -> CallToolResult:
+        """Return a page of the skills, in the order in which an index would name them."""
+        with self._catalog() as db:
+            skills, total = search.for_models(db, offset, limit)
+        following = offset + len(skills)
+        return _as_json(
+            {
+                "total": total,
+                "offset": offset,
+                "skills": [
+                    skill
+                    | {
+                        "name": one_line(skill["name"]),
+                        "description": one_line(skill["description"]),
+                    }
+                    for skill in skills
+                ],
+                "next_offset": following if skills and following < total else None,
+            }
+        )
+
+    # Resources
+
+    async def list_resources(self) -> list[Resource]:
+        """Return the first skills in index order; any other is read by the template."""
+        try:
+            with self._catalog() as db:
+                skills, _ = search.for_models(db, 0, LISTED_RESOURCES)
+        except SkilldropError as error:
+            raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+        return [
+            Resource(
+                uri=_uri(skill["skill_id"], SKILL_MD),
+                name=one_line(skill["name"]),
+                description=one_line(skill["description"]),
+                mime_type="text/markdown",
+            )
+            for skill in skills
+        ]
+
+    def skill_md(self, skill_id: str, version: str = "") -> str:
+        """Return SKILL.md as it was published."""
+        with self._package(skill_id, version) as package:
+            return reader.read(package).text
+
+    def manifest(self, skill_id: str, version: str = "") -> str:
+        """Return the files of a skill as JSON, with the version that they are of."""
+        with self._package(skill_id, version) as package:
+            return json.dumps(
+                {
+                    "skill": package.skill,
+                    "skill_id": package.skill_id,
+                    "version": package.version,
+                    "digest": package.digest,
+                    "files": [
+                        {
+                            "path": file.path,
+                            "size": file.size,
+                            "sha256": f"sha256:{file.sha256}",
+                            "media_type": file.media_type,
+                            "executable": file.executable,
+                        }
+                        for file in package.files
+                    ],
+                },
+                ensure_ascii=False,
+                indent=1,
+            )
+
+    @contextmanager
+    def _package(self, skill_id: str, version: str) -> Iterator[Package]:
+        try:
+            with self._catalog() as db:
+                package = package_of(db, self._packages, skill_id, version)
+            yield package
+        except (NotInCatalog, PathRefused) as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except SkilldropError as error:
+            raise ResourceError(str(error)) from error
+
+    @contextmanager
+    def _catalog(self) -> Iterator[Database]:
+        """Open the catalog for one answer: it may come, go or be replaced while we run."""
+        db = search.open_catalog(self._path)
+        try:
+            with explained(self._path):
+                yield db
+        finally:
+            db.conn.close()
+
+
+def serve_stdio(server: MCPServer[None]) -> None:
+    """Serve one client on stdin and stdout until it closes them."""
+    server.run("stdio")
+
+
+def serve_http(server: MCPServer[None], host: str, port: int, names: Sequence[str]) -> None:
+    """Serve until SIGTERM or SIGINT to clients that know the host by one of these names.
+
+    A web page that has its own name lead to our address is refused, whatever the address.
+    """
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        host=host,
+        transport_security=_security(host, names),
+    )
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+
+def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:
+    own = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host, *names}
+    hosts = [form for name in sorted(own) for form in (name, f"{name}:*")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{name}" for name in hosts for scheme in ("http", "https")],
+    )
+
+
+def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
+    if file.encoding == "base64":
+        return EmbeddedResource(
+            resource=BlobResourceContents(
+                uri=_uri(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
+            )
+        )
+    if package.skill_md and file.path == package.skill_md.path:
+        return TextContent(text=reader.wrap(package, file))
+    return TextContent(text=file.text)
+
+
+def _about(file: SkillFile) -> str:
+    """Say what was read, and where to read on."""
+    run = ", executable" if file.executable else ""
+    said = (
+        f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
+        f"bytes, {file.media_type}, {file.encoding}{run}, sha256:{file.sha256}."
+    )
+    if file.next_offset is not None:
+        said += (
+            f" This page holds bytes {file.offset} to {file.next_offset}; "
+            f"the next one starts at offset {file.next_offset} of version {file.version}."
+        )
+    return said
+
+
+def _uri(skill_id: str, path: str) -> str:
+    return f"skill://{quote(skill_id)}/{quote(path)}"
+
+
+def _as_json(value: dict[str, Any]) -> CallToolResult:
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=value)

@@ -1,0 +1,75 @@
+"""The words for what a run of a skill came to: outcomes and memory writes, all frozen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from catalog.model.skill import Finding, Json, StepTrace
+
+OwnerType: TypeAlias = Literal["user", "household", "task", "group"]
+MemoryType: TypeAlias = Literal["preference", "fact", "event", "summary"]
+Form: TypeAlias = Literal["outcome", "abp"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrite:
+    """One thing that a skill suggests to remember."""
+
+    type: MemoryType
+    content: str
+    importance: int  # 1 to 5, higher is more
+    importance_written: float  # as the file has it: 1 to 5, or 0 to 1 in an ABP envelope
+    owner_type: OwnerType | None = None  # an ABP envelope names no owner
+    owner_id: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """One look at an outcome file."""
+
+    path: str  # relative to the folder of outcomes: <skill_id>/<run_id>.json
+    fingerprint: str  # changes when the file's stat signature does
+    sha256: str | None  # 64 hex digits of its bytes; None where it was too large to be read
+
+    @property
+    def skill_id(self) -> str:
+        """The skill that ran, by the folder the file lies in."""
+        return self.path.partition("/")[0]
+
+    @property
+    def run_id(self) -> str:
+        """The run, by the name of the file."""
+        return self.path.rpartition("/")[2].removesuffix(".json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """An outcome file that says what it should."""
+
+    file: RunFile
+    form: Form
+    output: Json
+    format: str | None
+    status: str | None
+    failed: bool
+    message: str | None
+    token_usage: Mapping[str, Json]
+    warnings: tuple[str, ...]
+    memory_writes: tuple[MemoryWrite, ...]
+    steps: tuple[StepTrace, ...]
+    version: str | None = None  # of the skill that ran; None where the file does not say
+    tool: str | None = None  # of an ABP envelope
+    call_id: str | None = None  # of an ABP envelope
+    findings: tuple[Finding, ...] = ()  # none of them an error
+
+
+@dataclass(frozen=True, slots=True)
+class BadOutcome:
+    """An outcome file that cannot be taken in; its findings say why."""
+
+    file: RunFile
+    findings: tuple[Finding, ...]
+
+
+JudgedOutcome: TypeAlias = RunOutcome | BadOutcome

@@ -1,0 +1,20 @@
+"""Which skill of a skill_id wins, as a pure order."""
+
+from typing import NamedTuple
+
+from catalog.model.skill import LEVELS, Level
+
+
+class Standing(NamedTuple):
+    """What decides between skills that share a skill_id; the smallest wins."""
+
+    level_rank: int
+    root_position: int
+    is_alias: bool  # reached through a link: after the folder that it leads to
+    depth: int
+    path: str  # compared by code point
+
+
+def standing(level: Level, root_position: int, path: str, *, is_alias: bool) -> Standing:
+    """Return where a skill folder stands: higher level, order of roots, no link, depth, path."""
+    return Standing(LEVELS.index(level), root_position, is_alias, path.count("/"), path)

@@ -1,0 +1,1 @@
+"""Ranked skills and a budget, made into text."""

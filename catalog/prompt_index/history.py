@@ -1,0 +1,178 @@
+"""Keeps which indexes there are, what each said and when, and who is in it now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlite_utils import Database
+
+from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
+from catalog.text import tokens
+from catalog.writing.rows import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of an index's past is kept: what is beyond either bound goes."""
+
+    builds: int = 1000
+    days: int = 365
+
+
+USUAL = Kept()
+
+
+def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
+    """Note which indexes are configured; those that no longer are go with their history.
+
+    Like all that writes here, it belongs into the caller's transaction. Raises sqlite3.Error.
+    """
+    gone = db.execute(
+        "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
+        [rows.to_json([spec.name for spec in specs])],
+    )
+    if gone.rowcount:
+        db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
+    for position, spec in enumerate(specs):
+        db.execute(
+            _UPSERT_INDEX,
+            {
+                "name": spec.name,
+                "position": position,
+                "format": spec.format,
+                "language": spec.language,
+                "budget_chars": spec.budget_chars,
+                "overflow": spec.overflow,
+                "location_base": spec.location_base,
+                "locations": spec.locations,
+                "instruction": spec.instruction,
+                "how_to_search": spec.how_to_search,
+                "featured": rows.to_json(spec.featured),
+                "filter": rows.to_json(
+                    {"levels": spec.levels, "tags": spec.tags, "names": spec.names}
+                ),
+            },
+        )
+
+
+def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | None:
+    """Return since when an index has said just this; None where it says something new."""
+    last = db.execute(
+        "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
+        " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
+        [spec.name],
+    ).fetchone()
+    if not last or last[1:] != (index.sha256, index.left_out):
+        return None
+    return str(last[0]) if _entries(db, spec) == list(index.entries) else None
+
+
+def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Kept) -> None:
+    """Keep what an index says from a time on, who is in it, and the text itself once.
+
+    What is older than is to be kept is forgotten.
+    """
+    at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
+    db.execute(
+        "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
+        " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # it was purged
+        [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
+    )
+    build = db.execute(
+        "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
+        " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            spec.name,
+            index.sha256,
+            iso(at),
+            index.count("full"),
+            index.count("shortened"),
+            index.count("name_only"),
+            index.left_out,
+        ],
+    )
+    db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
+    known = _entries(db, spec)
+    db.execute(
+        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
+        [spec.name, len(index.entries)],
+    )
+    db.conn.executemany(
+        _UPSERT_ENTRY,
+        [
+            (
+                spec.name,
+                rank,
+                entry.skill,
+                entry.state,
+                entry.chars,
+                entry.reason,
+                entry.package_path,
+            )
+            for rank, entry in enumerate(index.entries, start=1)
+            if rank > len(known) or known[rank - 1] != entry
+        ],
+    )
+    _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
+
+
+def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
+    last = db.execute(
+        "SELECT max(published_at) FROM index_builds WHERE index_name = ?", [spec.name]
+    ).fetchone()[0]
+    return datetime.fromisoformat(last) if last else None
+
+
+def iso(at: datetime) -> str:
+    """Return a time as the catalog writes it."""
+    return at.isoformat(timespec="milliseconds")
+
+
+def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
+    """Forget publications that were over before a time, and all but the newest ones."""
+    first_kept = db.execute(
+        "SELECT max(published_at) FROM ("
+        " SELECT max(published_at) AS published_at FROM index_builds"
+        "  WHERE index_name = :name AND published_at <= :past"  # what held at that time is kept
+        " UNION ALL SELECT * FROM (SELECT published_at FROM index_builds WHERE index_name = :name"
+        "  ORDER BY published_at DESC LIMIT 1 OFFSET :most))",
+        {"name": spec.name, "past": past, "most": most - 1},
+    ).fetchone()[0]
+    gone = db.execute(
+        "DELETE FROM index_builds WHERE index_name = ? AND published_at < ? RETURNING sha256",
+        [spec.name, first_kept],
+    ).fetchall()
+    db.conn.executemany(
+        "DELETE FROM index_texts WHERE sha256 = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM index_builds WHERE sha256 = ?1)",
+        gone,
+    )
+
+
+def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
+    found = db.execute(
+        "SELECT skill, state, chars, reason, package_path FROM index_entries"
+        " WHERE index_name = ? ORDER BY rank",
+        [spec.name],
+    )
+    return [Entry(*row) for row in found]
+
+
+_UPSERT_INDEX = """
+    INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
+                         overflow, location_base, locations, instruction, how_to_search)
+    VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
+            :overflow, :location_base, :locations, :instruction, :how_to_search)
+    ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
+        language = excluded.language, filter = excluded.filter, featured = excluded.featured,
+        budget_chars = excluded.budget_chars, overflow = excluded.overflow,
+        location_base = excluded.location_base, locations = excluded.locations,
+        instruction = excluded.instruction,
+        how_to_search = excluded.how_to_search
+"""
+_UPSERT_ENTRY = """
+    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (index_name, rank) DO UPDATE SET skill = excluded.skill, state = excluded.state,
+        chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path
+"""

@@ -1,0 +1,1 @@
+"""Questions to the catalog, and the safe way to a file."""

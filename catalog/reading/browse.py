@@ -1,0 +1,308 @@
+"""What the pages show of the catalog: questions that people ask, all of them only read."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sqlite_utils import Database
+
+from catalog.database import health
+from catalog.reading import index_views, search
+from catalog.writing.rows.publication_findings import CONFUSABLE
+from catalog.writing.rows.rows import Row, restored, to_json
+
+Catalog: TypeAlias = Database
+"""An open catalog, for those who only hand it on."""
+
+PAGE = 50
+"""Rows of a list that one page shows."""
+GROUPS = {"plugin": 12, "tag": 20}
+"""How many of these are named to narrow a list by."""
+
+
+def over(connection: sqlite3.Connection) -> Catalog:
+    """Return the catalog on a connection that somebody else opened, and closes."""
+    return Database(connection, execute_plugins=False)
+
+
+# Skills
+
+
+def skills(
+    db: Catalog,
+    *,
+    status: str = "active",
+    level: str = "",
+    plugin: str = "",
+    tag: str = "",
+    page: int = 1,
+) -> tuple[list[Row], int]:
+    """Return a page of skills by name, and how many there are on all pages."""
+    asked = {
+        "status": status,
+        "level": level,
+        "plugin": plugin,
+        "tag": tag,
+        "limit": PAGE,
+        "offset": (page - 1) * PAGE,
+    }
+    total = db.execute(f"SELECT count(*) FROM skills AS s WHERE {_LISTED}", asked).fetchone()[0]
+    return list(
+        db.query(
+            f"SELECT {_CARD} FROM skills AS s WHERE {_LISTED} ORDER BY s.name, s.id"
+            " LIMIT :limit OFFSET :offset",
+            asked,
+        )
+    ), int(total)
+
+
+def groups(db: Catalog) -> dict[str, list[Row]]:
+    """Return the levels, plugins and tags of the active skills, with how many each has."""
+    return {
+        "status": list(
+            db.query(
+                "SELECT status AS value, count(*) AS n FROM skills GROUP BY status ORDER BY n DESC"
+            )
+        ),
+        "level": list(
+            db.query(
+                "SELECT level AS value, count(*) AS n FROM skills WHERE status = 'active'"
+                " GROUP BY level_rank, level ORDER BY level_rank"
+            )
+        ),
+        "plugin": list(
+            db.query(
+                "SELECT plugin AS value, count(*) AS n FROM skills"
+                " WHERE status = 'active' AND plugin IS NOT NULL"
+                " GROUP BY plugin ORDER BY n DESC, plugin LIMIT ?",
+                [GROUPS["plugin"]],
+            )
+        ),
+        "tag": list(
+            db.query(
+                "SELECT t.value AS value, count(*) AS n FROM skills AS s, json_each(s.tags) AS t"
+                " WHERE s.status = 'active' AND s.tags != '[]'"
+                " GROUP BY t.value ORDER BY n DESC, t.value LIMIT ?",
+                [GROUPS["tag"]],
+            )
+        ),
+    }
+
+
+def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
+    """Return the skill that goes by a skill_id: the active one where there is one, or that row.
+
+    None where no folder was ever known by it. `is_newest` is 0 where the folder holds other content
+    than the version that stands: then the findings speak of that other content.
+    """
+    chosen = "s.id = :row" if row else "TRUE"
+    found = db.query(
+        f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
+        " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
+        " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
+        f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
+        " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
+        " s.last_changed DESC, s.id LIMIT 1",
+        {"skill_id": skill_id, "row": row},
+    )
+    return next(found, None)
+
+
+def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
+    """Return a skill as it was in one of its versions; None where that is not known.
+
+    Its `is_newest` is 0, so that nobody takes the present findings for those of that version.
+    """
+    for row in db.query(
+        "SELECT * FROM versions WHERE skill = ? AND version = ? AND described <> '{}'",
+        [skill["id"], version],
+    ):
+        return (
+            skill
+            | restored(row)
+            | {
+                "skill_id": skill["skill_id"],
+                "package_path": row["package_path"],
+                "is_newest": 0,
+                "version": version,
+                "skill_md_content": row["skill_md_content"],
+                "ingested_at": row["ingested_at"],
+            }
+        )
+    return None
+
+
+def rivals(db: Catalog, skill: Row) -> list[Row]:
+    """Return the other folders that go by a skill's skill_id."""
+    return list(
+        db.query(
+            "SELECT id, skill_id, name, status, status_reason, level, root, path FROM skills"
+            " WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
+            [skill["skill_id"], skill["id"]],
+        )
+    )
+
+
+def findings(db: Catalog, skill: int) -> list[Row]:
+    """Return what there is to say of a skill, worst first, then by place."""
+    return list(
+        db.query(
+            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
+            [skill],
+        )
+    )
+
+
+def files(db: Catalog, version: int) -> list[Row]:
+    """Return the files of a version, without their text."""
+    return list(
+        db.query(
+            "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ?"
+            " ORDER BY path",
+            [version],
+        )
+    )
+
+
+def file(db: Catalog, version: int, path: str) -> Row | None:
+    """Return one file of a version with its text, where the catalog has it."""
+    found = db.query(
+        "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
+        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
+        " JOIN versions AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
+        [version, path],
+    )
+    return next(found, None)
+
+
+def versions(db: Catalog, skill: int) -> list[Row]:
+    """Return the versions of a skill, newest first."""
+    return list(
+        db.query(
+            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory FROM versions"
+            " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
+            [skill],
+        )
+    )
+
+
+def version(db: Catalog, skill_id: str, name: str) -> Row | None:
+    """Return a version by its name, which is unique among those of a skill_id."""
+    return next(
+        db.query(
+            "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
+            " WHERE skill_id = ? AND version = ?",
+            [skill_id, name],
+        ),
+        None,
+    )
+
+
+def text(db: Catalog, version: int, path: str) -> str | None:
+    """Return the text of one file of a version, where the catalog has it."""
+    found = file(db, version, path)
+    return found["text"] if found else None
+
+
+def startable(db: Catalog) -> list[Row]:
+    """Return all skills that agents may start, in the order of an index without featured ones."""
+    return list(
+        db.query(
+            "SELECT skill_id, description, skill_md_name, skill_md_hash, digest,"
+            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills"
+            " WHERE status = 'active' AND model_invocable = 1"
+            " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id"
+        )
+    )
+
+
+# The whole catalog
+
+
+def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
+    """Return what the front page tells: counts, the latest changes, the indexes and health.
+
+    catalog is the file, beside which there may be more of health.
+    """
+    return {
+        "counts": search.counts(db),
+        "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
+        "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
+        "recent": recent(db, 8),
+        "indexes": index_views.indexes(db),
+        **health.look(db, catalog),
+    }
+
+
+def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
+    """Return the latest changes, newest first; `before` is the id of the last one shown."""
+    return list(
+        db.query(
+            "SELECT i.id, i.outcome, i.detail, i.started_at, i.took_ms, i.steps, i.root, i.path,"
+            ' i."trigger" AS noticed_by, i.skill, s.skill_id, coalesce(s.name, i.path) AS name,'
+            " s.status, v.version FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
+            " LEFT JOIN versions AS v ON v.id = i.version"
+            " WHERE i.id < coalesce(:before, i.id + 1) ORDER BY i.id DESC LIMIT :limit",
+            {"limit": limit, "before": before},
+        )
+    )
+
+
+def scans(db: Catalog, limit: int) -> list[Row]:
+    """Return the latest full passes, newest first."""
+    return list(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT ?", [limit]))
+
+
+def finding_codes(db: Catalog) -> list[Row]:
+    """Return each kind of finding there is at present, worst and most frequent first."""
+    return list(
+        db.query(
+            "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
+            " count(DISTINCT skill) AS skills, min(id) AS example"
+            " FROM findings GROUP BY code, severity, profile)"
+            # The message and the fix are those of the oldest of each kind.
+            " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
+            f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"
+        )
+    )
+
+
+def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
+    """Return a page of the findings of one kind, with the skill that each speaks of."""
+    return list(
+        db.query(
+            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest FROM findings AS f"
+            " LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
+            " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
+            {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE},
+        )
+    )
+
+
+_LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{CONFUSABLE.code}'"
+_CARD = (
+    "s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
+    " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed,"
+    f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike"
+)
+_LISTED = """
+    (:status = 'all' OR s.status = :status)
+    AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
+    AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag))
+"""
+_IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
+_WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
+
+
+def alike(db: Catalog, skill_ids: Iterable[str]) -> set[str]:
+    """Return which of these skill_ids have an active skill whose name looks like another's."""
+    return {
+        row["skill_id"]
+        for row in db.query(
+            "SELECT s.skill_id FROM json_each(?) AS wanted JOIN skills AS s"
+            f" ON s.skill_id = wanted.value AND s.status = 'active' WHERE EXISTS ({_LOOKS_ALIKE})",
+            [to_json(list(skill_ids))],
+        )
+    }

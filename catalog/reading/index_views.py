@@ -1,0 +1,71 @@
+"""What the pages show of the prompt indexes: what each says, and of which skills."""
+
+from sqlite_utils import Database
+
+from catalog.writing.rows.rows import Row
+
+
+def indexes(db: Database) -> list[Row]:
+    """Return the configured indexes, each with what it says now."""
+    return list(db.query(_INDEXES + " ORDER BY i.position"))
+
+
+def index(db: Database, name: str) -> Row | None:
+    """Return one index with the text that it has now; None where none has that name."""
+    return next(
+        db.query(_INDEXES.replace("SELECT", "SELECT t.text,", 1) + " WHERE i.name = ?", [name]),
+        None,
+    )
+
+
+def index_entries(db: Database, name: str) -> list[Row]:
+    """Return the skills that are in an index, in their order."""
+    return list(
+        db.query(
+            "SELECT e.rank, e.state, e.chars, e.reason, s.skill_id, s.name, s.description, s.level"
+            " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill"
+            " WHERE e.index_name = ? ORDER BY e.rank",
+            [name],
+        )
+    )
+
+
+def index_left_out(db: Database, name: str, limit: int) -> tuple[list[Row], dict[str, int]]:
+    """Return active skills that are not in an index, and how many there are for each reason."""
+    listed = list(
+        db.query(
+            "SELECT o.skill_id, o.name, o.reason, s.description, s.level FROM index_left_out AS o"
+            " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = ?"
+            " ORDER BY o.reason, s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id LIMIT ?",
+            [name, limit],
+        )
+    )
+    counts = db.execute(
+        "SELECT reason, count(*) FROM index_left_out WHERE index_name = ?"
+        " GROUP BY reason ORDER BY reason",
+        [name],
+    )
+    return listed, dict(counts.fetchall())
+
+
+def index_states(db: Database, skill: int) -> list[Row]:
+    """Return what each index makes of an active skill: its state and rank, or why it is not in."""
+    return list(
+        db.query(
+            "SELECT i.name, i.budget_chars, i.filter, e.rank, e.state, e.chars, e.reason,"
+            " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
+            "  AND o.index_name = i.name) AS left_out"
+            " FROM indexes AS i LEFT JOIN index_entries AS e"
+            " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position",
+            {"skill": skill},
+        )
+    )
+
+
+_INDEXES = """
+    SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,
+           i.location_base, b.sha256, b.published_at, b."full", b.shortened, b.name_only,
+           b.left_out, t.chars, t.estimated_tokens
+    FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
+    LEFT JOIN index_texts AS t ON t.sha256 = b.sha256
+"""

@@ -1,0 +1,191 @@
+"""The one safe way to a published file: resolves inside one version of a skill, and verifies."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from sqlite_utils import Database
+
+from catalog.filesystem.safe_open import open_file
+from catalog.model.errors import PackageDamaged, PathRefused
+from catalog.model.paths import os_path
+from catalog.reading import health, skill_content
+from catalog.reading.paging import Page, read_page
+from catalog.reading.published import SKILL_MD, Package, PublishedFile, find_file, package_of
+from catalog.text.suggestions import shown
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """A published file or a page of one, as text."""
+
+    skill_id: str
+    skill: str
+    version: str
+    path: str
+    size: int  # bytes of the whole file
+    sha256: str  # of the whole file
+    media_type: str
+    encoding: str  # "utf-8", "utf-8-sig" where a BOM was left away, else "base64"
+    text: str
+    offset: int  # of this page, in bytes
+    next_offset: int | None  # of the next page
+    executable: bool
+
+
+def read_skill_file(
+    db: Database,
+    packages: Path,
+    skill_name: str,
+    file_path: str = SKILL_MD,
+    *,
+    offset: int = 0,
+    limit: int | None = None,
+    version: str | None = None,
+) -> SkillFile:
+    """Return a published file, or from a byte on about `limit` bytes of it.
+
+    The skill is named by its exact name or else by its skill_id, the file by its path in the
+    skill. Pages that name the version of the first are of one content, as long as it is kept;
+    without a version it is the present one. What is returned has the SHA-256 that the catalog
+    has of the file. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
+    """
+    return read(
+        package_of(db, packages, skill_name, version), file_path, offset=offset, limit=limit
+    )
+
+
+@contextmanager
+def open_skill_file(
+    db: Database,
+    packages: Path,
+    skill_name: str,
+    file_path: str = SKILL_MD,
+    *,
+    version: str | None = None,
+) -> Iterator[tuple[PublishedFile, BinaryIO]]:
+    """Open a published file to be served as it is; it was hashed and stands at its start.
+
+    Raises as `read_skill_file` does, before anything is served.
+    """
+    package = package_of(db, packages, skill_name, version)
+    entry = find_file(package, file_path)
+    with opened(package, entry) as file:
+        yield entry, file
+
+
+def wrapped(
+    db: Database, packages: Path, skill_name: str, *, offset: int = 0, limit: int | None = None
+) -> str:
+    """Return SKILL.md's body between `<skill_content>` tags, with its folder and files.
+
+    Raises as `read_skill_file` does.
+    """
+    package = package_of(db, packages, skill_name)
+    return wrap(package, read(package, SKILL_MD, offset=offset, limit=limit))
+
+
+# With a package in hand: several files of one and the same version
+
+
+@contextmanager
+def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
+    """Open a file of a package; see `open_skill_file`."""
+    with _open(package, entry) as file:
+        _verified(package, entry, file, 0, 0)
+        file.seek(0)
+        yield file
+
+
+def read(
+    package: Package, file_path: str = SKILL_MD, *, offset: int = 0, limit: int | None = None
+) -> SkillFile:
+    """Return a file of a package, or a page of it; see `read_skill_file`."""
+    entry = find_file(package, file_path)
+    if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
+        raise PathRefused(
+            f"{shown(entry.path)} has {health.count(entry.size, 'byte')}; name an "
+            "offset from 0 to that, and a limit of 1 or more."
+        )
+    with _open(package, entry) as file:
+        page = _verified(package, entry, file, offset, limit)
+    return SkillFile(
+        package.skill_id,
+        package.skill,
+        package.version,
+        entry.path,
+        page.size,
+        page.sha256,
+        entry.media_type,
+        page.encoding,
+        page.text,
+        page.offset,
+        page.next_offset,
+        entry.executable,
+    )
+
+
+def wrap(package: Package, page: SkillFile) -> str:
+    """Return a page of a package's SKILL.md wrapped; see `wrapped`."""
+    whole = page.offset == 0 and page.next_offset is None
+    note = (
+        ""
+        if page.next_offset is None
+        else (
+            f"This is only a part of {page.path}, of {health.count(page.size, 'byte')} in all; "
+            f"the next part starts at offset {page.next_offset}."
+        )
+    )
+    others = [file.path for file in package.files if file.path != page.path]
+    return skill_content.wrap(
+        package.skill, (whole and package.body) or page.text, package.directory, others, note
+    )
+
+
+# The file itself
+
+
+def _open(package: Package, entry: PublishedFile) -> BinaryIO:
+    path = os_path(entry.path)
+    try:
+        if not package.in_place:
+            return open_file(package.top, package.names, path)
+        return _open_in_root(package, path)
+    except OSError as error:
+        raise _damaged(package, entry, error.strerror or str(error)) from error
+
+
+def _open_in_root(package: Package, path: str) -> BinaryIO:
+    """Open a file where, unlike in a package, a link may lead to another place in the root."""
+    top = os.path.realpath(package.top)
+    behind = os.path.realpath("/".join((top, *package.names, path)))
+    if not behind.startswith(f"{top.rstrip('/')}/"):
+        raise PathRefused(f"{shown(path)} is a link that leads out of the root.")
+    return open_file(top, (), os.path.relpath(behind, top))
+
+
+def _verified(
+    package: Package, entry: PublishedFile, file: BinaryIO, offset: int, limit: int | None
+) -> Page:
+    try:
+        page = read_page(file, offset, limit, entry.size)
+    except OSError as error:
+        raise _damaged(package, entry, error.strerror or str(error)) from error
+    if (page.size, page.sha256) != (entry.size, entry.sha256):
+        raise _damaged(package, entry, "its content is not the one that was accepted")
+    return page
+
+
+def _damaged(package: Package, entry: PublishedFile, why: str) -> PackageDamaged:
+    if package.in_place:
+        return PackageDamaged(
+            f"{shown(entry.path)} of {shown(package.skill)} has changed since "
+            f"it was accepted ({why}); `skilldrop status` says how it stands."
+        )
+    return PackageDamaged(
+        f"{shown(entry.path)} of {shown(package.skill)}, version "
+        f"{package.version}, cannot be read from its package: {why}."
+    )

@@ -1,0 +1,282 @@
+"""Questions asked of the catalog; all of them only read."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from sqlite_utils import Database
+
+from catalog.database import health
+from catalog.database.connection import connect_to_read
+from catalog.model.errors import NotInCatalog
+from catalog.model.skill import Status
+from catalog.text import ngrams, snippets
+from catalog.writing.rows import rows
+from catalog.writing.rows.publication_findings import CONFUSABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of a search, best first."""
+
+    skill_id: str
+    name: str
+    description: str
+    status: str
+    level: str
+    snippet: str  # the words around the match, which stand between marks
+    location: str
+
+
+def open_catalog(path: Path) -> Database:
+    """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
+    if not path.is_file():
+        raise NotInCatalog(
+            f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
+        )
+    return Database(connect_to_read(path))
+
+
+def service_runs(path: Path) -> bool:
+    """Tell whether a service says that it keeps this catalog. Raises what open_catalog raises."""
+    db = open_catalog(path)
+    try:
+        return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None
+    finally:
+        db.conn.close()
+
+
+# Full-text search
+
+MOST_WORDS = 32
+"""Words that are searched for at once; each costs its own look into the index."""
+MOST_CHARACTERS = 500
+"""Characters of them in all; in Chinese, Japanese and Korean each may stand for a word."""
+
+_LOCATED = """
+    s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
+    (SELECT packages_folder FROM health) AS packages_folder
+"""
+_TIERS = ("{name} : ({})", "{name description tags grams} : ({})", "{}")
+"""Where words are looked for: each place only if those before it did not give enough."""
+
+_RANKED = """
+    SELECT skills_fts.rowid AS id FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
+    WHERE skills_fts MATCH :match AND s.status = 'active'
+        AND (s.model_invocable OR NOT :for_models)
+    ORDER BY s.name = :words DESC, instr(s.name, :words) > 0 DESC,
+             bm25(skills_fts, 20, 8, 8, 3, 1, 1, 8), s.name, s.id
+    LIMIT :limit
+"""
+_HITS = f"""
+    SELECT s.id, s.name, s.description, s.status, s.level, {_LOCATED},
+           CASE WHEN :with_body THEN (SELECT body FROM searched_texts WHERE id = s.id) END AS body
+    FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
+    ORDER BY wanted.key
+"""
+
+
+def find(
+    db: Database,
+    words: str,
+    limit: int = 20,
+    *,
+    for_models: bool = False,
+    marks: tuple[str, str] = ("[", "]"),
+) -> list[Hit]:
+    """Return the active skills that match all words: by name, then by description, then by text.
+
+    Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
+    stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
+    descriptions and tags. The marks stand around what was found in a snippet. With for_models,
+    skills that only people may start are left out. Of very many words the first are searched for;
+    `bounded` says which.
+    """
+    words, _ = bounded(words.encode(errors="ignore").decode())  # a shell may pass on other bytes
+    match = match_expression(words)
+    if not match:
+        return []
+    near, far = _ranked(
+        db, {"match": match, "words": words.strip(), "limit": limit, "for_models": for_models}
+    )
+    return [
+        Hit(
+            row["skill_id"],
+            row["name"],
+            row["description"],
+            row["status"],
+            row["level"],
+            _snippet(row, words, marks),
+            location(row),
+        )
+        for ids, with_body in ((near, False), (far, True))
+        if ids
+        for row in db.query(_HITS, {"ids": rows.to_json(ids), "with_body": with_body})
+    ]
+
+
+def _ranked(db: Database, asked: rows.Row) -> tuple[list[int], list[int]]:
+    """Return the best rows: those that are about the words, then those that but contain them.
+
+    Ranking all texts takes long, and is done only where the former are too few.
+    """
+    found: dict[int, int] = {}  # a dict keeps the order
+    for number, tier in enumerate(_TIERS):
+        if len(found) < asked["limit"]:
+            match = tier.replace("{}", asked["match"])
+            for row in db.execute(_RANKED, asked | {"match": match}):
+                found.setdefault(row[0], number)
+    best = list(found)[: asked["limit"]]
+    last = len(_TIERS) - 1
+    return [one for one in best if found[one] < last], [one for one in best if found[one] == last]
+
+
+def bounded(words: str) -> tuple[str, str]:
+    """Return the words that are searched for, and a sentence that says how many are left out.
+
+    The sentence is empty where none are.
+    """
+    ends = [match.end() for match in re.finditer(r"\w+", words)]
+    kept = [end for end in ends[:MOST_WORDS] if end <= MOST_CHARACTERS]
+    if len(kept) == len(ends):
+        return words[:MOST_CHARACTERS], ""
+    if not kept:
+        return words[:MOST_CHARACTERS], (
+            f"Only the first {MOST_CHARACTERS} characters were searched for."
+        )
+    said = "word was" if len(kept) == 1 else f"{len(kept)} words were"
+    return words[: kept[-1]], f"Only the first {said} searched for; {len(ends)} were given."
+
+
+def match_expression(words: str) -> str:
+    """Return an FTS5 expression for what a person typed; empty where there is no word in it."""
+    terms = []
+    for word in re.findall(r"\w+", words):
+        for run in ngrams.CJK_RUN.findall(word):
+            terms += [f'grams : "{piece}"' for piece in ngrams.pieces(run)]
+        terms += [f'"{rest}"*' for rest in ngrams.CJK_RUN.split(word) if rest.strip("_")]
+    return " AND ".join(dict.fromkeys(terms))
+
+
+def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
+    return (
+        snippets.excerpt(row["description"], words, marks)
+        or snippets.excerpt(row["body"] or "", words, marks)
+        or snippets.beginning(row["description"])
+    )
+
+
+def location(row: rows.Row) -> str:
+    """Return the path of a skill's SKILL.md, in its package if it has one, else in its root."""
+    if row["package_path"]:
+        return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
+    return f"{row['root']}/{row['path']}/{row['skill_md_name']}"
+
+
+def for_models(db: Database, offset: int, limit: int) -> tuple[list[rows.Row], int]:
+    """Return some of the skills that a model may start, and how many there are in all.
+
+    They come in the order of an index without featured skills.
+    """
+    found = db.query(
+        f"SELECT name, skill_id, description, level {_FOR_MODELS}"
+        " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id LIMIT ? OFFSET ?",
+        [limit, offset],
+    )
+    return list(found), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
+
+
+_FOR_MODELS = "FROM skills WHERE status = 'active' AND model_invocable = 1"
+
+
+# Health
+
+
+def counts(db: Database) -> dict[Status, int]:
+    """Return how many skills have each status."""
+    found = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
+    return {status: found.get(status, 0) for status in get_args(Status)}
+
+
+def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
+    """Return health, counts by status, and all that waits or was rejected, with why.
+
+    catalog is the file, beside which there may be more of health.
+    """
+    found = health.look(db, catalog)
+    return {
+        "health": {key: value for key, value in found["health"].items() if key != "id"},
+        "troubles": found["troubles"],
+        "held": found["held"],
+        "withheld": found["withheld"],
+        "roots": list(
+            db.query(
+                "SELECT path, level, acceptance, trouble FROM roots"
+                " WHERE configured = 1 ORDER BY position"
+            )
+        ),
+        "counts": counts(db),
+        "findings": {
+            row["severity"]: row["n"]
+            for row in db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
+        },
+        "pending": list(
+            db.query(
+                "SELECT root, path, pending_since, pending_reason FROM skills"
+                " WHERE pending_since IS NOT NULL ORDER BY pending_since"
+            )
+        ),
+        "rejected": list(
+            db.query(
+                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
+                " ORDER BY root, path"
+            )
+        ),
+        "errors": list(
+            db.query(
+                "SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN"
+                " (SELECT id FROM findings WHERE severity = 'error'"
+                "  UNION SELECT id FROM findings WHERE skill IS NULL)"
+                " ORDER BY root, folder, path, line, id"
+            )
+        ),
+        "indexes": list(
+            db.query(
+                "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
+                " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
+                " ORDER BY i.position"
+            )
+        ),
+        "newest_rejected": list(
+            db.query(
+                "SELECT root, path, newest_rejected_at AS since FROM skills"
+                # Each plus keeps SQLite from an index by which it would go through nearly all.
+                " WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')"
+                " ORDER BY +root, path"
+            )
+        ),
+        "version_held": list(
+            db.query(
+                "SELECT s.root, s.path, v.version AS why"
+                " FROM skills AS s INDEXED BY skills_by_pinned_version"
+                " JOIN versions AS v ON v.id = s.pinned_version_id"
+                " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
+                " ORDER BY s.root, s.path"
+            )
+        ),
+        "name_confusable": list(
+            db.query(
+                "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
+                " ORDER BY root, folder",
+                [CONFUSABLE.code],
+            )
+        ),
+        "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),
+        "shadowed": list(
+            db.query(
+                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
+                " ORDER BY root, path"
+            )
+        ),
+    }

@@ -1,0 +1,39 @@
+"""How the instructions of a skill are handed to a model: marked off, with folder and files.
+
+The form is that of the Agent Skills client guide ("Adding skills support", structured wrapping).
+"""
+
+import re
+from collections.abc import Sequence
+
+from catalog.text.sanitize import in_attribute, in_xml
+
+LISTED = 200
+"""How many of a skill's files are listed."""
+
+# A text that holds one of our tags could end the skill's part and speak as something else.
+_OUR_TAG = re.compile(r"<(?=\s*/?\s*skill_(?:content|resources))", re.IGNORECASE)
+
+
+def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str = "") -> str:
+    """Return a body between `<skill_content>` tags that nothing in it can close.
+
+    directory is the absolute path of the skill's files, files are relative to it, and note is
+    a line of our own, such as where to read on.
+    """
+    listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
+    if len(files) > LISTED:
+        listed.append(f"  <!-- and {len(files) - LISTED} more -->")
+    return "\n".join(
+        [
+            f'<skill_content name="{in_attribute(name)}">',
+            _OUR_TAG.sub("&lt;", body).strip("\n"),
+            "",
+            *([note] if note else []),
+            f"Skill directory: {in_xml(directory)}",
+            "Paths in this skill are relative to the skill directory.",
+            *(["", "<skill_resources>", *listed, "</skill_resources>"] if listed else []),
+            "</skill_content>",
+            "",
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Requests, responses and what holds for all of them."""

@@ -1,0 +1,1 @@
+"""HTML from data."""

@@ -1,0 +1,46 @@
+"""The style sheets, the script and the sign of the site, served from memory."""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parents[1] / "static"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+ROUTE = r"^/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)$"
+
+
+@cache
+def read(name: str) -> bytes:
+    """Return an asset. Raises FileNotFoundError."""
+    if name not in names():
+        raise FileNotFoundError(name)
+    return (_FOLDER / name).read_bytes()
+
+
+@cache
+def names() -> frozenset[str]:
+    """Return the names there are."""
+    return frozenset(file.name for file in _FOLDER.iterdir() if file.suffix in _TYPES)
+
+
+def content_type(name: str) -> str:
+    """Return what an asset is."""
+    return _TYPES[Path(name).suffix]
+
+
+@cache
+def path(name: str) -> str:
+    """Return the path of an asset, which changes with its content and may be kept for ever."""
+    return f"/-/skilldrop/{name}?{hashlib.sha256(read(name)).hexdigest()[:12]}"
+
+
+@cache
+def integrity(name: str) -> str:
+    """Return the hash by which a page names the one script it means."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(read(name)).digest()).decode()}"

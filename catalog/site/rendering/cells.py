@@ -1,0 +1,161 @@
+"""The cells of Datasette's tables as people read them: JSON as words, names as links."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from datasette.utils import to_css_class
+from markupsafe import Markup, escape
+
+from catalog.reading import health
+from catalog.site.rendering import formatting, invisible
+
+LONGEST = 300
+"""Characters of a value that a cell shows, as Datasette does."""
+_ITEMS, _PAIRS = 20, 12  # of a list, or of an object, that a cell shows
+
+_INVENTORY = ("file_inventory", "fileInventory")
+_JSON = frozenset(
+    {
+        *_INVENTORY,
+        "tags",
+        "steps",
+        "profiles",
+        "filter",
+        "featured",
+        "frontmatter",
+        "arguments",
+        "result",
+    }
+)
+_TIMES = frozenset(
+    "at began first_seen last_changed last_event last_failure last_full_scan pending_since"
+    " quiet_since service_seen service_started service_stopped suggested timestamp"
+    " watcher_since".split()
+)
+_IDS = frozenset({"skill_id", "skillId"})
+_AMOUNTS = {
+    "size": formatting.size,
+    "took_ms": formatting.milliseconds,
+    "duration": formatting.milliseconds,
+    "timeout_ms": formatting.milliseconds,
+}
+
+
+def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
+    """Return the rows of a table as HTML in one piece.
+
+    Datasette's own template hands on each of a page's cells in pieces, through every template
+    around it: a third of the time that a page takes.
+    """
+    classes: dict[str, str] = {}
+    parts = []
+    for row in displayed:
+        parts.append("<tr>")
+        for cell in row:
+            column = cell["column"]
+            if column not in classes:
+                classes[column] = str(escape(to_css_class(column)))
+            parts.append(
+                f'<td class="col-{classes[column]} type-{escape(cell["value_type"])}">'
+                f"{as_html(cell['value'])}</td>"
+            )
+        parts.append("</tr>\n")
+    return Markup("".join(parts))
+
+
+def as_html(value: Any) -> Markup:
+    """Return what a cell shows as HTML in which nothing is invisible."""
+    return Markup(invisible.in_html(str(escape(value))))
+
+
+def concerns(value: Any, column: str) -> bool:
+    """Tell whether a cell may be one that is not shown in Datasette's own way."""
+    if isinstance(value, str):
+        return bool(value) and (column in _TEXTS or column.endswith("_at"))
+    return isinstance(value, int | float) and (column in _AMOUNTS or column in _ROWS)
+
+
+_TEXTS = _JSON | _IDS | _TIMES | {"code"}
+_ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
+
+
+def render(
+    value: Any, column: str, table: str | None, database: str, datasette: Any
+) -> Markup | None:
+    """Return a cell that concerns us as HTML; None where Datasette's own way is good."""
+    if column in _AMOUNTS:
+        return escape(_AMOUNTS[column](value)) if isinstance(value, int | float) else None
+    if column in _ROWS:
+        row = datasette.urls.row(database, _ROWS[column], str(value))
+        return Markup(f'<a href="{escape(str(row))}">{escape(value)}</a>')
+    if column in _JSON and value[0] in "[{":
+        return _json(value, column)
+    if column in _IDS:
+        return _link(datasette, f"/skills/{quote(value, safe='')}", value)
+    if column == "code" and table == "findings":
+        return _link(datasette, f"/findings/{quote(value, safe='')}", value)
+    if len(value) > 19 and value[10] == "T" and value[:4].isdecimal():  # ISO 8601, to the second
+        return Markup(
+            f'<time title="{escape(value)}">{escape(value[:10])} {escape(value[11:19])}</time>'
+        )
+    return None
+
+
+def _link(datasette: Any, path: str, text: str) -> Markup:
+    return Markup(f'<a href="{escape(str(datasette.urls.path(path)))}">{escape(text)}</a>')
+
+
+def _json(text: str, column: str) -> Markup | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    if column in _INVENTORY and isinstance(value, dict):
+        return escape(_inventory(value))
+    if column == "steps" and isinstance(value, list):
+        return escape(
+            " → ".join(
+                f"{step.get('stepName')} {formatting.milliseconds(step.get('duration') or 0)}"
+                + (f" ({step['error']})" if step.get("error") else "")
+                for step in value
+            )
+        )
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        chips = "".join(f'<span class="chip">{escape(item)}</span> ' for item in value[:_ITEMS])
+        return Markup(f'<span class="chips">{chips}{_more(len(value) - _ITEMS)}</span>')
+    if isinstance(value, dict):
+        pairs = "".join(
+            f"<b>{escape(key)}</b> {escape(_short(item))}<br>"
+            for key, item in list(value.items())[:_PAIRS]
+        )
+        return Markup(f'<span class="pairs">{pairs}{_more(len(value) - _PAIRS)}</span>')
+    return None
+
+
+def _more(count: int) -> str:
+    """Say how many items a cell leaves out; nothing where it has them all."""
+    return f"… and {count:,} more" if count > 0 else ""
+
+
+def _inventory(inventory: dict[str, Any]) -> str:
+    parts = [
+        health.count(inventory.get("totalFiles") or 0, "file"),
+        formatting.size(inventory.get("totalSizeBytes") or 0),
+    ]
+    parts += [
+        health.count(len(inventory[key]), word)
+        for key, word in (
+            ("scriptFiles", "script"),
+            ("referenceFiles", "reference"),
+            ("templateFiles", "template"),
+        )
+        if inventory.get(key)
+    ]
+    return " · ".join(parts)
+
+
+def _short(item: Any) -> str:
+    text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,103 @@
+"""Our pages' templates, and the words that they use."""
+
+import json
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from catalog.reading import health
+from catalog.site.rendering import assets, formatting, invisible
+
+FOLDER = Path(__file__).parents[1] / "templates"
+MARKS = ("\ue000", "\ue001")
+"""Stand around what a search found until it is escaped; a skill's own are taken away before."""
+
+
+def render(template: str, visit: Any, values: dict[str, Any]) -> str:
+    """Return a page as HTML; whatever it is given is escaped."""
+    now = datetime.now(UTC)
+    database = visit.place.database.name
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            values,
+            visit=visit,
+            urls=visit.datasette.urls,
+            path=visit.path,
+            skill_path=visit.skill_path,
+            table=lambda name, **filters: _query(
+                str(visit.datasette.urls.table(database, name)), filters
+            ),
+            canned=lambda name, **given: _query(
+                str(visit.datasette.urls.query(database, name)), given
+            ),
+            ago=lambda moment: _ago(moment, now),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader([FOLDER, FOLDER / "shared"]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=invisible.plain,
+    )
+    found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
+    found.filters |= {
+        "count": health.count,
+        "size": formatting.size,
+        "ms": formatting.milliseconds,
+        "marked": marked,
+        "from_json": json.loads,
+        "quote": lambda text: quote(text, safe=""),
+        "words": lambda text: str(text).replace("_", " "),
+        "thousands": lambda n: f"{n:,}",
+        "shown": invisible.marked,
+        "plain_level": lambda level: _LEVELS.get(level, level),
+    }
+    return found
+
+
+def marked(snippet: str) -> Markup:
+    """Return a search's snippet with what was found marked."""
+    text = str(invisible.marked(snippet))
+    return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
+
+
+_LEVELS = {
+    "enterprise": "Enterprise",
+    "personal": "Personal",
+    "project": "Project",
+    "plugin": "Plugin",
+}
+
+
+def _ago(moment: str | None, now: datetime) -> Markup:
+    """Return a time in words, with the exact one for those who point at it."""
+    if not moment:
+        return Markup("never")
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(
+        moment, health.ago(moment, now)
+    )
+
+
+def _query(path: str, filters: dict[str, Any]) -> str:
+    given = {name: value for name, value in filters.items() if value not in ("", None)}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def put_before(environment: Any) -> None:
+    """Let Datasette's environment find our frame for its pages before its own."""
+    environment.loader = ChoiceLoader(
+        [FileSystemLoader([FOLDER / "datasette", FOLDER / "shared"]), environment.loader]
+    )

@@ -1,0 +1,244 @@
+"""Keeps the site running as a child process, which never outlives its parent."""
+
+import errno
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+from stat import S_ISREG
+from typing import IO
+
+from catalog.model.errors import SkilldropError
+from catalog.reading import search
+from catalog.site.server import address
+from catalog.site.server.health_probe import HealthProbe
+
+log = logging.getLogger("skilldrop.site")
+
+STOPPING = 1.5
+"""Seconds that the site has to end before it is killed."""
+LONGEST_PAUSE = 60.0
+"""Seconds between two attempts to start a site that does not stay up, at most."""
+STEADY = 60.0
+"""Seconds after which a site that runs is no longer taken for one that does not stay up."""
+LOG_BYTES = 2**20
+"""A log larger than this is set aside, as `<name>.1`."""
+MOST_MISSES = 3
+"""Questions in a row that a site may leave unanswered before it is replaced."""
+STARTING = 60.0
+"""Seconds that a site may take until its first answer."""
+_NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+
+
+class SiteProcess:
+    """The site and what is needed to start it again."""
+
+    def __init__(
+        self,
+        catalog: Path,
+        host: str,
+        port: int,
+        log_file: Path | None = None,
+        *,
+        names: Sequence[str] = (),
+        sql: bool = False,
+    ) -> None:
+        """Take what to serve, where, and what `server.serve` is to be told of names and SQL.
+
+        Without a log file the site writes where we do.
+        """
+        self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
+        self._names, self._sql = tuple(names), sql
+        self._probe = HealthProbe(host, port)
+        self._kill_at: float | None = None
+        self._trouble: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pause = 0.0
+        self._running_since: float | None = None
+        self._not_before: float | None = None
+        self._failures = 0  # in a row
+
+    @property
+    def url(self) -> str:
+        """Where a browser on this machine finds the site."""
+        return address.url(self._host, self._port)
+
+    @property
+    def pid(self) -> int | None:
+        """The process that serves, or did last; None before `start` and after `stop`."""
+        return self._process.pid if self._process else None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the site cannot be visited at present, in a sentence; None where it can, or stopped.
+
+        A site that was just started is no trouble, unless it takes the place of one that was.
+        """
+        return self._trouble
+
+    @property
+    def failures(self) -> int:
+        """How often the site ended, or had to be ended, since it last stayed up."""
+        return self._failures
+
+    @property
+    def next_start(self) -> float | None:
+        """When it is started again, on the clock of `ensure_running`; None while it runs."""
+        return self._not_before
+
+    def start(self) -> None:
+        """Start the site; it answers about a second later.
+
+        Raises NotInCatalog where there is no catalog yet, CatalogUnusable where it cannot be
+        read, and SiteUnavailable where the address cannot be had.
+        """
+        search.open_catalog(self._catalog).conn.close()
+        address.check(self._host, self._port)
+        with self._output() as output:
+            process = subprocess.Popen(
+                self._command(),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=_environment(),
+                start_new_session=True,  # a Ctrl-C is for us, and we stop the site in our order
+            )
+        self._let_go()
+        self._process = process
+        self._running_since = self._not_before = self._kill_at = None
+        self._probe = HealthProbe(self._host, self._port)
+
+    def ensure_running(self, now: float) -> None:
+        """Start the site again where it died: at once, then after ever longer pauses.
+
+        One that runs is asked whether it answers, and ended where it does not: a thread of it may
+        be busy for hours with one question. Nothing of this waits.
+
+        now is seconds on a monotonic clock. Before `start` and after `stop` nothing happens, and
+        nothing is raised: what goes wrong is logged, and tried again later.
+        """
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._look_after(self._process, now)
+            return
+        if self._not_before is None:
+            self._put_off(
+                now,
+                f"The site did not answer {MOST_MISSES} times and was ended"
+                if self._kill_at is not None
+                else f"The site ended with code {self._process.returncode}",
+            )
+        if self._not_before is not None and now >= self._not_before:
+            try:
+                self.start()
+            except (SkilldropError, OSError) as error:
+                self._put_off(now, str(error))
+
+    def wait(self) -> int:
+        """Return the exit code once the site has ended."""
+        if not (process := self._process):
+            return 0
+        with suppress(ChildProcessError):
+            # Popen.wait holds a lock meanwhile, for which `stop` in a signal handler would wait.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return process.wait()
+
+    def stop(self) -> None:
+        """End the site for good."""
+        if not (process := self._process):
+            return
+        process.terminate()
+        try:
+            process.wait(STOPPING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._let_go()
+        self._trouble = None
+
+    def _look_after(self, process: subprocess.Popen[bytes], now: float) -> None:
+        """Ask a running site how it is, and end it, by force at last, where it does not answer."""
+        self._running_since = now if self._running_since is None else self._running_since
+        self._limit_log()
+        if self._kill_at is not None:
+            if now >= self._kill_at:
+                process.kill()
+            return
+        age = now - self._running_since
+        probe = self._probe
+        probe.ask_if_due(now)
+        if probe.has_answered and not probe.misses:
+            if age >= STEADY:
+                self._pause, self._failures = 0.0, 0
+            if self._failures < 2:  # one that ends again and again is one until it stays up
+                self._trouble = None
+        elif probe.misses >= MOST_MISSES and (probe.has_answered or age >= STARTING):
+            self._trouble = "The site does not answer; it is being replaced."
+            self._kill_at = now + STOPPING
+            process.terminate()
+
+    def _limit_log(self) -> None:
+        """Set a log aside that grew large, while the site goes on appending to it.
+
+        A link in its place is appended to; what it leads to is not ours to cut.
+        """
+        if not self._log_file:
+            return
+        try:
+            with open(os.open(self._log_file, os.O_RDWR | _NO_LINK), "r+b") as log:
+                stat = os.fstat(log.fileno())
+                if S_ISREG(stat.st_mode) and stat.st_size > LOG_BYTES:
+                    with open(
+                        os.open(f"{self._log_file}.1", _ASIDE | _NO_LINK, 0o644), "wb"
+                    ) as aside:
+                        shutil.copyfileobj(log, aside)
+                    log.truncate(0)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ELOOP):
+                raise
+
+    def _let_go(self) -> None:
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+        self._process = None
+
+    def _put_off(self, now: float, why: str) -> None:
+        self._not_before = now + self._pause
+        self._trouble, self._failures = f"{why.removesuffix('.')}.", self._failures + 1
+        pause, self._pause = self._pause, min(max(1.0, 2 * self._pause), LONGEST_PAUSE)
+        log.warning("%s; starting it again%s", why, f" in {pause:g} s" if pause else "")
+
+    def _output(self) -> AbstractContextManager[IO[bytes] | None]:
+        if not self._log_file:
+            return nullcontext()
+        self._limit_log()
+        return self._log_file.open("ab")
+
+    def _command(self) -> list[str]:
+        # -P: the working directory may hold a `catalog` of its own.
+        return [
+            sys.executable,
+            "-P",
+            "-m",
+            "catalog.site",
+            str(self._catalog),
+            "--with-parent",
+            "--host",
+            self._host,
+            "--port",
+            str(self._port),
+            *(f"--name={name}" for name in self._names),
+            *(["--sql"] if self._sql else []),
+        ]
+
+
+def _environment() -> dict[str, str]:
+    """Return ours, in which the child finds this package where it is not installed."""
+    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

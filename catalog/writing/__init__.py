@@ -1,0 +1,1 @@
+"""The one writer: rows, packages and indexes as one."""

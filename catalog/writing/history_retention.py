@@ -1,0 +1,93 @@
+"""Retention of rows: versions and ingestions of long ago go, so that the catalog stops growing.
+
+Their pages are used again for new rows; the file itself does not shrink.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlite_utils import Database
+
+from catalog.writing.rows import rows
+
+AT_ONCE = 500
+"""Versions or ingestions that go in one transaction, so that nobody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRetention:
+    """How much of each skill's history is kept; what is beyond either bound goes."""
+
+    rows: int = 200  # versions, and as many ingestions
+    days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
+
+
+def thin(
+    db: Database,
+    keep: HistoryRetention,
+    at: datetime,
+    transaction: Callable[[], AbstractContextManager[None]],
+) -> int:
+    """Remove rows past retention, and return how many versions went. Raises sqlite3.Error.
+
+    A version stays for as long as it has a package, is the newest or current one of a skill that
+    is there, is held, or an outcome of a run refers to it. Of a skill removed long ago all other
+    versions go; its row stays.
+    """
+    wanted = {
+        "most": keep.rows,
+        "past": (at - timedelta(days=keep.days)).isoformat(timespec="milliseconds"),
+    }
+    gone = 0
+    while batch := [row for (row,) in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:
+        with transaction():
+            ids = [rows.to_json(batch)]
+            db.execute(
+                f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
+                f" AND current_version_id IN {_GIVEN}",
+                ids,
+            )
+            db.execute(f"DELETE FROM versions WHERE id IN {_GIVEN}", ids)
+        gone += len(batch)
+    for question in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
+        while batch := [row for (row,) in db.execute(question, wanted | {"limit": AT_ONCE})]:
+            with transaction():
+                db.execute(f"DELETE FROM ingestions WHERE id IN {_GIVEN}", [rows.to_json(batch)])
+    return gone
+
+
+_GIVEN = "(SELECT value FROM json_each(?))"
+_VERSIONS = """
+    WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
+    candidates AS (
+        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :past
+        UNION
+        SELECT v.id FROM crowded AS c JOIN versions AS v ON v.skill = c.skill
+            AND v.id <= (SELECT n.id FROM versions AS n WHERE n.skill = c.skill
+                         ORDER BY n.id DESC LIMIT 1 OFFSET :most)
+        UNION
+        SELECT v.id FROM skills AS s JOIN versions AS v ON v.skill = s.id
+            WHERE s.status = 'removed' AND s.last_changed < :past
+    )
+    SELECT v.id FROM candidates AS c JOIN versions AS v ON v.id = c.id
+    JOIN skills AS s ON s.id = v.skill
+    WHERE v.package_path IS NULL
+        AND v.id IS NOT s.pinned_version_id
+        AND (s.status = 'removed' AND s.last_changed < :past
+             OR v.id IS NOT s.current_version_id
+                AND v.id != (SELECT max(id) FROM versions WHERE skill = s.id))
+        AND NOT EXISTS (SELECT 1 FROM outcomes WHERE version = v.id)
+        AND NOT EXISTS (SELECT 1 FROM skill_text WHERE version = v.id)
+    LIMIT :limit
+"""
+_INGESTIONS_BY_TIME = "SELECT id FROM ingestions WHERE started_at < :past LIMIT :limit"
+_INGESTIONS_BY_COUNT = """
+    WITH crowded AS (SELECT skill FROM ingestions WHERE skill IS NOT NULL
+                     GROUP BY skill HAVING count(*) > :most)
+    SELECT i.id FROM crowded AS c JOIN ingestions AS i ON i.skill = c.skill
+        AND i.id <= (SELECT n.id FROM ingestions AS n WHERE n.skill = c.skill
+                     ORDER BY n.id DESC LIMIT 1 OFFSET :most)
+    LIMIT :limit
+"""

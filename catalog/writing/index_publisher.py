@@ -1,0 +1,50 @@
+"""Brings the published index files up to what the catalog says."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from catalog.filesystem.by_descriptor import named
+from catalog.filesystem.ownership import Folder
+from catalog.prompt_index import files as prompt_index_files
+from catalog.prompt_index import query
+from catalog.prompt_index.builder import IndexSpec, report
+from catalog.prompt_index.history import USUAL, Kept
+from catalog.writing.store import Store
+
+
+def publish_indexes(
+    store: Store, specs: Sequence[IndexSpec], folder: Path, at: datetime, keep: Kept = USUAL
+) -> list[str]:
+    """Rebuild every index and return the names of those whose text is new. Raises OSError.
+
+    The files themselves are compared, so one that was lost or damaged is written again; those
+    of indexes that are no longer configured are removed.
+    """
+    store.packager.flip()  # no index names what cannot be read yet
+    with named(folder), store.owned(Folder(folder, "index")) as opened:
+        prompt_index_files.remove_index_files(opened, specs)
+        changed = _publish(store, specs, opened, at, keep)
+    store.packager.hide()
+    return [spec.name for spec in specs if spec.file_name in changed]
+
+
+def _publish(
+    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Kept
+) -> set[str]:
+    """Write the files of all indexes into an open folder; return the names of those written."""
+    moment = at.isoformat(timespec="milliseconds")
+    built = [(spec, query.build_index(store.db, spec)) for spec in specs]
+    files: dict[str, bytes] = {}
+    new = []
+    for spec, index in built:
+        since = store.published_at(spec, index)
+        files |= prompt_index_files.files_of(
+            spec, index, report(spec, index) | {"published_at": since or moment}
+        )
+        if since is None:
+            new.append((spec, index))
+    changed = prompt_index_files.write_whole(folder, files)
+    for spec, index in new:
+        store.record_build(spec, index, at, keep)
+    return changed

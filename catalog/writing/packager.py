@@ -1,0 +1,371 @@
+"""Makes what a batch accepts public: package, commit, flip, in this order."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
+from itertools import chain, islice
+from typing import TypeAlias
+
+from sqlite_utils import Database
+
+from catalog.database import withheld
+from catalog.filesystem.by_descriptor import directory, named
+from catalog.filesystem.fsync import sync
+from catalog.model.errors import SkilldropError
+from catalog.model.skill import Applied, Change, Gone, Judged, Trigger
+from catalog.writing.packages.builder import Job, Key, Packaging, near
+from catalog.writing.packages.staging import PackageFile, Twins
+from catalog.writing.quota import Quota, Room
+from catalog.writing.rows import batch as rows_batch
+from catalog.writing.rows import fulltext, rows, shadowing
+from catalog.writing.rows import purge as rows_purge
+
+Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
+BATCH = 1024
+"""Skills published in one transaction at most."""
+AHEAD = 8192
+"""Packages that may be made, and their lists of files be held, before they are committed."""
+
+_CHANGED = "its files cannot be read again as they were judged"
+
+
+class Packager:
+    """The one way from verdicts to what agents are given."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog, and how to begin and end a transaction in it."""
+        self.packaging: Packaging | None = None  # nothing is published
+        self.quota = Quota()
+        self.room = Room(db)
+        self._db = db
+        self._transaction = transaction
+        self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
+        self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
+        db.conn.create_function(
+            "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
+        )
+
+    def apply(
+        self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
+    ) -> list[Applied]:
+        """Take in a batch, publish what is active because of it, and tell what became of it.
+
+        What cannot be published as it was judged is not taken in: it is "unsettled". Raises
+        sqlite3.Error and OSError; the catalog is then as it was before.
+        """
+        if not changes:
+            self.flip()
+            return []
+        waiting: set[Key] = set()
+        again: list[Key] = []
+        while True:
+            wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
+            try:
+                with self._staged() as staged:
+                    taken = rows_batch.take_in(
+                        self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
+                    )
+                    again = self._publish(
+                        taken.contested, _judged(wanted), at, staged, meanwhile=taken.write_texts
+                    )
+                    purged = rows_purge.purge(self._db.conn, taken.purged)
+                break
+            except _ChangedMeanwhile as changed:
+                waiting.update(
+                    *(_keys(change) for change in wanted if _keys(change)[0] in changed.places)
+                )
+        self.flip()
+        self._take_back(purged)
+        return [
+            *taken.applied,
+            *map(_unsettled, sorted(waiting)),
+            *(_unsettled(key, _CHANGED) for key in again),
+        ]
+
+    def publish(
+        self, touch: Callable[[], Iterable[str]], at: datetime, *, anew: bool = False
+    ) -> list[Key]:
+        """Do something to the catalog, and publish what is then active of each skill_id it returns.
+
+        With `anew` no file is shared with an earlier version, which may be damaged. Return the
+        skills that have to be looked at again, because their folders have changed.
+        """
+        with self._staged() as staged:
+            again = self._publish(set(touch()), frozenset(), at, staged, anew=anew)
+        self.flip()
+        return again
+
+    def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
+        """Publish what is active of many skills, and yield how many so far.
+
+        Packages are made ahead, while those before them are committed.
+        """
+        for start in range(0, len(skill_ids), AHEAD):
+            end = min(start + AHEAD, len(skill_ids))
+            batches = [
+                skill_ids[first : min(first + BATCH, end)] for first in range(start, end, BATCH)
+            ]
+            for published in self._publish_ahead(batches, at):
+                yield start + published
+
+    def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+        moment = at.isoformat(timespec="milliseconds")
+        todo = deque(self._jobs(batch) for batch in batches)
+        published = 0
+        try:
+            with self._making(list(chain.from_iterable(todo))) as made:
+                for batch in batches:
+                    with self._staged() as staged:
+                        staged += [job.package_path for job in todo[0]]
+                        changed = self._note_made(islice(made, len(todo[0])), moment)
+                        self._note_published(set(batch), moment)
+                    todo.popleft()
+                    self.flip()
+                    if again := [job.skill_id for job in changed]:
+                        self.publish(lambda again=again: again, at)  # type: ignore[misc]
+                    published += len(batch)
+                    yield published
+        finally:
+            self._take_back(job.package_path for job in chain.from_iterable(todo))
+
+    def flip(self) -> None:
+        """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
+        if not self._flips or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for package_path in list(self._flips):
+                packages.flip(package_path)
+                del self._flips[package_path]
+
+    def hide(self) -> None:
+        """Remove the `current` of what is active no longer; no index names it. Raises OSError."""
+        if not self._gone or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for skill_id in list(self._gone):
+                packages.drop_current(skill_id)
+                del self._gone[skill_id]
+
+    # One attempt
+
+    @contextmanager
+    def _staged(self) -> Iterator[list[str]]:
+        """Make a transaction of what follows, with the packages that were made for it."""
+        staged: list[str] = []
+        flips, gone = dict(self._flips), dict(self._gone)
+        try:
+            with self._transaction():
+                yield staged
+                if staged and self.packaging:
+                    path = self.packaging.folder.path
+                    with named(path), directory(path) as at:
+                        sync(at)
+        except BaseException:
+            self._flips, self._gone = flips, gone
+            self._take_back(staged)
+            self.room.recount()
+            raise
+
+    def _take_back(self, package_paths: Iterable[str]) -> None:
+        """Remove packages that no version names; what resists, the next start sweeps."""
+        todo = list(package_paths)
+        if not todo or not self.packaging:
+            return
+        with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
+            for package_path in todo:
+                with suppress(OSError):
+                    packages.drop(package_path)
+
+    def _publish(
+        self,
+        contested: set[str],
+        batch: frozenset[Key],
+        at: datetime,
+        staged: list[str],
+        *,
+        anew: bool = False,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> list[Key]:
+        """Publish what is active; what is to be done meanwhile takes the time packages take."""
+        moment = at.isoformat(timespec="milliseconds")
+        again: list[Key] = []
+        while True:
+            shadowing.decide(self._db, contested, moment)
+            jobs = self._jobs(contested, anew=anew)
+            staged += [job.package_path for job in jobs]
+            with self._making(jobs) as made:
+                if meanwhile:
+                    meanwhile()
+                failed = {job.place: job.skill for job in self._note_made(made, moment)}
+            if not failed:
+                break
+            if in_batch := failed.keys() & batch:
+                raise _ChangedMeanwhile(in_batch)
+            # It takes over from a winner that went, and changed without a word, or was locked.
+            self._set_waiting(failed.values(), moment)
+            again += failed
+            meanwhile = None
+        self._note_published(contested, moment)
+        return again
+
+    def _set_waiting(self, skills: Iterable[int], moment: str) -> None:
+        """Let skills wait until they are looked at again; one that is held keeps its place."""
+        for skill in skills:
+            if not self._db.execute(_UNSEE_HELD, [skill]).rowcount:
+                self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
+                fulltext.remove(self._db.conn, [skill])  # as of all that wait to be accepted
+
+    def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[Job]:
+        """Return which packages are missing, those of one archive beside each other."""
+        if not self.packaging:
+            return []
+        return sorted(
+            (
+                self._job(row, anew=anew)
+                for row in self._db.query(_WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])
+            ),
+            key=near,
+        )
+
+    def _job(self, row: rows.Row, *, anew: bool) -> Job:
+        twins = Twins()
+        if row["earlier"] and not anew:
+            twins = Twins(
+                row["earlier_path"],
+                {file.content: file.path for file in package_files(self._db, row["earlier"])},
+            )
+        return Job(
+            row["id"],
+            row["skill_id"],
+            (row["root"], row["path"]),
+            row["version_id"],
+            f"{row['skill_id']}/{row['version']}",
+            package_files(self._db, row["version_id"]),
+            twins,
+        )
+
+    @contextmanager
+    def _making(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, bool]]]:
+        if not self.packaging:
+            yield iter(())
+            return
+        if jobs:
+            self.room.take(self.quota, self.packaging.folder.path, jobs)
+        with self.packaging.making(jobs) as made:
+            yield zip(jobs, made, strict=True)
+
+    def _note_made(self, made: Iterable[tuple[Job, bool]], moment: str) -> list[Job]:
+        """Write down which packages there are; return the jobs whose files have changed."""
+        failed: list[Job] = []
+        there: list[tuple[str, str, int]] = []
+        for job, is_made in made:
+            if is_made:
+                there.append((job.package_path, moment, job.version))
+            else:
+                failed.append(job)
+        self._db.conn.executemany(
+            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there
+        )
+        return failed
+
+    def _note_published(self, contested: set[str], moment: str) -> None:
+        """Write down what is public once this is committed, and what is so no longer."""
+        wanted = {"wanted": rows.to_json(sorted(contested)), "at": moment}
+        for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
+            self._db.execute(statement, wanted)
+        found = self._db.execute(_TO_FLIP, wanted).fetchall()
+        self._flips = dict.fromkeys((*self._flips, *(package_path for (package_path,) in found)))
+        public = {package_path.partition("/")[0] for (package_path,) in found}
+        gone = {"gone": rows.to_json(sorted(contested - public))}
+        for (skill_id,) in self._db.execute(_PACKAGED, gone) if contested - public else ():
+            self._gone[skill_id] = None
+        for skill_id in public:
+            self._gone.pop(skill_id, None)
+
+
+def package_files(db: Database, version: int) -> list[PackageFile]:
+    """Return the files of a version, as they were hashed."""
+    return [
+        PackageFile(path, size, sha256, int(mode, 8))
+        for path, size, sha256, mode in db.execute(
+            "SELECT path, size, sha256, mode FROM files WHERE version = ?", [version]
+        )
+    ]
+
+
+class _ChangedMeanwhile(Exception):
+    """Folders of the batch are no longer as they were judged."""
+
+    def __init__(self, places: set[Key]) -> None:
+        super().__init__()
+        self.places = places
+
+
+def _keys(change: Change) -> tuple[Key, ...]:
+    """Return where a change took place: of a rename, both its ends."""
+    if isinstance(change, Gone):
+        return ((change.root, change.path),)
+    place = change.verdict.place
+    return tuple(filter(None, ((place.root, place.path), change.moved_from)))
+
+
+def _judged(changes: Iterable[Change]) -> frozenset[Key]:
+    return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
+
+
+def _unsettled(key: Key, why: str | None = None) -> Applied:
+    return Applied(*key, key[1].rpartition("/")[2], "unsettled", why)
+
+
+_WITHOUT_PACKAGE = f"""
+    SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
+           e.id AS earlier, e.package_path AS earlier_path
+    FROM json_each(?) AS wanted
+    JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})
+    JOIN versions AS v ON v.id IN (
+        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id), s.pinned_version_id)
+    LEFT JOIN versions AS e ON e.id =
+        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
+    WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
+        AND (s.pinned_version_id IS NULL OR v.digest IS s.seen_digest)
+"""
+_UNSEE_HELD = """
+    UPDATE skills SET seen_digest = NULL, fingerprint = ''
+    WHERE id = ? AND pinned_version_id IS NOT NULL
+"""
+_SET_WAITING = """
+    UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
+        pending_reason = :why, fingerprint = '', last_changed = max(last_changed, :at)
+    WHERE id = :skill
+"""
+_IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"
+_SET_PACKAGES = f"""
+    UPDATE skills SET package_path = new.package_path
+    FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
+                            THEN v.package_path END AS package_path
+          FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+          WHERE s.{_IN_QUESTION}
+              AND (s.package_path IS NOT NULL OR v.package_path IS NOT NULL)) AS new
+    WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
+"""
+_SERVED = """
+    (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL AND skill_id IN
+        (SELECT value FROM json_each(:wanted)))
+"""
+_SET_RETIRED = f"""
+    UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_IN_QUESTION}
+        AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
+"""  # The plus keeps SQLite from the index of retired_at: nearly all are not retired.
+_SET_UNRETIRED = f"""
+    UPDATE versions SET retired_at = NULL WHERE {_IN_QUESTION}
+        AND retired_at IS NOT NULL AND id IN {_SERVED}
+"""
+_PACKAGED = """
+    SELECT DISTINCT skill_id FROM versions
+    WHERE skill_id IN (SELECT value FROM json_each(:gone)) AND package_path IS NOT NULL
+"""
+_TO_FLIP = f"""
+    SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
+"""

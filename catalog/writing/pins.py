@@ -1,0 +1,90 @@
+"""Holds a skill at one of its versions, and lets it go; both in the caller's transaction."""
+
+from sqlite_utils import Database
+
+from catalog.database import withheld
+from catalog.database.sql import insert
+from catalog.model.errors import NotInCatalog
+from catalog.reading.versions import find_skill, find_version
+from catalog.writing.rows import apexbridge, fulltext, publication_findings, rows
+
+
+def hold(db: Database, asked: str, version: str) -> set[str]:
+    """Make a skill what it was in a version, and keep it so; return each skill_id concerned.
+
+    Raises NotInCatalog, which names what there is.
+    """
+    skill = find_skill(db, asked)
+    if skill["status"] != "active" and not withheld.is_withheld(skill):
+        raise NotInCatalog(
+            f"The skill {skill['name']} is {skill['status']}, so that no version "
+            "of it is published; `skilldrop status` says why."
+        )
+    if not db.execute("SELECT has_package(?)", [skill["path"]]).fetchone()[0]:
+        raise NotInCatalog(
+            f"The skill {skill['name']} is published in place, so that only what "
+            "its folder holds can be had; set publish to copy to keep versions."
+        )
+    held = find_version(db, skill, version)
+    return _return_to(db, skill, held, pinned=held["id"])
+
+
+def release(db: Database, asked: str) -> set[str]:
+    """Let a skill follow its folder again; return each skill_id concerned.
+
+    Raises NotInCatalog where it was not held.
+    """
+    skill = find_skill(db, asked)
+    if skill["pinned_version_id"] is None:
+        raise NotInCatalog(f"The skill {skill['name']} is not held at a version.")
+    return release_row(db, skill)
+
+
+def release_row(db: Database, skill: rows.Row) -> set[str]:
+    """Let the skill of a row follow its folder again; return each skill_id concerned."""
+    newest = next(
+        iter(
+            db.query(
+                "SELECT * FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1", [skill["id"]]
+            )
+        )
+    )
+    return _return_to(db, skill, newest, pinned=None)
+
+
+def _return_to(db: Database, skill: rows.Row, version: rows.Row, *, pinned: int | None) -> set[str]:
+    fields = rows.restored(version) | {"pinned_version_id": pinned}
+    settings = ", ".join(f"{column} = :{column}" for column in fields)
+    db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
+    apexbridge.write(db.conn, {skill["id"]: rows.restored_apexbridge(version)})
+    if skill["status"] in ("active", "shadowed"):
+        _set_text(db, skill["id"], version)
+    _set_finding(db, skill, version if pinned else None)
+    return {skill["skill_id"], version["skill_id"]}
+
+
+def _set_text(db: Database, skill: int, version: rows.Row) -> None:
+    paths = [
+        path
+        for (path,) in db.execute(
+            "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
+        )
+    ]
+    fulltext.replace(db.conn, [rows.restored_text(skill, version, paths)])
+
+
+def _set_finding(db: Database, skill: rows.Row, held: rows.Row | None) -> None:
+    db.execute(
+        "DELETE FROM findings WHERE skill = ? AND code = ?",
+        [skill["id"], publication_findings.HELD.code],
+    )
+    if held:
+        db.execute(
+            insert("findings", rows.FINDING_COLUMNS),
+            rows.finding(
+                skill["id"],
+                skill["root"],
+                skill["path"],
+                publication_findings.held(held["version"]),
+            ),
+        )

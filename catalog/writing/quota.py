@@ -1,0 +1,104 @@
+"""Limits of publication: versions an hour, bytes of packages, and room on the disk."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from catalog.model.errors import OutOfRoom
+from catalog.reading import health
+from catalog.writing.packages.builder import Job
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """The limits in force; None is no limit."""
+
+    versions_per_hour: int | None = None  # of each skill
+    packages_bytes: int | None = None  # of all packages together
+    free_bytes: int = 0  # on their disk
+
+
+class Room:
+    """The room that packages may still take; what they take is counted once and then kept up."""
+
+    def __init__(self, db: Database) -> None:
+        """Take the catalog."""
+        self._db = db
+        self._taken: int | None = None
+
+    def recount(self) -> None:
+        """Count anew the next time: packages have been removed."""
+        self._taken = None
+
+    def take(self, quota: Quota, folder: Path, jobs: Iterable[Job]) -> None:
+        """Make sure that packages may be made. Raises OutOfRoom."""
+        wanted = sum(_bytes(job) for job in jobs)
+        if quota.free_bytes:
+            _check_disk(quota, folder, wanted)
+        if quota.packages_bytes is None:
+            return
+        taken = self._count() if self._taken is None else self._taken
+        if taken + wanted > quota.packages_bytes:
+            raise OutOfRoom(
+                f"Nothing is published: packages take {_size(taken)} and would take "
+                f"{_size(wanted)} more, and [retention] packages_bytes allows "
+                f"{_size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
+            )
+        self._taken = taken + wanted
+
+    def _count(self) -> int:
+        return int(self._db.execute(_TAKEN).fetchone()[0])
+
+
+def seconds_until_next(db: Database, quota: Quota, skill: int, at: datetime) -> float:
+    """Return how long a skill has to wait for its next version; 0 where it need not.
+
+    A version of a time to come, made before the clock was set back, is as old as one of that past.
+    """
+    if quota.versions_per_hour is None:
+        return 0.0
+    found = db.execute(
+        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+        [skill, quota.versions_per_hour - 1],
+    ).fetchone()
+    age = abs(at - datetime.fromisoformat(found[0])) if found else HOUR
+    return max(0.0, (HOUR - age).total_seconds())
+
+
+def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    disk = os.statvfs(there)
+    free = disk.f_bavail * disk.f_frsize
+    if free - wanted < quota.free_bytes:
+        raise OutOfRoom(
+            f"Nothing is published: the disk of {folder} has {_size(free)} free, packages would "
+            f"take {_size(wanted)}, and [retention] free_bytes keeps {_size(quota.free_bytes)}. "
+            "Make room; publication goes on by itself."
+        )
+
+
+def _bytes(job: Job) -> int:
+    """Return what a package takes that shares files with the version before it."""
+    return sum(file.size for file in job.files if file.content not in job.twins.paths)
+
+
+def _size(count: int) -> str:
+    """Return bytes in MiB, as settings say them, or where that would be less than one, finer."""
+    unit, name = next(((unit, name) for unit, name in _UNITS if count >= unit), (1, ""))
+    return f"{count / unit:,.1f} {name}" if name else health.count(count, "byte")
+
+
+_UNITS = (2**20, "MiB"), (2**10, "KiB")
+
+
+_TAKEN = """
+    SELECT ifnull(sum(size), 0) FROM
+        (SELECT DISTINCT v.skill, f.sha256, f.mode, f.size FROM versions AS v
+         JOIN files AS f ON f.version = v.id WHERE v.package_path IS NOT NULL)
+"""

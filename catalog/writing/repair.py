@@ -1,0 +1,287 @@
+"""Mends what a crash, a changed setting or damage left between catalog and packages."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from catalog.writing import pins
+from catalog.writing.packager import BATCH, Packager, package_files
+from catalog.writing.packages.builder import Key
+from catalog.writing.packages.folder import PackageFolder, Packages
+from catalog.writing.packages.inspection import Damage, Lying, damages, look, set_modes
+from catalog.writing.packages.staging import PackageFile
+from catalog.writing.rows import rows
+
+log = logging.getLogger("skilldrop")
+
+SHARE = 10
+"""One of so many packages is verified each time, those first that were verified longest ago."""
+FEW, FEW_BYTES = 16, 8 * 2**20
+"""Packages verified at a stretch, at most, and the bytes after which no further one is begun."""
+_TOLD = 10
+"""Foreign names that are told at once, at most."""
+
+
+class Packaged(NamedTuple):
+    """A version that has a package."""
+
+    version: int
+    skill_id: str
+    package_path: str
+
+
+def mend(
+    db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
+) -> Iterator[int]:
+    """Make the packages what the catalog says, and yield how many skills were published so far.
+
+    Half made and unnamed packages go, lost ones are made again from their folders, and each
+    `current` leads where it should. A catalog without any version keeps what agents read until
+    is_scanned says that the roots were looked at. Raises sqlite3.Error and OSError.
+    """
+    if not packager.packaging:
+        return
+    folder = packager.packaging.folder
+    lying = look(folder.path)
+    _tell_foreign(folder, lying)
+    _note_lost(db, lying)
+    if lying.shelves:
+        with folder.opened() as packages:
+            _sweep(db, packages, lying, is_scanned=is_scanned)
+    _unpin_in_place(db, packager, at)
+    lost = [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]
+    packager.publish(lambda: lost, at)
+    if lying.shelves:
+        with folder.opened() as packages:
+            _flip(db, packages, lying)
+    wanted = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
+    yield from packager.publish_all(wanted, at)
+
+
+def check(
+    db: Database, packager: Packager, at: datetime, *, deep: bool = False
+) -> Iterator[list[Key]]:
+    """Look at all packages, by their lists of files, sizes and modes, or if deep by their hashes.
+
+    A damaged one is made again from its folder, and one that cannot be is gone. Yield, for a
+    batch at a time, the skills that have to be looked at again. Raises sqlite3.Error and OSError.
+    """
+    if not packager.packaging:
+        return
+    found = [
+        Packaged(*row)
+        for row in db.execute(
+            "SELECT id, skill_id, package_path FROM versions"
+            " WHERE package_path IS NOT NULL ORDER BY id"
+        ).fetchall()
+    ]
+    for start in range(0, len(found), BATCH):
+        batch = found[start : start + BATCH]
+        yield _mended(
+            db, packager, at, [(each, package_files(db, each.version)) for each in batch], deep=deep
+        )
+
+
+def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+    """Hash a tenth of all packages, a few at a time, those first that were hashed longest ago.
+
+    What is damaged is mended, and what is yielded is the same as of `check`. Other work may be
+    done between two steps. Raises sqlite3.Error and OSError.
+    """
+    left = -(-db.execute(_COUNT).fetchone()[0] // SHARE)
+    while left > 0 and packager.packaging:
+        few = _few(db, left)
+        if not few:
+            return
+        left -= len(few)
+        yield _mended(db, packager, clock(), few, deep=True)
+
+
+def _few(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
+    few: list[tuple[Packaged, list[PackageFile]]] = []
+    size = 0
+    for row in db.execute(_OLDEST, [min(FEW, most)]).fetchall():
+        if size < FEW_BYTES:
+            each = Packaged(*row)
+            few.append((each, package_files(db, each.version)))
+            size += sum(file.size for file in few[-1][1])
+    return few
+
+
+def _mended(
+    db: Database,
+    packager: Packager,
+    at: datetime,
+    batch: Sequence[tuple[Packaged, list[PackageFile]]],
+    *,
+    deep: bool,
+) -> list[Key]:
+    """Mend what is damaged in a batch; return the skills that have to be looked at again."""
+    assert packager.packaging
+    folder = packager.packaging.folder
+    damaged: list[tuple[Packaged, Damage]] = []
+    mended = 0
+    for each, files in batch:
+        if found := list(damages(folder.path, each.package_path, files, deep=deep)):
+            mended += 1
+            lasting = _with_modes(folder, each, files, found, deep=deep)
+            damaged += [(each, lasting[0])] if lasting else []
+    again = _made_again(db, packager, damaged, at) if damaged else []
+    if deep:
+        db.execute(
+            "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+            [_iso(at), rows.to_json([each.version for each, _ in batch])],
+        )
+    if mended:
+        db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
+    return again
+
+
+def _with_modes(
+    folder: PackageFolder,
+    each: Packaged,
+    files: Sequence[PackageFile],
+    found: Sequence[Damage],
+    *,
+    deep: bool,
+) -> list[Damage]:
+    """Set the modes of a package right, and return what else is wrong with it."""
+    wrong = [damage for damage in found if damage.mode is not None]
+    if not wrong:
+        return list(found)
+    set_modes(folder.path, each.package_path, wrong)
+    lasting = list(damages(folder.path, each.package_path, files, deep=deep))
+    if not lasting:
+        log.warning("%s/%s: %s; the modes are set right", folder.path, each.package_path, wrong[0])
+    return lasting
+
+
+def _made_again(
+    db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
+) -> list[Key]:
+    def forget() -> list[str]:
+        db.conn.executemany(
+            "UPDATE versions SET package_path = NULL WHERE id = ?",
+            [(each.version,) for each, _ in damaged],
+        )
+        return [each.skill_id for each, _ in damaged]
+
+    again = packager.publish(forget, at, anew=True)
+    assert packager.packaging
+    folder = packager.packaging.folder
+    with folder.opened() as packages:
+        for each, damage in damaged:
+            (is_made,) = db.execute(
+                "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [each.version]
+            ).fetchone()
+            log.warning(
+                "%s/%s: %s; it is %s",
+                folder.path,
+                each.package_path,
+                damage,
+                "made again" if is_made else "removed, as its files are nowhere else",
+            )
+            if not is_made:
+                packages.drop(each.package_path)
+    return again
+
+
+def _tell_foreign(folder: PackageFolder, lying: Lying) -> None:
+    for path in lying.foreign[:_TOLD]:
+        log.warning("%s/%s was not made by skilldrop, and is left alone", folder.path, path)
+    if more := len(lying.foreign[_TOLD:]):
+        log.warning("%s holds %d more that skilldrop did not make", folder.path, more)
+
+
+def _sweep(db: Database, packages: Packages, lying: Lying, *, is_scanned: bool) -> None:
+    """Remove what no version names: it was being made, or removed, when the program ended."""
+    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
+    named = {
+        path
+        for (path,) in db.execute(
+            "SELECT package_path FROM versions WHERE package_path IS NOT NULL"
+        )
+    }
+    public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
+    for shelf in lying.shelves.values():
+        if is_new and shelf.current is not None:
+            continue  # of a catalog that was lost: agents read it until this one knows better
+        if shelf.current is not None and (
+            shelf.skill_id not in public or f"{shelf.skill_id}/{shelf.current}" not in named
+        ):
+            packages.drop_current(shelf.skill_id)
+        for name in (*shelf.versions, *shelf.half_made):
+            if f"{shelf.skill_id}/{name}" not in named:
+                packages.drop(f"{shelf.skill_id}/{name}")
+
+
+def _note_lost(db: Database, lying: Lying) -> None:
+    there = [
+        f"{shelf.skill_id}/{version}"
+        for shelf in lying.shelves.values()
+        for version in shelf.versions
+    ]
+    db.execute(
+        "UPDATE versions SET package_path = NULL, retired_at = NULL"
+        " WHERE package_path IS NOT NULL"
+        " AND package_path NOT IN (SELECT value FROM json_each(?))",
+        [rows.to_json(there)],
+    )
+
+
+def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
+    """Let skills go that are held, and are no longer published as packages."""
+    for skill in list(db.query(_HELD_IN_PLACE)):
+        packager.publish(lambda skill=skill: pins.release_row(db, skill), at)  # type: ignore[misc]
+        log.warning(
+            "%s/%s was held at a version, and is published in place now, so that it is "
+            "held no longer: agents read what its folder holds",
+            skill["root"],
+            skill["path"],
+        )
+
+
+def _flip(db: Database, packages: Packages, lying: Lying) -> None:
+    for (package_path,) in db.execute(_PUBLIC).fetchall():
+        skill_id, _, version = package_path.partition("/")
+        shelf = lying.shelves.get(skill_id)
+        if shelf and shelf.current != version:
+            packages.flip(package_path)
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")
+
+
+_COUNT = "SELECT count(*) FROM versions WHERE package_path IS NOT NULL"
+_OLDEST = """
+    SELECT id, skill_id, package_path FROM versions
+    WHERE package_path IS NOT NULL ORDER BY verified_at LIMIT ?
+"""
+_PUBLIC = """
+    SELECT s.package_path FROM skills AS s
+    WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
+        (SELECT package_path FROM versions WHERE id = s.current_version_id)
+"""
+_HELD_IN_PLACE = """
+    SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
+    WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
+"""
+_HELD_AT_NOTHING = """
+    SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
+    JOIN versions AS v ON v.id = s.pinned_version_id
+    WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL
+"""
+_UNPUBLISHED = """
+    SELECT DISTINCT s.skill_id FROM skills AS s
+    WHERE CASE WHEN s.status = 'active' AND has_package(s.path)
+        THEN s.package_path IS NOT
+                (SELECT package_path FROM versions WHERE id = s.current_version_id)
+            OR (SELECT package_path FROM versions WHERE id =
+                    (SELECT max(id) FROM versions WHERE skill = s.id)) IS NULL
+        ELSE s.package_path IS NOT NULL END
+    ORDER BY s.skill_id
+"""

@@ -1,0 +1,94 @@
+"""Keeps what skills declare for ApexBridge, beside their rows, in tables of its own."""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.model.skill import ApexBridge
+from catalog.writing.rows.rows import to_json
+
+_LISTS = (
+    "capabilities",
+    "intents",
+    "phrases",
+    "event_types",
+    "network_allowlist",
+    "helpers",
+    "references",
+    "assets",
+)
+_MAPS = ("input_schema", "output_schema", "environment")
+_FLAGS = ("requires_filesystem", "cacheable")
+_PLAIN = (
+    "type",
+    "protocol",
+    "timeout_ms",
+    "memory_mb",
+    "network",
+    "filesystem",
+    "security_from",
+    "entry",
+    "abp_kind",
+    "ttl",
+)
+
+COLUMNS = (*_PLAIN, *_FLAGS, *_LISTS, *_MAPS)
+TOOL_COLUMNS = ("name", "description", "kind", "parameters", "returns")
+
+_NAMES, _TOOL_NAMES = (
+    ", ".join(f'"{column}"' for column in columns) for columns in (COLUMNS, TOOL_COLUMNS)
+)
+_INSERT = f"INSERT INTO apexbridge_skills (skill, {_NAMES}) VALUES (?{', ?' * len(COLUMNS)})"
+_INSERT_TOOL = (
+    f"INSERT INTO abp_tools (skill, position, {_TOOL_NAMES}) "
+    f"VALUES (?, ?{', ?' * len(TOOL_COLUMNS)})"
+)
+
+
+def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bool:
+    """Say whether the tables already hold what a skill declares."""
+    row = db.execute(f"SELECT {_NAMES} FROM apexbridge_skills WHERE skill = ?", [skill]).fetchone()
+    if declared is None or row is None:
+        return declared is None and row is None
+    tools = db.execute(
+        f"SELECT {_TOOL_NAMES} FROM abp_tools WHERE skill = ? ORDER BY position", [skill]
+    ).fetchall()
+    return bool(row == _row(declared) and tools == _tools(declared))
+
+
+def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> None:
+    """Replace what the tables hold of these skills, inside the caller's transaction."""
+    execute = db.executemany
+    execute("DELETE FROM apexbridge_skills WHERE skill = ?", [(skill,) for skill in declared])
+    packages = [(skill, package) for skill, package in declared.items() if package]
+    execute(_INSERT, [(skill, *_row(package)) for skill, package in packages])
+    execute(
+        _INSERT_TOOL,
+        [
+            (skill, position, *tool)
+            for skill, package in packages
+            for position, tool in enumerate(_tools(package))
+        ],
+    )
+
+
+def _row(declared: ApexBridge) -> tuple[Any, ...]:
+    """Return the values of COLUMNS."""
+    return (
+        *(getattr(declared, column) for column in _PLAIN),
+        *(None if (flag := getattr(declared, column)) is None else int(flag) for column in _FLAGS),
+        *(to_json(getattr(declared, column)) for column in _LISTS),
+        *(_json(getattr(declared, column)) for column in _MAPS),
+    )
+
+
+def _tools(declared: ApexBridge) -> list[tuple[Any, ...]]:
+    """Return the values of TOOL_COLUMNS of each tool."""
+    return [
+        (tool.name, tool.description, tool.kind, _json(tool.parameters), _json(tool.returns))
+        for tool in declared.tools
+    ]
+
+
+def _json(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else to_json(value)

@@ -1,0 +1,85 @@
+"""Keeps which active skills have a name that looks like another's, as a finding of each."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from sqlite_utils import Database
+
+from catalog.database.sql import insert
+from catalog.text import invisible
+from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
+from catalog.writing.rows import rows
+from catalog.writing.rows.publication_findings import CONFUSABLE, confusable
+
+_NOTE = "INSERT INTO name_skeletons (skill_id, skeleton) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_ALIKE = """
+    SELECT DISTINCT other.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
+    FROM json_each(?) AS wanted
+    JOIN name_skeletons AS own ON own.skill_id = wanted.value
+    JOIN name_skeletons AS other ON other.skeleton = own.skeleton
+    CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = other.skill_id AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
+    ORDER BY s.skill_id, s.id
+"""
+_KNOWN = f"""
+    SELECT f.id, f.skill, f.message FROM json_each(?) AS wanted
+    CROSS JOIN findings AS f INDEXED BY findings_by_skill
+        ON f.skill = wanted.value AND f.code = '{CONFUSABLE.code}'
+"""
+
+
+def mark(db: Database, skill_ids: Iterable[str]) -> None:
+    """Bring the finding up to date for all skills that look like one of these.
+
+    It costs by how many look alike, not by how many skills there are. Like the decision who is
+    active, which it follows, it belongs into the caller's transaction.
+    """
+    touched = sorted(set(skill_ids))
+    db.conn.executemany(_NOTE, [(skill_id, skeleton(skill_id)) for skill_id in touched])
+    groups: dict[str, list[rows.Row]] = defaultdict(list)
+    for row in db.query(_ALIKE, [rows.to_json(touched)]):
+        groups[row["skeleton"]].append(row)
+    told = {row["id"]: message for group in groups.values() for row, message in _messages(group)}
+    known = {
+        skill: (finding, message)
+        for finding, skill, message in db.execute(_KNOWN, [rows.to_json(list(told))])
+    }
+    db.conn.executemany(
+        "DELETE FROM findings WHERE id = ?",
+        [(finding,) for skill, (finding, message) in known.items() if told[skill] != message],
+    )
+    db.conn.executemany(
+        insert("findings", rows.FINDING_COLUMNS),
+        [
+            rows.finding(row["id"], row["root"], row["path"], confusable(told[row["id"]]))
+            for group in groups.values()
+            for row in group
+            if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]
+        ],
+    )
+
+
+def _messages(group: Iterable[rows.Row]) -> "Iterable[tuple[rows.Row, str]]":
+    """Return each skill with what to say of its name; nothing of those that are not active."""
+    group = list(group)
+    active = [row for row in group if row["status"] == "active"]
+    for row in group:
+        message = ""
+        if row["status"] == "active":
+            other = next((one for one in active if one["skill_id"] != row["skill_id"]), None)
+            word = mixed_word(row["skill_id"])
+            if other:
+                message = (
+                    f"The name {row['name']} looks like that of another skill, "
+                    f"{other['name']} in {other['root']}/{other['path']}."
+                    f"{_letter(row) or _letter(other)}"
+                )
+            elif word:
+                message = f"The word {word} in the name mixes letters of scripts that look alike."
+        yield row, message
+
+
+def _letter(row: rows.Row) -> str:
+    """Say which letter tells a name from the one that it looks like, if it is of another script."""
+    letter = lookalike_letter(row["skill_id"])
+    return f" In {row['path']}, {letter} is the {invisible.name(letter)}." if letter else ""

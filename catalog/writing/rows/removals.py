@@ -1,0 +1,206 @@
+"""Keeps account of skills that vanish: which removals are held, and how many there were lately."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from catalog.model.skill import Applied, Trigger
+
+HELD = "removal held"
+"""The beginning of the reason for which a skill waits that is gone, until that is accepted."""
+NO_ROOT = "its root is no longer configured"
+NO_MOUNT = "nothing is mounted any more at "
+OTHER_MOUNT = "another file system is mounted at "
+"""Why a removal is held; the last two are followed by the path of a mount below the root."""
+
+
+class Uptime(NamedTuple):
+    """A moment that no change of the clock moves."""
+
+    boot: str  # a name for one start of the machine
+    seconds: float  # since then
+
+
+class Tally(NamedTuple):
+    """What there is to know of a root before skills of it are removed."""
+
+    known: int  # skills that are not removed, those that are missing now among them
+    removed_lately: int
+    held: int  # because so many vanished at once
+
+
+class Removals:
+    """The part of the catalog that is asked before a skill is removed."""
+
+    def __init__(
+        self, db: Database, transaction: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        """Take the database and what makes a transaction of it."""
+        self._db = db
+        self._transaction = transaction
+
+    # How many vanish
+
+    def tally(self, root: str, at: datetime, uptime: Uptime, span: float) -> Tally:
+        """Count what a root has, and what was removed of it in the last `span` seconds.
+
+        What lies on a mount that is gone is left out, and so is what was removed before its
+        operator last accepted removals.
+        """
+        return Tally(
+            *self._db.execute(
+                _TALLY,
+                _moment(at, uptime, span)
+                | {
+                    "root": root,
+                    "no_mount": f"{HELD}: {NO_MOUNT}",
+                    "other_mount": f"{HELD}: {OTHER_MOUNT}",
+                },
+            ).fetchone()
+        )
+
+    def note_going(
+        self, root: str, paths: Sequence[str], at: datetime, uptime: Uptime, span: float
+    ) -> None:
+        """Note skills that are about to be removed, and forget those that were so long ago."""
+        with self._transaction():
+            self._db.execute(_FORGET_OLD, _moment(at, uptime, span))
+            self._db.execute(_NOTE_GOING, [root, json.dumps(list(paths)), *uptime])
+
+    def note_accepted(self, root: str) -> None:
+        """Note that whatever has vanished of a root until now was meant to."""
+        self._db.execute(
+            "DELETE FROM recent_removals WHERE skill IN (SELECT id FROM skills WHERE root = ?)",
+            [root],
+        )
+
+    # What is held
+
+    def hold(
+        self,
+        root: str,
+        paths: Sequence[str],
+        *,
+        why: str,
+        trigger: Trigger,
+        at: datetime,
+        scan: int | None = None,
+    ) -> list[Applied]:
+        """Show skills as gone but not removed; return those that were not shown so before."""
+        moment = at.isoformat(timespec="milliseconds")
+        reason = f"{HELD}: {why}"
+        with self._transaction():
+            found = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), reason]).fetchall()
+            fresh = [each for each in found if not each[-1]]
+            self._db.conn.executemany(
+                "UPDATE skills SET pending_since = ?, pending_reason = ? WHERE id = ?",
+                [(moment, reason, skill) for skill, *_ in found],
+            )
+            self._db.conn.executemany(
+                "UPDATE skills SET last_changed = max(last_changed, ?) WHERE id = ?",
+                [(moment, skill) for skill, *_ in fresh],
+            )
+            self._db.conn.executemany(
+                'INSERT INTO ingestions (skill, root, path, scan, "trigger", outcome, detail,'
+                " started_at, took_ms) SELECT id, root, path, ?, ?, 'held', ?, last_changed, 0"
+                " FROM skills WHERE id = ?",
+                [(scan, trigger, why, skill) for skill, *_ in fresh],
+            )
+        return [Applied(root, path, name, "held", why) for _, path, name, _ in fresh]
+
+    def release_root(self, root: str) -> None:
+        """Hold nothing any longer because a root was not configured: it is again."""
+        self._db.execute(
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
+            " WHERE root = ? AND pending_since IS NOT NULL AND pending_reason = ?",
+            [root, f"{HELD}: {NO_ROOT}"],
+        )
+
+    def held(self, root: str | None = None) -> int:
+        """Return how many removals are held, in a root or in all of them."""
+        return int(
+            self._db.execute(
+                "SELECT count(*) FROM skills WHERE pending_since IS NOT NULL AND is_held"
+                " AND (? IS NULL OR root = ?)",
+                [root, root],
+            ).fetchone()[0]
+        )
+
+    # What is mounted where
+
+    def mounts(self, root: str) -> dict[str, str]:
+        """Return what was mounted at a root and below it, by relative path; "" is the root."""
+        return dict(
+            self._db.execute("SELECT path, device FROM mounts WHERE root = ?", [root]).fetchall()
+        )
+
+    def note_mounts(self, root: str, mounts: Mapping[str, str]) -> None:
+        """Note what is mounted at a root and below it, but where removals are held."""
+        before = self.mounts(root)
+        if before == mounts:
+            return
+        with self._transaction():
+            for path in before.keys() | mounts.keys():
+                if before.get(path) != mounts.get(path) and not self._holds_below(root, path):
+                    self._db.execute("DELETE FROM mounts WHERE root = ? AND path = ?", [root, path])
+                    if path in mounts:
+                        self.add_mount(root, path, mounts[path])
+
+    def add_mount(self, root: str, path: str, device: str) -> None:
+        """Note what is mounted at a path where nothing was."""
+        self._db.execute(
+            "INSERT INTO mounts (root, path, device) VALUES (?, ?, ?)", [root, path, device]
+        )
+
+    def _holds_below(self, root: str, path: str) -> bool:
+        return bool(self._db.execute(_HOLDS_BELOW, {"root": root, "path": path}).fetchone()[0])
+
+
+def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]:
+    """Return the bounds of a span that ends now, by the clock and by the time since the start."""
+    length = timedelta(seconds=span)
+    return {
+        "boot": uptime.boot,
+        "uptime": uptime.seconds,
+        "span": span,
+        "since": (at - length).isoformat(timespec="milliseconds"),
+        "until": (at + length).isoformat(timespec="milliseconds"),
+    }
+
+
+# Only across a restart of the machine the clock has to tell how long ago it was.
+_LATELY = """
+    SELECT r.skill FROM recent_removals AS r JOIN skills AS s ON s.id = r.skill
+    WHERE s.status = 'removed' AND CASE
+        WHEN r.boot = :boot THEN abs(:uptime - r.uptime) < :span
+        ELSE s.last_changed BETWEEN :since AND :until END
+"""
+_ON_LOST_MOUNT = "(instr(pending_reason, :no_mount) = 1 OR instr(pending_reason, :other_mount) = 1)"
+_HELD_HERE = "FROM skills WHERE root = :root AND pending_since IS NOT NULL AND is_held"
+_TALLY = f"""
+    SELECT
+        (SELECT count(*) FROM skills WHERE root = :root AND status != 'removed')
+            - (SELECT count(*) {_HELD_HERE} AND {_ON_LOST_MOUNT}),
+        (SELECT count(*) FROM skills WHERE root = :root AND id IN ({_LATELY})),
+        (SELECT count(*) {_HELD_HERE} AND NOT {_ON_LOST_MOUNT})
+"""
+_FORGET_OLD = f"DELETE FROM recent_removals WHERE skill NOT IN ({_LATELY})"
+_NOTE_GOING = """
+    INSERT OR REPLACE INTO recent_removals (skill, boot, uptime)
+    SELECT s.id, ?3, ?4 FROM skills AS s JOIN json_each(?2) AS wanted ON wanted.value = s.path
+    WHERE s.root = ?1
+"""
+_TO_HOLD = """
+    SELECT s.id, s.path, s.name, s.is_held FROM skills AS s
+    JOIN json_each(?2) AS wanted ON wanted.value = s.path
+    WHERE s.root = ?1 AND s.status != 'removed' AND s.pending_reason IS NOT ?3
+"""
+_HOLDS_BELOW = """
+    SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held
+        AND root = :root AND (:path = '' OR path = :path
+                              OR substr(path, 1, length(:path) + 1) = :path || '/'))
+"""

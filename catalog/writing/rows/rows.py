@@ -1,0 +1,306 @@
+"""How verdicts are written as rows; pure, and without a word of SQL."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any, NamedTuple, TypeAlias
+
+from catalog.model.skill import (
+    AbpTool,
+    ApexBridge,
+    FileEntry,
+    Finding,
+    Inventory,
+    Json,
+    Rejection,
+    SkillRecord,
+)
+from catalog.text import ngrams
+from catalog.text.body import body_of
+
+Row: TypeAlias = dict[str, Any]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def to_json(value: Json) -> str:
+    """Return compact JSON with its non-ASCII text readable."""
+    return _encode(value)
+
+
+def accepted(record: SkillRecord) -> Row:
+    """Return what the `skills` table holds of accepted content."""
+    return {
+        "skill_id": record.skill_id,
+        "name": record.name,
+        "display_name": record.display_name,
+        "description": record.description,
+        "spec_valid": int(record.spec_valid),
+        "level": record.place.level,
+        "plugin": record.place.plugin,
+        "root": record.place.root,
+        "path": record.place.path,
+        "is_alias": int(record.place.is_alias),
+        "author": record.author,
+        "license": record.license,
+        "compatibility": record.compatibility,
+        "allowed_tools": record.allowed_tools,
+        "category": record.category,
+        "tags": to_json(record.tags),
+        "priority": record.priority,
+        "model_invocable": int(record.model_invocable),
+        "user_invocable": int(record.user_invocable),
+        "body_lines": record.body_lines,
+        "estimated_tokens": record.estimated_tokens,
+        "file_inventory": _inventory(record.inventory),
+        "frontmatter": to_json(record.frontmatter),
+        "skill_md_name": record.skill_md_name,
+        "skill_md_hash": record.skill_md_hash,
+        "digest": record.digest,
+        "seen_digest": record.digest,
+    }
+
+
+def rejected(rejection: Rejection) -> Row:
+    """Return what the `skills` table holds of a folder that has no accepted content."""
+    return {
+        "skill_id": rejection.skill_id,
+        "name": rejection.name,
+        "level": rejection.place.level,
+        "plugin": rejection.place.plugin,
+        "root": rejection.place.root,
+        "path": rejection.place.path,
+        "is_alias": int(rejection.place.is_alias),
+        "spec_valid": 0,
+        "file_inventory": _inventory(rejection.inventory),
+        "frontmatter": to_json(rejection.frontmatter),
+        "seen_digest": rejection.digest,
+    }
+
+
+def version(record: SkillRecord, skill: Row) -> Row:
+    """Return what the `versions` table holds of accepted content, given its row of `skills`."""
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return {column: skill[column] for column in shared} | {
+        "skill_md_content": record.skill_md_content,
+        "described": to_json(
+            {column: skill[column] for column in _DESCRIBED}
+            | {
+                "headings": record.headings,
+                "body_chars": record.body_chars,
+                "found_by": _findable(record),
+                "apexbridge": asdict(record.apexbridge) if record.apexbridge else None,
+            }
+        ),
+    }
+
+
+_DESCRIBED = (
+    "name",
+    "display_name",
+    "description",
+    "spec_valid",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "category",
+    "tags",
+    "priority",
+    "model_invocable",
+    "user_invocable",
+    "body_lines",
+    "estimated_tokens",
+    "skill_md_name",
+)
+
+
+def without_content(skill: Row) -> Row:
+    """Return a row of `versions` for what a skill is held at, where no more is known than its row.
+
+    It has an empty digest, which no content has.
+    """
+    return {
+        "id": skill["pinned_version_id"],
+        "skill": skill["id"],
+        "skill_id": skill["skill_id"],
+        "ingested_at": skill["last_changed"],
+        "digest": "",
+        "skill_md_content": "",
+        "skill_md_hash": skill["skill_md_hash"],
+        "file_inventory": "{}",
+        "frontmatter": skill["frontmatter"],
+        "described": to_json(
+            {column: skill[column] for column in _DESCRIBED}
+            | {"headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}
+        ),
+    }
+
+
+def restored(version: Row) -> Row:
+    """Return what the `skills` table held of a version when it was accepted."""
+    described = json.loads(version["described"])
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return (
+        {column: version[column] for column in shared}
+        | {column: described[column] for column in _DESCRIBED}
+        | {"current_version_id": version["id"]}
+    )
+
+
+def readdressed(version: Row, skill: Row) -> Row:
+    """Return the row of a version as it is under another name and skill_id."""
+    described = json.loads(version["described"]) | {"name": skill["name"]}
+    return version | {"skill_id": skill["skill_id"], "described": to_json(described)}
+
+
+def restored_apexbridge(version: Row) -> ApexBridge | None:
+    """Return what a version declared for ApexBridge."""
+    declared = json.loads(version["described"])["apexbridge"]
+    if declared is None:
+        return None
+    fields: Row = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()
+    }
+    fields["tools"] = tuple(AbpTool(**tool) for tool in declared["tools"])
+    return ApexBridge(**fields)
+
+
+class Searched(NamedTuple):
+    """What is searched of a skill: a row of `skill_text`, which has its body by its place alone."""
+
+    id: int  # of the skill
+    name: str
+    description: str
+    tags: str
+    headings: str
+    file_names: str
+    body: str
+    grams: str
+    version: int
+    body_from: int
+    body_bytes: int
+
+
+def restored_text(skill: int, version: Row, paths: Iterable[str]) -> Searched:
+    """Return what was searched of a version, given the paths of its files."""
+    described = json.loads(version["described"])
+    return _searched(
+        skill,
+        version["id"],
+        described["name"],
+        described["display_name"],
+        described["description"],
+        described["found_by"],
+        described["headings"],
+        paths,
+        version["skill_md_content"],
+        described["body_chars"],
+    )
+
+
+def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
+    """Return a row of `files`: version, path, kind, size, sha256, mode, is_text, text."""
+    return (
+        version_id,
+        entry.path,
+        entry.kind,
+        entry.size,
+        entry.sha256,
+        f"{entry.mode:o}",
+        int(entry.is_text),
+        entry.text,
+    )
+
+
+def finding(skill: int | None, root: str, folder: str, found: Finding) -> tuple[Any, ...]:
+    """Return a row of `findings`, in the order of FINDING_COLUMNS."""
+    return (
+        skill,
+        root,
+        folder,
+        found.code,
+        found.severity,
+        found.profile,
+        found.field,
+        found.path,
+        found.line,
+        found.column,
+        found.message,
+        found.fix,
+        found.before,
+        found.after,
+    )
+
+
+FINDING_COLUMNS = (
+    "skill",
+    "root",
+    "folder",
+    "code",
+    "severity",
+    "profile",
+    "field",
+    "path",
+    "line",
+    "column",
+    "message",
+    "fix",
+    "before",
+    "after",
+)
+
+
+def searched(skill: int, version: int, record: SkillRecord) -> Searched:
+    """Return what is searched of accepted content."""
+    return _searched(
+        skill,
+        version,
+        record.name,
+        record.display_name,
+        record.description,
+        _findable(record),
+        record.headings,
+        [entry.path for entry in record.files],
+        record.skill_md_content,
+        record.body_chars,
+    )
+
+
+def _findable(record: SkillRecord) -> tuple[str, ...]:
+    """Return the words that find a skill as its tags do: what triggers it, too."""
+    package = record.apexbridge
+    return (*record.tags, *(package.phrases + package.intents if package else ()))
+
+
+def _searched(
+    skill: int,
+    version: int,
+    name: str,
+    display_name: str | None,
+    description: str,
+    tags: Iterable[str],
+    headings: Iterable[str],
+    paths: Iterable[str],
+    skill_md: str,
+    body_chars: int,
+) -> Searched:
+    names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
+    body = body_of(skill_md, body_chars)
+    return Searched(
+        skill,
+        names,
+        description,
+        tagged,
+        "\n".join(headings),
+        " ".join(paths),
+        body.text,
+        ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
+        version,
+        body.first_byte,
+        body.size,
+    )
+
+
+def _inventory(inventory: Inventory) -> str:
+    return to_json(inventory.as_json())

@@ -1,0 +1,190 @@
+"""Takes what runs of skills came to into their tables, each run once and each change of it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlite_utils import Database
+
+from catalog.database.sql import insert
+from catalog.model.outcome import BadOutcome, RunOutcome
+from catalog.model.skill import StepTrace
+from catalog.writing.rows import rows
+
+
+def known(db: Database) -> dict[str, str]:
+    """Return the fingerprint of every outcome file that was looked at and still lies there."""
+    return dict(
+        db.execute(
+            "SELECT path, fingerprint FROM outcome_rejections WHERE quarantined_as IS NULL"
+            " UNION ALL SELECT path, fingerprint FROM outcomes WHERE is_newest = 1"
+        ).fetchall()
+    )
+
+
+def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
+    """Write one outcome, inside the caller's transaction; return its revision if it is new.
+
+    A file that says what it said before is noted as seen, and nothing else.
+    """
+    file = outcome.file
+    last = db.execute(
+        "SELECT id, revision, sha256, received_at FROM outcomes WHERE skill_id = ? AND run_id = ?"
+        " ORDER BY revision DESC LIMIT 1",
+        [file.skill_id, file.run_id],
+    ).fetchone()
+    if last and last[2] == file.sha256:
+        db.execute("UPDATE outcomes SET fingerprint = ? WHERE id = ?", [file.fingerprint, last[0]])
+        return None
+    if last:
+        db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
+    revision = last[1] + 1 if last else 1
+    row = _row(db, outcome) | {
+        "revision": revision,
+        "received_at": max(_iso(at), last[3] if last else ""),
+    }
+    written = db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
+    db.conn.executemany(
+        insert("memory_writes", _MEMORY_COLUMNS),
+        [
+            (
+                written,
+                position,
+                write.owner_type,
+                write.owner_id,
+                write.type,
+                write.importance,
+                write.importance_written,
+                write.content,
+                rows.to_json(write.metadata),
+            )
+            for position, write in enumerate(outcome.memory_writes, start=1)
+        ],
+    )
+    db.conn.executemany(
+        insert("step_traces", _STEP_COLUMNS),
+        [(written, position, *_step(step)) for position, step in enumerate(outcome.steps, start=1)],
+    )
+    return revision
+
+
+def reject(db: Database, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
+    """Note why a file was not taken in, and where it lies now; None where it was.
+
+    What was noted of the very same file before gives way.
+    """
+    db.execute(
+        "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
+        [bad.file.path, bad.file.fingerprint],
+    )
+    row = {
+        "path": bad.file.path,
+        "fingerprint": bad.file.fingerprint,
+        "quarantined_as": quarantined_as,
+        "rejected_at": _iso(at),
+        "why": " ".join(found.message for found in bad.findings),
+        "findings": rows.to_json([found.as_json() for found in bad.findings]),
+    }
+    db.execute(insert("outcome_rejections", list(row)), list(row.values()))
+
+
+def forget(db: Database, paths: Sequence[str]) -> None:
+    """Forget that files that could not be quarantined lie where they lay: they are gone."""
+    db.execute(
+        "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
+        " AND path IN (SELECT value FROM json_each(?))",
+        [rows.to_json(paths)],
+    )
+
+
+def quarantined_since(db: Database, at: datetime, most: int) -> list[tuple[str, str]]:
+    """Return where rejected files were put from a moment on, and when, newest first."""
+    return db.execute(
+        "SELECT quarantined_as, rejected_at FROM outcome_rejections"
+        " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL ORDER BY rejected_at DESC LIMIT ?",
+        [_iso(at), most],
+    ).fetchall()
+
+
+def _row(db: Database, outcome: RunOutcome) -> rows.Row:
+    file = outcome.file
+    skill, version = _ran(db, file.skill_id, outcome.version)
+    return {
+        "skill_id": file.skill_id,
+        "run_id": file.run_id,
+        "is_newest": 1,
+        "skill": skill,
+        "version": version,
+        "version_said": outcome.version,
+        "form": outcome.form,
+        "tool": outcome.tool,
+        "call_id": outcome.call_id,
+        "status": outcome.status,
+        "failed": int(outcome.failed),
+        "message": outcome.message,
+        "format": outcome.format,
+        "output": rows.to_json(outcome.output),
+        "token_usage": rows.to_json(outcome.token_usage),
+        "warnings": rows.to_json(outcome.warnings),
+        "findings": rows.to_json([found.as_json() for found in outcome.findings]),
+        "path": file.path,
+        "fingerprint": file.fingerprint,
+        "sha256": file.sha256,
+    }
+
+
+def _ran(db: Database, skill_id: str, version: str | None) -> tuple[int | None, int | None]:
+    """Return the skill that ran, an active one first, and the version of it that is meant.
+
+    That is the one the file names, which may be gone, else the current one.
+    """
+    skill = db.execute(
+        "SELECT id, current_version_id FROM skills WHERE skill_id = ?"
+        " ORDER BY status != 'active', last_changed DESC LIMIT 1",
+        [skill_id],
+    ).fetchone()
+    if version is None:
+        return skill or (None, None)
+    named = db.execute(
+        "SELECT skill, id FROM versions WHERE skill_id = ? AND version = ?", [skill_id, version]
+    ).fetchone()
+    return named or (skill[0] if skill else None, None)
+
+
+def _step(step: StepTrace) -> Iterable[object]:
+    return (
+        step.step_id,
+        step.step_name,
+        rows.to_json(step.input),
+        rows.to_json(step.output),
+        step.duration,
+        step.error,
+        step.timestamp,
+    )
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")
+
+
+_MEMORY_COLUMNS = (
+    "outcome",
+    "position",
+    "owner_type",
+    "owner_id",
+    "type",
+    "importance",
+    "importance_written",
+    "content",
+    "metadata",
+)
+_STEP_COLUMNS = (
+    "outcome",
+    "position",
+    "step_id",
+    "step_name",
+    "input",
+    "output",
+    "duration",
+    "error",
+    "timestamp",
+)

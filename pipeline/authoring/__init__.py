@@ -1,0 +1,1 @@
+"""Work on skills before they are shared: lint, add, convert."""

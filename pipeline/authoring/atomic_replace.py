@@ -1,0 +1,113 @@
+"""Builds a folder beside the place it is for, and puts it there in one step or not at all."""
+
+import ctypes
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from catalog.filesystem.by_descriptor import remove_made
+
+_AT_FDCWD, _EXCHANGE = -100, 2  # of renameat2(2)
+_NOT_THERE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+
+
+@contextmanager
+def built_beside(place: Path, source: Path) -> Iterator[Path]:
+    """Yield a copy of a folder to change, beside a place; it is gone afterwards unless moved.
+
+    Links are copied as links. Its name is one that no scan reads. Raises OSError.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    holder = Path(tempfile.mkdtemp(prefix=".skilldrop-", dir=place.parent))
+    made = holder.lstat()
+    try:
+        yield Path(shutil.copytree(source, holder / place.name, symlinks=True))
+    finally:
+        remove_made(holder, made)
+
+
+def put(built: Path, place: Path) -> None:
+    """Put a folder that was built where nothing is yet, whole. Raises OSError."""
+    _sync(built)
+    os.rename(built, place)
+    _sync_folder(place.parent)
+
+
+def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path | None:
+    """Put a folder that was built where another is, and return where that is kept.
+
+    At every moment either of them is whole at the place, except on a file system that cannot
+    exchange two names at once: there the old one may, for a moment, be found as the backup
+    alone. None, and nothing is done, where it is not the same any more. Raises OSError.
+    """
+    _sync(built)
+    backup, made = _free(place), built.lstat()
+    os.rename(built, backup)
+    done = False
+    try:
+        done = still_same() and (_exchanged(backup, place) or _exchanged_in_steps(backup, place))
+    finally:
+        if not done:  # where not even that could be undone, the backup is the old folder
+            remove_made(backup, made)
+    _sync_folder(place.parent)
+    return backup if done else None
+
+
+def _free(place: Path) -> Path:
+    """Return the name of a backup that is not there yet; `~` at its end keeps scans away."""
+    backup, number = place.with_name(f"{place.name}~"), 2
+    while os.path.lexists(backup):
+        backup, number = place.with_name(f"{place.name}.~{number}~"), number + 1
+    return backup
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two names at once; False where the system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    if (code := ctypes.get_errno()) in _NOT_THERE:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+def _exchanged_in_steps(one: Path, other: Path) -> bool:
+    """Exchange two names by way of a third, which no scan reads."""
+    third = one.with_name(f".skilldrop-{one.name}")
+    os.rename(one, third)
+    os.rename(other, one)
+    try:
+        os.rename(third, other)
+    except BaseException:
+        os.rename(one, other)
+        os.rename(third, one)
+        raise
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """Have everything in a folder on disk."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(path, name)
+            if not os.path.islink(file):
+                _sync_one(file, os.O_RDONLY)
+        _sync_folder(Path(path))
+
+
+def _sync_folder(folder: Path) -> None:
+    _sync_one(str(folder), os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync_one(path: str, flags: int) -> None:
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

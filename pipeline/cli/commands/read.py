@@ -1,0 +1,166 @@
+"""The commands that hand out published files: to people, to programs and to agents."""
+
+import base64
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from catalog.database.connection import explained
+from catalog.model.errors import ExtraMissing
+from catalog.reading import reader, search
+from catalog.reading.published import SKILL_MD, package_of
+from catalog.reading.reader import SkillFile
+from catalog.site.server import address
+from pipeline.cli.context import settings_of
+from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.cli.output import terminal
+
+LOOPBACK = "127.0.0.1"
+
+
+@click.command()
+@click.argument("skill")
+@click.argument("file", default=SKILL_MD)
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start from there."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="BYTES", help="Print about so much of it."
+)
+@click.option(
+    "--version",
+    "of_version",
+    metavar="VERSION",
+    help="Read from that version, as long as it is kept.",
+)
+@click.option("--wrapped", is_flag=True, help="Print SKILL.md as an agent is given it.")
+@as_json_option
+@click.pass_context
+def read(
+    context: click.Context,
+    skill: str,
+    file: str,
+    offset: int,
+    limit: int | None,
+    of_version: str | None,
+    wrapped: bool,
+    as_json: bool,
+) -> int:
+    """Print a published FILE of a SKILL; without FILE it is SKILL.md.
+
+    \b
+    Examples:
+      skilldrop read csv-profile
+      skilldrop read csv-profile scripts/profile_csv.py > profile_csv.py
+      skilldrop read csv-profile references/reading-the-profile.md --limit 2000 --json
+    """
+    if wrapped and (as_json or file != SKILL_MD):
+        raise click.UsageError("--wrapped goes with SKILL.md alone, and without --json.")
+    settings = settings_of(context)
+    db = search.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path):
+        package = package_of(db, settings.packages_folder, skill, of_version)
+    found = reader.read(package, file, offset=offset, limit=limit)
+    if as_json:
+        click.echo(to_json(asdict(found)))
+    elif wrapped:
+        _print(reader.wrap(package, found).encode())
+    elif found.encoding == "base64" and sys.stdout.isatty():
+        raise click.UsageError(
+            f"{found.path} is {found.media_type}, not text: write it to a file with > NAME, or "
+            "print it with --json."
+        )
+    else:
+        _print(_bytes(found))
+    return DONE
+
+
+@click.command()
+@click.option(
+    "--http",
+    metavar="[HOST:]PORT",
+    help="Serve over streamable HTTP there instead of stdin and stdout.",
+)
+@click.option(
+    "--name",
+    "names",
+    metavar="HOST",
+    multiple=True,
+    help="Another name by which HTTP clients may call this host; may be repeated.",
+)
+@click.pass_context
+def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int:
+    """Serve search and skill files to agents by the Model Context Protocol.
+
+    \b
+    Examples:
+      skilldrop --data /var/lib/skilldrop mcp
+      skilldrop mcp --http 8002
+    """
+    listen = _address(http) if http else None
+    if listen:
+        address.check(*listen, "The MCP server")
+    try:
+        from catalog.mcp import server as mcp_server  # an extra that few need
+    except ImportError as error:
+        raise ExtraMissing(
+            "The MCP server is not installed here: install skilldrop with its extra, "
+            "skilldrop[mcp]."
+        ) from error
+    settings = settings_of(context)
+    server = mcp_server.SkillServer(
+        settings.catalog_path, settings.packages_folder, version("skilldrop")
+    )
+    _warn_without_catalog(settings.catalog_path)
+    if listen is None:
+        mcp_server.serve_stdio(server)
+        return DONE
+    host, port = listen
+    click.echo(
+        f"Serving {settings.catalog_path} to agents at "
+        f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}",
+        err=True,
+    )
+    mcp_server.serve_http(server, host, port, names)
+    return DONE
+
+
+def _bytes(file: SkillFile) -> bytes:
+    """Return a page of a file as it is on the disk."""
+    if file.encoding == "base64":
+        return base64.b64decode(file.text)
+    return (
+        file.text.encode("utf-8-sig" if not file.offset else "utf-8")
+        if (file.encoding == "utf-8-sig")
+        else file.text.encode()
+    )
+
+
+def _print(data: bytes) -> None:
+    """Print as it is; but to a terminal nothing that it would obey."""
+    if sys.stdout.isatty():
+        terminal.echo(terminal.text(data.decode()))
+    else:
+        sys.stdout.buffer.write(data)
+
+
+def _warn_without_catalog(path: Path) -> None:
+    """Say on stderr what the first agent would be told; it may be there by then."""
+    if not path.is_file():
+        click.echo(
+            f"skilldrop: there is no catalog at {path} yet; `skilldrop scan` or "
+            "`skilldrop up` makes one.",
+            err=True,
+        )
+
+
+def _address(written: str) -> tuple[str, int]:
+    host, _, port = written.rpartition(":")
+    if not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
+        raise click.UsageError(
+            f"{written} names no port from 1 to 65535; write --http 8002 or --http 127.0.0.1:8002."
+        )
+    return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)

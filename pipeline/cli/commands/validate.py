@@ -1,0 +1,76 @@
+"""The command for authors, which needs no catalog."""
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from catalog.model.skill import Acceptance
+from pipeline.authoring.lint import judge_paths
+from pipeline.cli.options import DONE, FINDINGS, as_json_option
+from pipeline.cli.output import lint, terminal
+from pipeline.validation.check import FOR_ALL, PROFILES
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--acceptance",
+    type=click.Choice(get_args(Acceptance)),
+    default="lenient",
+    show_default=True,
+    help="How findings become a verdict.",
+)
+@click.option(
+    "--profile",
+    "profiles",
+    type=click.Choice(list(PROFILES)),
+    multiple=True,
+    help="Rules to ask beside spec; may be repeated.  [default: all but apexbridge]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(lint.FORMATS)),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning"]),
+    default="error",
+    show_default=True,
+    help="What makes the exit code 1.",
+)
+@as_json_option
+def validate(
+    paths: tuple[Path, ...],
+    acceptance: Acceptance,
+    profiles: tuple[str, ...],
+    form: str,
+    quiet: bool,
+    fail_on: str,
+    as_json: bool,
+) -> int:
+    """Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.
+
+    \b
+    Examples:
+      skilldrop validate my-skill other-skill.zip
+      skilldrop validate skills --profile safety --quiet
+      skilldrop validate skills --format sarif > skills.sarif
+    """
+    form = "json" if as_json else form
+    tally = lint.Tally()
+    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or FOR_ALL)
+    with terminal.progress("skills") as progress:
+        counted = tally.counting(judged, progress)
+        shown = map(lint.errors_only, counted) if quiet else counted
+        for lines in lint.FORMATS[form](shown):
+            progress.clear()
+            terminal.echo(lines)
+    if form in lint.FOR_READERS:
+        terminal.echo(tally.summary())
+    return FINDINGS if tally.reaches(fail_on) else DONE

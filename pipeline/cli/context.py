@@ -1,0 +1,17 @@
+"""The settings in force for a command."""
+
+from typing import Any
+
+import click
+
+from pipeline.cli.options import Where
+from pipeline.config import loader
+from pipeline.config.loader import Settings
+
+
+def settings_of(context: click.Context, **site: Any) -> Settings:
+    """Load the settings, with those of the site that the command line gave in their place."""
+    where: Where = context.obj
+    settings = loader.load(*where)
+    given = {key: value for key, value in site.items() if value is not None}
+    return settings.model_copy(update={"site": settings.site.model_copy(update=given)})

@@ -1,0 +1,111 @@
+"""Lays out who is in a prompt index and who is not, as a table for people."""
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pipeline.cli.output.source_excerpt import visible
+
+_HEADINGS = ("rank", "skill", "state", "chars", "why")
+_WHY = {
+    "over_budget": "left out for want of room",
+    "hidden": "hidden: agents must not start them (disable-model-invocation)",
+    "filtered": "filtered: the index does not want them (its levels, tags or names)",
+}
+_COLOURS = {"full": "green", "shortened": "yellow", "name_only": "red"}
+
+
+def width_of_terminal() -> int | None:
+    """Return the columns of the terminal that is written to; None where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def table(report: Mapping[str, Any], told: Mapping[str, Any], width: int | None) -> str:
+    """Return the counts, a line for each skill that is in, and who is out for each reason.
+
+    No line of the table is wider than `width` columns, if there is one and it is 60 or more.
+    """
+    lines = [""]
+    if told["entries"]:
+        lines += [*_entries(told["entries"], width), ""]
+    for reason, out in told["left_out"].items():
+        if out["count"]:
+            lines += [*_left_out(f"{_WHY[reason]}: {out['count']:,}", out, width), ""]
+    return "\n".join([_summary(report), *lines[:-1]])
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    states = ", ".join(
+        f"{report[state]:,} {word}"
+        for state, word in (
+            ("full", "in full"),
+            ("shortened", "shortened"),
+            ("name_only", "by name alone"),
+            ("left_out", "left out"),
+        )
+    )
+    return (
+        f"index {report['name']} ({report['format']}): {report['chars']:,} of "
+        f"{report['budget_chars']:,} characters, about {report['estimated_tokens']:,} tokens; "
+        f"{states}."
+    )
+
+
+def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
+    rows = [
+        (
+            str(e["rank"]),
+            visible(e["name"]),
+            e["state"].replace("_", " "),
+            str(e["chars"]),
+            e["reason"] or "",
+        )
+        for e in entries
+    ]
+    widths = [max(map(_columns, column)) for column in zip(_HEADINGS, *rows, strict=True)]
+    if width is not None:  # names give way to the columns of known width, and then the reasons
+        widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
+    yield _line(_HEADINGS, widths, width)
+    for row, entry in zip(rows, entries, strict=True):
+        yield _line(row, widths, width, _COLOURS[entry["state"]])
+
+
+def _line(
+    cells: Sequence[str], widths: Sequence[int], width: int | None, colour: str | None = None
+) -> str:
+    rank, name, state, chars, why = cells
+    head = f"{rank.rjust(widths[0])}  {_padded(_cut(name, widths[1]), widths[1])}  "
+    tail = f"{' ' * (widths[2] - len(state))}  {chars.rjust(widths[3])}  {why}".rstrip()
+    if width is not None:
+        tail = _cut(tail, width - _columns(head) - len(state))
+    return f"{head}{click.style(state, fg=colour) if colour else state}{tail}"
+
+
+def _left_out(why: str, out: Mapping[str, Any], width: int | None) -> Iterator[str]:
+    lines = [why, *(f"  {visible(name)}" for name in out["names"])]
+    if more := out["count"] - len(out["names"]):
+        lines.append(f"  … and {more:,} more; index_left_out in the catalog has all")
+    yield from lines if width is None else (_cut(line, width) for line in lines)
+
+
+def _padded(text: str, columns: int) -> str:
+    return text + " " * (columns - _columns(text))
+
+
+def _cut(text: str, columns: int) -> str:
+    if _columns(text) <= columns:
+        return text
+    while text and _columns(text) >= columns:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def _columns(text: str) -> int:
+    """Return how many columns a terminal needs, in which Chinese characters take two."""
+    return sum(
+        2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text
+    )

@@ -1,1 +1,0 @@
-"""The commands of `skilldrop`, a module for each kind of wish."""

@@ -1,0 +1,1 @@
+"""Skill formats beyond the common one, a folder each."""

@@ -1,0 +1,375 @@
+"""From an old layout to an ApexBridge package: what is to be done, decided without touching it."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from posixpath import splitext
+
+from catalog.model.skill import Finding, Json
+from catalog.text.quoting import printable, quoted
+from catalog.writing.rows.rows import to_json
+from pipeline.dialects.apexbridge.code_block import code_block
+from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
+from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
+from pipeline.parsing import fences, markdown
+from pipeline.parsing.decoding import with_plain_line_ends
+from pipeline.parsing.document import parse
+from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
+from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+from pipeline.validation.registry import REGISTRY, finding
+
+METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
+LEGACY = ".legacy"
+MANIFEST = "manifest.json"
+FOLDERS = ("scripts", "references", "assets")
+
+_NO_SCRIPT = """\
+// A placeholder: the package had no script when it was migrated.
+export async function execute(): Promise<never> {
+  throw new Error("This skill has no script yet.");
+}
+"""
+_ANYTHING: Json = {"type": "object", "additionalProperties": True}
+_CLOSED: Mapping[str, Json] = {
+    "timeout_ms": 5000,
+    "memory_mb": 128,
+    "network": "none",
+    "filesystem": "none",
+}
+_MAY_BE_READ = {"frontmatter-missing"}  # errors of a SKILL.md that can be migrated all the same
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What a folder holds, as far as it decides what is to be done."""
+
+    folder: str  # its name
+    document: str  # SKILL.md, or the variant that was found
+    skill_md: bytes
+    files: frozenset[str]  # paths
+    folders: frozenset[str]  # names of the folders directly in it
+    texts: Mapping[str, str]  # of METADATA.yml and manifest.json, where there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done; nothing where the folder is a package already, or cannot become one."""
+
+    steps: tuple[str, ...] = ()  # in words, in order
+    moves: Mapping[str, str] = field(default_factory=dict)  # path → path
+    writes: Mapping[str, bytes] = field(default_factory=dict)  # path → content, after the moves
+    folders: tuple[str, ...] = ()  # to be made
+    findings: tuple[Finding, ...] = ()
+    refused: bool = False
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether a step does more than to say why something stays."""
+        return bool(self.moves or self.writes or self.folders)
+
+
+def plan(old: Old) -> Plan:
+    """Return what makes a package of an old layout. Never raises; asked of its result: nothing."""
+    planning = _Planning(old)
+    try:
+        return planning.plan()
+    except _RefusedError as refused:
+        return Plan(findings=refused.findings, refused=True)
+
+
+class _RefusedError(Exception):
+    """The folder cannot be migrated as it is."""
+
+    def __init__(self, *findings: Finding) -> None:
+        super().__init__()
+        self.findings = findings
+
+
+class _Planning:
+    """The folder as it will be, changed step by step."""
+
+    def __init__(self, old: Old) -> None:
+        self.old = old
+        self.steps: list[str] = []
+        self.findings: list[Finding] = []
+        self.moves: dict[str, str] = {}
+        self.writes: dict[str, bytes] = {}
+        self.scripts = {path for path in old.files if path.startswith("scripts/")}
+        self.taken: set[str] = set()  # fields that go
+        self.added: dict[str, str] = {}  # fields that come, as lines of YAML
+        self.fields: dict[str, Json] = {}  # all that will be declared
+        self.head, self.body = "", ""
+
+    def plan(self) -> Plan:
+        self._read()
+        before = (self.head, self.body)
+        self._merge_metadata()
+        self._move_script()
+        self._move_code()
+        self._fill()
+        folders = tuple(
+            name
+            for name in FOLDERS
+            if name not in self.old.folders
+            and not any(path.startswith(f"{name}/") for path in self.writes)
+        )
+        self.steps += [f"make the folder {name}/" for name in folders]
+        if self.added or self.taken or before != (self.head, self.body):
+            self._write_document()
+        return Plan(tuple(self.steps), self.moves, self.writes, folders, tuple(self.findings))
+
+    def _read(self) -> None:
+        """Take SKILL.md apart; _RefusedError where it cannot be read without a loss."""
+        parsed = parse(self.old.skill_md, self.old.document)
+        wrong = [
+            each
+            for each in parsed.findings
+            if each.code not in _MAY_BE_READ
+            and ("lenient" in REGISTRY[each.code].rejects or each.code == "invalid-utf-8")
+        ]
+        text = with_plain_line_ends(parsed.text).lstrip()
+        cut = fences.cut(text) if parsed.frontmatter is not None else None
+        if wrong or (cut is None and parsed.frontmatter is not None):
+            raise _RefusedError(*(wrong or parsed.findings))
+        self.has_crlf = "\r\n" in parsed.text
+        self.head, self.body = (cut.frontmatter, cut.body) if cut else ("", f"\n{text}")
+        if self.head and not self.head.endswith("\n"):
+            self.head += "\n"
+        self.fields = dict(parsed.frontmatter or {})
+        self.read = read_yaml(self.head)
+        if self.fields and not isinstance(self.read, YamlText):
+            raise _RefusedError(*parsed.findings)  # it was read with repairs
+
+    def _merge_metadata(self) -> None:
+        name = next((name for name in METADATA if name in self.old.files), None)
+        if name is None:
+            return
+        text = with_plain_line_ends(self.old.texts.get(name, ""))
+        read = read_yaml(text)
+        if isinstance(read, Unreadable):
+            raise _RefusedError(
+                finding(read.finding.code, read.finding.message, path=name, line=read.finding.line)
+            )
+        found = read.value if isinstance(read.value, Mapping) else {}
+        if read.value is not None and not isinstance(read.value, Mapping):
+            raise _RefusedError(
+                finding(
+                    "frontmatter-not-mapping",
+                    f"{name} holds no `key: value` fields.",
+                    path=name,
+                    line=1,
+                )
+            )
+        lines = blocks(text)
+        for key, value in found.items():
+            if not _is_empty(self.fields.get(key)):
+                if self.fields[key] != value:
+                    self.steps.append(
+                        f"keep {printable(key)} as SKILL.md says it; {name} says "
+                        f"{quoted(str(value))}"
+                    )
+                continue
+            self._add(key, value, lines.get(key) or dumped(as_typed(read, {key: value})))
+            self.steps.append(f"take {printable(key)} from {name}")
+        legacy = self._free(f"{name}{LEGACY}")
+        self.moves[name] = legacy
+        self.steps.append(f"keep {name} as {legacy}")
+
+    def _move_script(self) -> None:
+        """Give the older scripts/main.… the name that packages have."""
+        mains = sorted(path for path in self.scripts if splitext(path)[0] == "scripts/main")
+        if not mains or self._entry():
+            return
+        old, new = mains[0], f"scripts/execute{splitext(mains[0])[1]}"
+        self.moves[old] = new
+        self.scripts = {new if path == old else path for path in self.scripts}
+        self.steps.append(f"move {old} to {new}")
+        mention = re.compile(
+            rf"(?<![\w/]){re.escape(old)}(?![\w-])|(?<=\./){re.escape(old)}"
+            r"(?![\w-])"
+        )
+        self.head, in_head = mention.subn(new, self.head)
+        self.body, in_body = mention.subn(new, self.body)
+        if in_head:
+            self.read = read_yaml(self.head)
+            if isinstance(self.read, YamlText) and isinstance(self.read.value, Mapping):
+                self.fields |= self.read.value
+        if in_head or in_body:
+            self.steps.append(f"name {new} in SKILL.md where it names {old}")
+
+    def _move_code(self) -> None:
+        """Move the code of the body into a script."""
+        block = code_block(self.body)
+        if block is None:
+            return
+        path = f"scripts/execute.{block.ending}"
+        if self.scripts:
+            self.steps.append("leave the code block in SKILL.md: there is a script already")
+            return
+        self.writes[path] = self._encoded(block.code)
+        self.scripts.add(path)
+        lines = self.body.split("\n")
+        see = f"见 [{path}]({path})。" if block.is_chinese else f"See [{path}]({path})."
+        lines[block.first : block.last + 1] = [see]
+        self.body = "\n".join(lines)
+        self.steps.append(f"move the code block of SKILL.md to {path}")
+        if not block.says_language:
+            self.steps.append(f"take it for .{block.ending}: it does not say its language")
+
+    def _fill(self) -> None:
+        """Declare what is missing, with a placeholder and a finding each."""
+        if not self.scripts:
+            path = "scripts/execute.ts"
+            self.writes[path] = self._encoded(_NO_SCRIPT)
+            self.scripts.add(path)
+            self.steps.append(f"write the placeholder {path}")
+            self.findings.append(
+                finding(
+                    "script-missing",
+                    f"There was no script; a placeholder was written to {path}.",
+                    path=path,
+                )
+            )
+        self._take_from_manifest()
+        self._replace_permissions()
+        for name, value in self._placeholders():
+            declared = self.fields.get(name)
+            if _is_empty(declared) and not (declared == {} and name in MAY_BE_EMPTY):
+                self._fill_in(name, value)
+        resources = self.fields.get("resources")
+        if isinstance(resources, Mapping) and _is_empty(resources.get("entry")):
+            entry: Json = f"./{self._entry() or min(self.scripts)}"
+            known = (
+                as_typed(self.read, {"resources": resources})
+                if isinstance(self.read, YamlText)
+                else {"resources": resources}
+            )
+            inner = known["resources"]
+            assert isinstance(inner, Mapping)  # as what it was made from
+            whole = {"entry": entry, **{k: v for k, v in inner.items() if k != "entry"}}
+            self._add("resources", whole, dumped({"resources": whole}))
+            self.steps.append(f"declare resources.entry: {entry}")
+
+    def _placeholders(self) -> Iterator[tuple[str, Json]]:
+        words = _texts(self.fields.get("keywords")) or _texts(self.fields.get("tags"))
+        yield "name", self.old.folder
+        yield (
+            "description",
+            (
+                markdown.first_paragraph(self.body)
+                or "TODO: say what this skill does and when to use it."
+            ),
+        )
+        yield "version", "0.0.0"
+        yield "type", "direct"
+        yield "capabilities", ["unspecified"]
+        yield "tags", words or ["untagged"]
+        named = self.fields.get("displayName") or self.fields.get("name")
+        yield "triggers", {"phrases": [named if isinstance(named, str) else self.old.folder]}
+        yield "input_schema", _ANYTHING
+        yield "output_schema", _ANYTHING
+        yield "security", _CLOSED
+        yield "resources", {"entry": f"./{self._entry() or min(self.scripts)}"}
+
+    def _fill_in(self, name: str, value: Json) -> None:
+        shown = f"{name}: {to_json(value)}"
+        self._add(name, value, dumped({name: value}))
+        self.steps.append(f"fill in {printable(shown)}")
+        code = {"name": "name-missing", "description": "description-missing"}.get(
+            name, "required-field-missing"
+        )
+        self.findings.append(
+            finding(
+                code,
+                f"{name} was missing; this was filled in: {printable(shown)}.",
+                field=name,
+                path=self.old.document,
+                fix=REQUIRED.get(name),
+            )
+        )
+
+    def _take_from_manifest(self) -> None:
+        if MANIFEST not in self.old.files or not any(
+            _is_empty(self.fields.get(key)) for key in ("name", "description")
+        ):
+            return
+        try:
+            manifest = json.loads(self.old.texts.get(MANIFEST, ""))
+        except (ValueError, RecursionError):
+            self.steps.append(f"pass over {MANIFEST}, which is not JSON")
+            return
+        for key in ("name", "description"):
+            value = manifest.get(key) if isinstance(manifest, dict) else None
+            if _is_empty(self.fields.get(key)) and isinstance(value, str) and value.strip():
+                value = " ".join(value.encode(errors="replace").decode().split())
+                self._add(key, value, dumped({key: value}))
+                self.steps.append(f"take {key} from {MANIFEST}, which stays as it is")
+
+    def _replace_permissions(self) -> None:
+        old = self.fields.get("permissions")
+        if not isinstance(old, Mapping) or not _is_empty(self.fields.get("security")):
+            return
+        security: dict[str, Json] = dict(_CLOSED)
+        for name, meanings in (("network", OLD_NETWORK), ("filesystem", OLD_FILESYSTEM)):
+            value = old.get(name)
+            if isinstance(value, str) and value.lower() in meanings:
+                security[name] = meanings[value.lower()]
+            elif not _is_empty(value):
+                self.steps.append(
+                    f"leave permissions as it is: its {name} has no equal in security"
+                )
+                return
+        if security["network"] == "allowlist":
+            security["network_allowlist"] = []
+        self._take_away("permissions")
+        self.steps.append("write permissions as security")
+        self._fill_in("security", security)
+
+    def _write_document(self) -> None:
+        text = with_fields(self.head, frozenset(self.taken), self.added)
+        if text is None:
+            raise _RefusedError(
+                finding(
+                    "yaml-invalid",
+                    "The frontmatter cannot be written with what is missing in it.",
+                    path=self.old.document,
+                    line=1,
+                )
+            )
+        self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
+
+    def _add(self, key: str, value: Json, lines: str) -> None:
+        if key in self.fields:
+            self._take_away(key)
+        self.fields[key] = value
+        self.added[key] = lines
+
+    def _take_away(self, key: str) -> None:
+        self.fields.pop(key, None)
+        if self.added.pop(key, None) is None:
+            self.taken.add(key)
+
+    def _entry(self) -> str | None:
+        """Return the script that is already named as packages name it."""
+        return next(
+            (path for path in sorted(self.scripts) if splitext(path)[0] == "scripts/execute"), None
+        )
+
+    def _free(self, path: str) -> str:
+        number = 2
+        free = path
+        while free in self.old.files:
+            free, number = f"{path}.{number}", number + 1
+        return free
+
+    def _encoded(self, text: str) -> bytes:
+        return (text.replace("\n", "\r\n") if self.has_crlf else text).encode()
+
+
+def _is_empty(value: Json) -> bool:
+    return value in (None, (), [], {}) or (isinstance(value, str) and not value.strip())
+
+
+def _texts(value: Json) -> list[Json]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,0 +1,268 @@
+"""The rules of ApexBridge about what a package declares."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from catalog.model.skill import Finding, Json
+from catalog.text.quoting import printable, quoted
+from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
+from pipeline.dialects.apexbridge.json_schema import wrong_with
+from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS
+from pipeline.validation.skill import Rule, Skill
+
+TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
+PROTOCOLS = ("vcp", "abp")
+NETWORKS = ("none", "allowlist")
+FILESYSTEMS = ("none", "read-only")
+
+# What is required, and what to do where it is missing. That name and description are, the
+# specification says, too.
+REQUIRED: Mapping[str, str] = {
+    "version": "Add a semantic version: version: 1.0.0.",
+    "type": f"Add how it is executed: type: direct; there are {', '.join(TYPES)}.",
+    "capabilities": "List what it can do: capabilities: [summarize, translate].",
+    "tags": "List words to find it by: tags: [text].",
+    "triggers": "Say when it is offered: intents, phrases, event_types and a priority.",
+    "input_schema": "Describe its parameters as JSON Schema, with type: object at the top.",
+    "output_schema": "Describe its output as JSON Schema, with type: object at the top.",
+    "security": "Say what it may do: timeout_ms, memory_mb, network and filesystem.",
+    "resources": "Name the script to execute: entry: ./scripts/execute.ts, say.",
+}
+MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema, which everything fits
+_LISTS = (
+    "capabilities",
+    "tags",
+    "keywords",
+    "triggers.intents",
+    "triggers.phrases",
+    "triggers.event_types",
+    "security.network_allowlist",
+    "resources.helpers",
+    "resources.references",
+    "resources.assets",
+)
+# Source: Semantic Versioning 2.0.0, Is there a suggested regular expression.
+_SEMANTIC = re.compile(
+    r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
+    r"(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*))*)?"
+    r"(?:\+[\da-zA-Z-]+(?:\.[\da-zA-Z-]+)*)?",
+    re.ASCII,
+)
+
+
+def required_fields(skill: Skill) -> Iterator[Finding]:
+    """Find each required field that is missing or empty."""
+    if skill.parsed.frontmatter is None:
+        return
+    for field, fix in REQUIRED.items():
+        value = skill.frontmatter.get(field)
+        if field == "security" and skill.declared.permissions:
+            continue  # which is its old form, as another rule says
+        empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
+        if value is None or empty or (isinstance(value, str) and not value.strip()):
+            yield skill.finding(
+                "required-field-missing",
+                f"{field} is missing; ApexBridge requires it.",
+                field=field,
+                fix=fix,
+            )
+
+
+def types_and_ranges(skill: Skill) -> Iterator[Finding]:
+    """Find each value of a wrong type or out of its range, and texts in place of lists."""
+    for misfit in skill.misfits:
+        if OWNERS.get(misfit.field.partition(".")[0]) == APEXBRIDGE:
+            yield skill.finding("field-malformed", misfit.message, field=misfit.field)
+    for field in _LISTS:
+        value = _at(skill.frontmatter, field)
+        if isinstance(value, str) and value.strip():
+            yield skill.finding(
+                "field-malformed",
+                f"{field} is {quoted(value)}; a list of texts is expected.",
+                field=field,
+                fix="Write a list: one `- text` a line, or [one, two].",
+            )
+
+
+def version_is_semantic(skill: Skill) -> Iterator[Finding]:
+    """Find a version that is not MAJOR.MINOR.PATCH."""
+    version = skill.declared.version
+    if version and not _SEMANTIC.fullmatch(version):
+        yield skill.finding(
+            "version-not-semantic",
+            f"version is {quoted(version)}, which is not a semantic version.",
+            field="version",
+        )
+
+
+def values_are_known(skill: Skill) -> Iterator[Finding]:
+    """Find a type and a protocol that ApexBridge does not know."""
+    declared = skill.declared
+    if declared.type and declared.type not in TYPES:
+        yield skill.finding(
+            "package-type-unknown",
+            f"type is {quoted(declared.type)}, which ApexBridge does not know.",
+            field="type",
+        )
+    if declared.protocol and declared.protocol not in PROTOCOLS:
+        yield skill.finding(
+            "protocol-unknown",
+            f"protocol is {quoted(declared.protocol)}, neither vcp nor abp.",
+            field="protocol",
+        )
+
+
+def triggers_trigger(skill: Skill) -> Iterator[Finding]:
+    """Find triggers by which nothing is triggered."""
+    triggers = skill.declared.triggers
+    if not isinstance(skill.frontmatter.get("triggers"), Mapping):
+        return  # missing, or malformed
+    if skill.frontmatter["triggers"] and not any(
+        (triggers.intents, triggers.phrases, triggers.event_types)
+    ):
+        yield skill.finding("triggers-empty", field="triggers")
+
+
+def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
+    """Find schemas that are not JSON Schema, or that refer to what is not in them."""
+    for field, schema in _schemas(skill):
+        for wrong in wrong_with(schema):
+            where = f"{field}.{wrong.path}" if wrong.path else field
+            yield skill.finding(wrong.code, f"{printable(where)}: {wrong.message}.", field=where)
+
+
+def security_is_known(skill: Skill) -> Iterator[Finding]:
+    """Find what security leaves open, and values in it that ApexBridge does not know."""
+    security = skill.declared.security
+    if security is None or not skill.frontmatter.get("security"):
+        return
+    for name, value, known in (
+        ("network", security.network, NETWORKS),
+        ("filesystem", security.filesystem, FILESYSTEMS),
+    ):
+        if value and value not in known:
+            yield _unknown(skill, f"security.{name}", value, known)
+    if security.network == "allowlist" and not security.network_allowlist:
+        yield skill.finding("allowlist-missing", field="security.network")
+    if security.network_allowlist and security.network == "none":
+        yield skill.finding("allowlist-unused", field="security.network_allowlist")
+    declared = skill.frontmatter["security"]
+    if isinstance(declared, Mapping) and (
+        open_ := [
+            field
+            for field in ("timeout_ms", "memory_mb", "network")
+            if declared.get(field) in (None, "")
+        ]
+    ):
+        yield skill.finding(
+            "security-incomplete", f"security does not say {_listed(open_)}.", field="security"
+        )
+
+
+def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
+    """Find permissions, and say as what they are read."""
+    old = skill.declared.permissions
+    if old is None:
+        return
+    if skill.declared.security:
+        yield skill.finding(
+            "permissions-outdated",
+            "permissions is the old form of security, which is declared, too, and holds.",
+            field="permissions",
+            fix="Remove permissions.",
+        )
+        return
+    read: list[str] = []
+    for name, value, meanings, known in (
+        ("network", old.network, OLD_NETWORK, NETWORKS),
+        ("filesystem", old.filesystem, OLD_FILESYSTEM, FILESYSTEMS),
+    ):
+        if value and value.lower() in meanings:
+            read.append(f"{name}: {meanings[value.lower()]}")
+        elif value:
+            yield _unknown(skill, f"permissions.{name}", value, known)
+    said = f"it was read as security with {_listed(read)}" if read else "nothing in it was read"
+    yield skill.finding(
+        "permissions-outdated",
+        f"permissions is the old form of security; {said}.",
+        field="permissions",
+    )
+
+
+def tools_are_complete(skill: Skill) -> Iterator[Finding]:
+    """Find a protocol without tools, tools without a protocol, and tools that say too little."""
+    declared = skill.declared
+    tools = [
+        (at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ()) if tool
+    ]
+    if declared.protocol == "abp" and not tools:
+        yield skill.finding("abp-missing", field="abp" if declared.abp else "protocol")
+    if tools and declared.protocol != "abp":
+        yield skill.finding("abp-unused", field="abp")
+    names: set[str] = set()
+    for at, tool in tools:
+        field = f"abp.tools.{at}.name"
+        if tool.name in names:
+            yield skill.finding(
+                "tool-twice", f"Two tools under abp are named {quoted(tool.name)}.", field=field
+            )
+        names.add(tool.name)
+        if lacking := [
+            name
+            for name, value in (("parameters", tool.parameters), ("returns", tool.returns))
+            if value is None
+        ]:
+            yield skill.finding(
+                "tool-incomplete",
+                f"The tool {quoted(tool.name)} has no {_listed(lacking, 'or')}.",
+                field=field,
+            )
+
+
+RULES: tuple[Rule, ...] = (
+    required_fields,
+    types_and_ranges,
+    version_is_semantic,
+    values_are_known,
+    triggers_trigger,
+    schemas_are_schemas,
+    security_is_known,
+    permissions_are_outdated,
+    tools_are_complete,
+)
+
+
+def _at(frontmatter: Mapping[str, Json], path: str) -> Json:
+    outer, _, inner = path.partition(".")
+    value = frontmatter.get(outer)
+    if not inner:
+        return value
+    return value.get(inner) if isinstance(value, Mapping) else None
+
+
+def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """Yield everything declared that is JSON Schema, with its field.
+
+    The parameters of a tool are one where they have properties; else they map each name to its
+    type.
+    """
+    declared = skill.declared
+    for field in ("input_schema", "output_schema"):
+        if schema := getattr(declared, field):
+            yield field, schema
+    for at, tool in enumerate(declared.abp.tools if declared.abp else ()):
+        if tool and tool.parameters and "properties" in tool.parameters:
+            yield f"abp.tools.{at}.parameters", tool.parameters
+
+
+def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
+    return skill.finding(
+        "security-value-unknown",
+        f"{field} is {quoted(value)}, which ApexBridge does not know.",
+        field=field,
+        fix=f"Write {' or '.join(known)}.",
+    )
+
+
+def _listed(words: list[str], last: str = "and") -> str:
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,0 +1,203 @@
+"""The types of what a SKILL.md may declare for ApexBridge, and what they come to as a record."""
+
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, FiniteFloat, StringConstraints
+
+from catalog.model.skill import AbpTool, ApexBridge, Json
+from pipeline.parsing.yaml_scalars import typed
+from pipeline.validation.fields.types import Fields, Flag, Map, Phrases, Share, Text, Words
+
+OLD_FILESYSTEM: Mapping[str, str] = {
+    "none": "none",
+    "false": "none",
+    "no": "none",
+    "read-only": "read-only",
+    "readonly": "read-only",
+    "read": "read-only",
+    "true": "read-only",
+}
+OLD_NETWORK: Mapping[str, str] = {
+    "false": "none",
+    "no": "none",
+    "none": "none",
+    "true": "allowlist",
+    "yes": "allowlist",
+    "allowlist": "allowlist",
+}
+"""What the values of `permissions` are called in `security`, in lower case."""
+
+_LARGEST = 2**53  # the largest whole number that every reader of JSON knows exactly
+
+_Count: TypeAlias = Annotated[int, Field(gt=0, le=_LARGEST)] | None
+_Seconds: TypeAlias = Annotated[FiniteFloat, Field(ge=0, le=_LARGEST)] | None
+
+
+class Triggers(Fields):
+    """When ApexBridge offers the skill, and how eagerly."""
+
+    intents: Phrases = ()
+    phrases: Phrases = ()
+    event_types: Phrases = ()
+    priority: Share = None
+
+
+class Security(Fields):
+    """The sandbox in which ApexBridge runs the skill's scripts."""
+
+    timeout_ms: _Count = None
+    memory_mb: _Count = None
+    network: Text = None
+    network_allowlist: Phrases = ()
+    filesystem: Text = None
+    requires_filesystem: Flag = None
+    environment: dict[str, str] | None = None
+
+
+class Permissions(Fields):
+    """The old form of `security`."""
+
+    network: Text = None
+    filesystem: Text = None
+
+
+class Resources(Fields):
+    """The files that the skill needs, relative to its folder."""
+
+    entry: Text = None
+    helpers: Phrases = ()
+    references: Phrases = ()
+    assets: Phrases = ()
+
+
+class Tool(Fields):
+    """A tool that the skill offers over the ABP protocol."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    description: Text = None
+    kind: Text = None
+    parameters: Map = None
+    returns: Map = None
+
+
+class Abp(Fields):
+    """What the skill offers over the ABP protocol."""
+
+    kind: Text = None
+    tools: tuple[Tool | None, ...] = ()  # in place of what is no tool there is None
+
+
+class ApexBridgeFields(Fields):
+    """Source: ApexBridge, Skill format, YAML front matter."""
+
+    display_name: Text = Field(None, alias="displayName")
+    version: Text = None
+    type: Text = None
+    category: Text = None
+    domain: Text = None
+    author: Text = None
+    tags: Words = ()
+    keywords: Words = ()
+    capabilities: Words = ()
+    triggers: Triggers = Triggers()
+    input_schema: Map = None
+    output_schema: Map = None
+    security: Security | None = None
+    permissions: Permissions | None = None
+    resources: Resources | None = None
+    protocol: Text = None
+    abp: Abp | None = None
+    cacheable: Flag = None
+    ttl: _Seconds = None
+
+
+_JSON_FIELDS = ("input_schema", "output_schema")
+_JSON_OF_TOOLS = ("parameters", "returns")
+
+
+def with_json_values(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> dict[str, Json]:
+    """Return the frontmatter with numbers and booleans in what ApexBridge reads as JSON."""
+    found = dict(frontmatter)
+    for field in _JSON_FIELDS:
+        if field in found:
+            found[field] = typed(found[field], field, quoted)
+    abp = found.get("abp")
+    if isinstance(abp, dict) and isinstance(tools := abp.get("tools"), list):
+        found["abp"] = abp | {
+            "tools": [
+                _with_json_values(tool, f"abp.tools.{at}", quoted) for at, tool in enumerate(tools)
+            ]
+        }
+    return found
+
+
+def _with_json_values(tool: Json, path: str, quoted: frozenset[str]) -> Json:
+    if not isinstance(tool, dict):
+        return tool
+    return {
+        key: typed(value, f"{path}.{key}", quoted) if key in _JSON_OF_TOOLS else value
+        for key, value in tool.items()
+    }
+
+
+def security_of(declared: ApexBridgeFields) -> Security | None:
+    """Return the sandbox that is declared, be it in the old form; None where there is none."""
+    if declared.security or not declared.permissions:
+        return declared.security
+    old = declared.permissions
+    return Security(
+        network=OLD_NETWORK.get((old.network or "").lower()),
+        filesystem=OLD_FILESYSTEM.get((old.filesystem or "").lower()),
+    )
+
+
+def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
+    """Return what is declared for ApexBridge alone; None where there is nothing of the kind."""
+    if declared.model_fields_set.isdisjoint(ApexBridgeFields.model_fields):
+        return None
+    security = security_of(declared) or Security()
+    resources = declared.resources or Resources()
+    triggers, abp = declared.triggers, declared.abp or Abp()
+    found = ApexBridge(
+        type=declared.type or None,
+        protocol=declared.protocol or None,
+        capabilities=declared.capabilities,
+        intents=triggers.intents,
+        phrases=triggers.phrases,
+        event_types=triggers.event_types,
+        input_schema=declared.input_schema,
+        output_schema=declared.output_schema,
+        timeout_ms=security.timeout_ms,
+        memory_mb=security.memory_mb,
+        network=security.network or None,
+        network_allowlist=security.network_allowlist,
+        filesystem=security.filesystem or None,
+        requires_filesystem=security.requires_filesystem,
+        environment=security.environment,
+        security_from=_security_from(declared),
+        entry=resources.entry or None,
+        helpers=resources.helpers,
+        references=resources.references,
+        assets=resources.assets,
+        abp_kind=abp.kind or None,
+        tools=tuple(_tool(tool) for tool in abp.tools if tool),
+        cacheable=declared.cacheable,
+        ttl=declared.ttl,
+    )
+    return found if found != _NOTHING else None
+
+
+_NOTHING = ApexBridge()
+
+
+def _security_from(declared: ApexBridgeFields) -> str | None:
+    if declared.security:
+        return "security"
+    return "permissions" if declared.permissions else None
+
+
+def _tool(tool: Tool) -> AbpTool:
+    return AbpTool(
+        tool.name, tool.description or None, tool.kind or None, tool.parameters, tool.returns
+    )

@@ -1,0 +1,135 @@
+"""The rules of ApexBridge about the files of a package."""
+
+from collections.abc import Iterator
+from itertools import islice
+from posixpath import normpath, splitext
+
+from catalog.model.skill import Finding
+from catalog.text.quoting import quoted
+from pipeline.roots.native_files import may_be_native
+from pipeline.validation.registry import finding
+from pipeline.validation.skill import File, Rule, Skill
+
+SCRIPTS = "scripts/"
+FOLDERS = ("scripts", "references", "assets", "tests", "config")
+CODE = frozenset(
+    """
+    .bat .bash .cjs .cmd .cts .fish .go .java .js .jsx .ksh .lua .mjs .mts .php .pl .ps1 .py .r
+    .rb .rs .sh .swift .ts .tsx .zsh
+""".split()
+)
+"""Endings of what an interpreter or a compiler takes."""
+
+MOST_ALIKE = 10
+"""Findings of one code that are listed one by one."""
+
+_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # types alone: nothing of it is executed
+
+
+def there_is_a_script(skill: Skill) -> Iterator[Finding]:
+    """Find that nothing lies under scripts/, or several scripts and no word where to begin."""
+    if not skill.is_whole:
+        return
+    resources = skill.declared.resources
+    entries = [
+        file.path
+        for file in skill.files
+        if file.path.startswith(SCRIPTS) and file.path.count("/") == 1 and _is_code(file)
+    ]
+    if not any(file.path.startswith(SCRIPTS) for file in skill.files):
+        yield finding("script-missing", path=skill.document, line=1)
+    elif resources and not resources.entry and len(entries) > 1:
+        yield skill.finding(
+            "entry-missing",
+            f"There are {len(entries)} scripts, and resources.entry does not say where to begin.",
+            field="resources",
+            fix=f"Name one of them: entry: ./{entries[0]}.",
+        )
+
+
+def resources_exist(skill: Skill) -> Iterator[Finding]:
+    """Find resources that are absolute, leave the folder or are not there."""
+    there = {file.path for file in skill.files}
+    there |= {path[:at] for path in there for at, c in enumerate(path) if c == "/"}
+    for field, written in _resources(skill):
+        path = normpath(written.replace("\\", "/"))
+        if _leaves(written, path):
+            yield skill.finding(
+                "resource-outside-folder",
+                f"{field} is {quoted(written)}, which is not inside the skill's folder.",
+                field=field,
+            )
+        elif skill.is_whole and path not in there:
+            yield skill.finding(
+                "resource-missing",
+                f"{field} names {quoted(written)}, which is not there.",
+                field=field,
+            )
+        elif field == "resources.entry" and not path.startswith(SCRIPTS):
+            yield skill.finding(
+                "entry-not-script",
+                f"resources.entry is {quoted(written)}, which does not lie under scripts/.",
+                field=field,
+            )
+
+
+def code_lies_in_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find executable code anywhere but under scripts/ and tests/."""
+    stray = (
+        file
+        for file in skill.files
+        if not file.path.startswith((SCRIPTS, "tests/")) and _is_code(file)
+    )
+    for file in islice(stray, MOST_ALIKE):
+        yield finding("code-outside-scripts", path=file.path)
+
+
+def folders_are_known(skill: Skill) -> Iterator[Finding]:
+    """Find folders that the layout does not have."""
+    folders = dict.fromkeys(file.path.partition("/")[0] for file in skill.files if "/" in file.path)
+    for folder in islice((name for name in folders if name not in FOLDERS), MOST_ALIKE):
+        yield finding(
+            "folder-unknown",
+            f"The layout has no folder named {quoted(folder)}, and nothing tells what it is for.",
+            path=folder,
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    there_is_a_script,
+    resources_exist,
+    code_lies_in_scripts,
+    folders_are_known,
+)
+
+
+def _is_code(file: File) -> bool:
+    """Say whether a file is executable code, by its ending or, where it is native, its bytes."""
+    if splitext(file.path)[1].lower() in CODE:
+        return not file.path.lower().endswith(_DECLARATIONS)
+    return not file.is_text and may_be_native(file.path, file.mode)
+
+
+def _resources(skill: Skill) -> Iterator[tuple[str, str]]:
+    """Yield each path that resources names, with its field."""
+    resources = skill.declared.resources
+    if resources is None:
+        return
+    if resources.entry:
+        yield "resources.entry", resources.entry
+    for field, paths in (
+        ("helpers", resources.helpers),
+        ("references", resources.references),
+        ("assets", resources.assets),
+    ):
+        for path in paths:
+            yield f"resources.{field}", path
+
+
+def _leaves(written: str, path: str) -> bool:
+    return (
+        path.startswith(("/", "../", "~"))
+        or path in ("..", ".")
+        or written[1:2] == ":"
+        or "://" in written
+    )

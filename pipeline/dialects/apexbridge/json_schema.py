@@ -1,0 +1,80 @@
+"""What is wrong with what a skill calls a JSON Schema; nothing is ever fetched."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalog.model.skill import Json
+from catalog.text.quoting import printable
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_DATA = frozenset({"default", "examples", "example", "const", "enum"})  # where $ref is no reference
+_LONGEST_MESSAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One thing that is wrong with a schema."""
+
+    code: str
+    path: str  # inside the schema: "properties.city.type"; "" is all of it
+    message: str
+
+
+def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
+    """Yield what is wrong with a schema: its dialect, its worst error, references that leave it.
+
+    It is judged by the version that $schema names, else by 2020-12. Patterns are not judged:
+    they are ECMAScript's regular expressions, which Python does not read.
+    """
+    # Loading takes 70 ms, which only packages with a schema shall wait for.
+    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    validator: Any = Draft202012Validator
+    judged = dict(schema)
+    if (named := judged.pop("$schema", None)) is not None:
+        unknown: Any = object()
+        try:
+            validator = validator_for({"$schema": named}, default=unknown)
+        except (TypeError, ValueError, AttributeError):  # it is no text, or no address
+            validator = unknown
+        if validator is unknown:
+            validator = Draft202012Validator
+            yield Wrong(
+                "schema-dialect-unknown",
+                "$schema",
+                "it names no version of JSON Schema that is known; 2020-12 was assumed",
+            )
+    try:
+        validator.check_schema(judged, format_checker=FormatChecker(formats=()))
+    except SchemaError as error:
+        yield Wrong(
+            "schema-invalid", ".".join(map(str, error.absolute_path)), _short(error.message)
+        )
+    except RecursionError:
+        yield Wrong("schema-invalid", "", "it is nested too deeply")
+    for path, target in _references(schema, ""):
+        if not target.startswith("#"):
+            yield Wrong("schema-reference-outside", path, f"it refers to “{printable(target)}”")
+            return
+
+
+def _references(value: Json, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and target of every reference."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            below = f"{path}.{key}" if path else key
+            if key in _REFERENCES and isinstance(inner, str):
+                yield below, inner
+            elif key not in _DATA:
+                yield from _references(inner, below)
+    elif isinstance(value, list | tuple):
+        for at, inner in enumerate(value):
+            yield from _references(inner, f"{path}.{at}")
+
+
+def _short(message: str) -> str:
+    text = "".join(c if c.isprintable() else " " for c in message)
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"

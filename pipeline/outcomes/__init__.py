@@ -1,0 +1,1 @@
+"""Results of runs that runtimes drop."""

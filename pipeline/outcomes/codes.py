@@ -1,0 +1,81 @@
+"""Findings about outcome files: what a runtime wrote of a run, and cannot be taken as it is."""
+
+from catalog.model.finding import NEVER, OURS, FindingType
+
+_FILES = f"{OURS}, outcome files"
+_SCHEMA = f"{OURS}, docs/schemas"
+
+TYPES = (
+    FindingType(
+        "outcome-misplaced",
+        "error",
+        "outcome",
+        NEVER,
+        "An outcome file does not lie in a folder named after its skill_id.",
+        "Write it as <skill_id>/<run_id>.json below the folder of outcomes.",
+        _FILES,
+    ),
+    FindingType(
+        "outcome-too-large",
+        "error",
+        "outcome",
+        NEVER,
+        "An outcome file is larger than 16 MiB.",
+        "Write large output to a file of its own, and name that in output.",
+        _FILES,
+    ),
+    FindingType(
+        "outcome-unreadable",
+        "error",
+        "outcome",
+        NEVER,
+        "An outcome file cannot be read, or is not a regular file.",
+        "Let the user that skilldrop runs as read it.",
+        _FILES,
+    ),
+    FindingType(
+        "outcome-not-json",
+        "error",
+        "outcome",
+        NEVER,
+        "An outcome file is not one JSON object.",
+        "Write one object, in UTF-8, by a JSON library.",
+        "RFC 8259",
+    ),
+    FindingType(
+        "outcome-key-twice",
+        "error",
+        "outcome",
+        NEVER,
+        "An object in an outcome file has the same key twice.",
+        "Keep one of them; readers differ in which they take.",
+        "RFC 8259, section 4",
+    ),
+    FindingType(
+        "outcome-field-missing",
+        "error",
+        "outcome",
+        NEVER,
+        "A required field of an outcome is missing.",
+        "Add it; docs/schemas has the form.",
+        _SCHEMA,
+    ),
+    FindingType(
+        "outcome-field-wrong",
+        "error",
+        "outcome",
+        NEVER,
+        "A field of an outcome has a value that it cannot have.",
+        "Correct the value; docs/schemas has the form.",
+        _SCHEMA,
+    ),
+    FindingType(
+        "outcome-field-unknown",
+        "warning",
+        "outcome",
+        NEVER,
+        "An outcome has fields that no form knows; they are not stored.",
+        "Remove them, or put them into metadata or output.",
+        _SCHEMA,
+    ),
+)

@@ -1,0 +1,1 @@
+"""From the bytes of SKILL.md to a document."""

@@ -1,0 +1,162 @@
+"""SKILL.md's bytes as text, and what is odd about them."""
+
+import re
+from collections.abc import Iterator
+
+from catalog.model.skill import Finding
+from pipeline.validation.registry import finding
+
+_BOM = b"\xef\xbb\xbf"
+# UTF-32 first: its little-endian mark starts with UTF-16's.
+_OTHER_MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_UNMARKED = (
+    (re.compile(rb"[^\0]\0[^\0]\0", re.S), "utf-16-le"),
+    (re.compile(rb"\0[^\0]\0[^\0]", re.S), "utf-16-be"),
+)
+
+_C0_AND_DEL = bytes([*range(9), 11, 12, *range(14, 32), 127])
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
+# In UTF-8, what YAML 1.2.2 (5.1) forbids: the same without U+0085, with U+FFFE and U+FFFF.
+_FORBIDDEN_BYTES = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
+)
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_MARKER = re.compile(r"^(?:(<{7}) |(={7})$|(>{7}) | {0,3}(```|~~~))", re.MULTILINE)
+
+
+def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
+    """Return the bytes as text, without a byte order mark, and what was wrong with them.
+
+    Invalid UTF-8 is read as U+FFFD. UTF-16 and UTF-32 are read as such, so that people see
+    which skill it is; agents read the published bytes as UTF-8, so the finding rejects.
+    """
+    other = _other_encoding(data)
+    if other:
+        said = f"SKILL.md is written in {other.upper()}, not in UTF-8: agents see noise."
+        text = data.decode(other, "replace").removeprefix("\ufeff")
+        return text, (finding("not-utf-8", said, line=1),)
+    marked = (finding("byte-order-mark", line=1),) if data.startswith(_BOM) else ()
+    content = data.removeprefix(_BOM)
+    try:
+        return content.decode(), marked
+    except UnicodeDecodeError as error:
+        offset = error.start + len(data) - len(content)
+        line = _line_at(data, offset)
+        said = (
+            f"The byte 0x{data[offset]:02x} at offset {offset} (line {line}) is not valid "
+            "UTF-8; it and any others were read as U+FFFD."
+        )
+        return content.decode("utf-8", "replace"), (
+            *marked,
+            finding("invalid-utf-8", said, line=line),
+        )
+
+
+def with_plain_line_ends(text: str) -> str:
+    """Return the text with CRLF and lone CR as LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def without_forbidden_characters(text: str) -> str:
+    """Return the text with U+FFFD for each character that YAML forbids."""
+    return _FORBIDDEN.sub("\ufffd", text) if _suspicious(text.encode()) else text
+
+
+def oddities(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]:
+    """Yield what is odd about a file's bytes, and about its text with plain line ends.
+
+    The frontmatter's lines are those before line `frontmatter_ends`: there, control characters
+    break the YAML.
+    """
+    if not _other_encoding(data):
+        yield from _control_characters(data, frontmatter_ends)
+    if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
+        yield finding("lone-carriage-return", line=_line_at(data, lone.start()))
+    if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
+        line = text.count("\n", 0, conflict) + 1
+        yield finding(
+            "conflict-markers", f"An unresolved merge conflict starts at line {line}.", line=line
+        )
+
+
+def _other_encoding(data: bytes) -> str | None:
+    for mark, encoding in _OTHER_MARKS:
+        if data.startswith(mark):
+            return encoding
+    if b"\0" not in data[:4]:
+        return None
+    return next((encoding for start, encoding in _UNMARKED if start.match(data)), None)
+
+
+def _suspicious(data: bytes) -> bool:
+    """Return whether UTF-8 may hold a character that one of the patterns above looks for."""
+    # bytes.translate is ten times faster than a search for a class of characters.
+    if len(data.translate(None, _C0_AND_DEL)) != len(data):
+        return True
+    return not data.isascii() and (b"\xc2" in data or b"\xef\xbf" in data)
+
+
+def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]:
+    if not _suspicious(data):
+        return
+    body = _offset_of_line(data, frontmatter_ends)
+    forbidden = _FORBIDDEN_BYTES.search(data, 0, body)
+    if forbidden:
+        yield _characters(
+            "forbidden-characters",
+            data,
+            forbidden,
+            " in the frontmatter, which YAML forbids; it and any others were read as U+FFFD",
+        )
+    if control := _CONTROL.search(data, body if forbidden else 0):
+        yield _characters("control-characters", data, control, ", which no reader can see")
+
+
+def _characters(code: str, data: bytes, found: re.Match[bytes], why: str) -> Finding:
+    line = _line_at(data, found.start())
+    name = f"U+{ord(found[0].decode()):04X}"
+    said = f"There is {name} at byte {found.start()} (line {line}){why}."
+    return finding(code, said, line=line)
+
+
+def _conflict(text: str) -> int | None:
+    """Return where a conflict starts, unless in a code block, which only speaks of one."""
+    in_code, start, divided = False, None, False
+    for marker in _MARKER.finditer(text):
+        ours, divider, theirs, code = marker.groups()
+        if code:
+            in_code = not in_code
+        elif in_code:
+            continue
+        elif ours:
+            start, divided = marker.start(), False
+        elif divider:
+            divided = start is not None
+        elif theirs and divided:
+            return start
+    return None
+
+
+def _line_at(data: bytes, offset: int) -> int:
+    feeds = data.count(b"\n", 0, offset)
+    returns = data.count(b"\r", 0, offset) - data.count(b"\r\n", 0, offset)
+    return feeds + returns + 1
+
+
+def _offset_of_line(data: bytes, line: int) -> int:
+    """Return where a line (from 1) starts; the length of the data where it has fewer."""
+    ends = _LINE_END.finditer(data)
+    offset = 0
+    for _ in range(line - 1):
+        end = next(ends, None)
+        if end is None:
+            return len(data)
+        offset = end.end()
+    return offset

@@ -1,0 +1,232 @@
+"""SKILL.md's bytes as frontmatter, body and findings, whatever the bytes are."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
+
+from catalog.model.skill import Finding, Json
+from pipeline.parsing import fences
+from pipeline.parsing.decoding import (
+    decode,
+    oddities,
+    with_plain_line_ends,
+    without_forbidden_characters,
+)
+from pipeline.parsing.repair import Repaired, read_repaired
+from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
+from pipeline.validation.registry import finding
+
+__all__ = ["MAX_FRONTMATTER_BYTES", "Parsed", "Position", "parse"]
+
+MAX_FRONTMATTER_BYTES = 16_384
+
+# How a file without frontmatter may start, and what its author may have meant.
+_LATER = re.compile(r"^---[ \t]*\n[ \t]*(?:name|description):", re.MULTILINE)
+_LOOKALIKES = (
+    ("+++", "The frontmatter is TOML between +++ lines; write it as YAML between --- lines."),
+    ("{", "The file starts with JSON; write it as YAML between --- lines."),
+    ("```", "The file starts with a code fence; delete it, so that --- is the first line."),
+    ("<<<<<<<", "Resolve the merge conflict at the top of the file."),
+    ("\u2014", "Write the line as three plain hyphens: ---."),
+    ("\u2013", "Write the line as three plain hyphens: ---."),
+    ("name:", "Write --- on a line above the fields, and another below them."),
+    ("description:", "Write --- on a line above the fields, and another below them."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What one SKILL.md says."""
+
+    frontmatter: Mapping[str, Json] | None  # None where there is none, or it is beyond repair
+    positions: Mapping[str, Position]  # of every key: "name", "metadata.author", "hooks.0.run"
+    text: str  # the whole file decoded, without a byte order mark
+    body: str  # without space at its ends, as the reference validator reads it; LF line ends
+    body_line: int  # the line of the file on which the body starts, from 1
+    findings: tuple[Finding, ...]
+    quoted: frozenset[str] = frozenset()  # paths of the values that stand in quotes or blocks
+
+
+def parse(
+    data: bytes, name: str = "SKILL.md", *, max_frontmatter_bytes: int = MAX_FRONTMATTER_BYTES
+) -> Parsed:
+    """Read the bytes of a SKILL.md; never raises.
+
+    name is the file's, for the findings. Every scalar of the frontmatter is the string that was
+    written (`no`, `8004`, `1.0`); a plain one that is empty, `~` or `null` is None. Of a key
+    written twice the first value is given, and the finding rejects.
+    """
+    text, findings = decode(data)
+    lines = with_plain_line_ends(text)
+    reading = _read(lines, max_frontmatter_bytes)
+    findings += reading.findings
+    findings += tuple(oddities(data, lines, reading.closing_line))
+    return Parsed(
+        frontmatter=reading.value,
+        positions=reading.positions,
+        text=text,
+        body=reading.body,
+        body_line=reading.body_line,
+        findings=tuple(each._replace(path=name) for each in findings),
+        quoted=reading.quoted,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a text says; where a field is not explained, it is as in Parsed."""
+
+    body: str
+    body_line: int
+    findings: tuple[Finding, ...]
+    value: Mapping[str, Json] | None = None
+    positions: Mapping[str, Position] = field(default_factory=dict)
+    quoted: frozenset[str] = frozenset()
+    closing_line: int = 1  # of the frontmatter; 1 where there is none
+    frontmatter: str = ""  # as it was read, with its repairs
+    maybe_unclosed: bool = False  # nothing closes it, or something of the body seems to
+
+
+def _read(lines: str, max_bytes: int) -> _Reading:
+    text = lines.strip()  # as python-frontmatter does, so that offsets agree
+    first_line = 1 + lines.count("\n", 0, len(lines) - len(lines.lstrip()))
+    if not fences.opens(text):
+        return _Reading(text, first_line, (_missing(text, first_line),))
+    reading = _read_fenced(text, first_line, max_bytes)
+    if reading.maybe_unclosed:
+        reading = _read_closed(text, first_line, max_bytes) or reading
+    if lines.startswith("-"):
+        return reading
+    misplaced = finding("frontmatter-not-first", line=first_line)
+    return replace(reading, findings=(misplaced, *reading.findings))
+
+
+def _missing(text: str, line: int) -> Finding:
+    if not text:
+        return finding("skill-md-empty", line=1)
+    fix = next((fix for start, fix in _LOOKALIKES if text.startswith(start)), None)
+    if fix is None and (later := _LATER.search(text)):
+        at = line + text.count("\n", 0, later.start())
+        fix = f"Move what stands before the --- of line {at} below the frontmatter."
+    return finding("frontmatter-missing", fix=fix, line=line)
+
+
+class _EventHandler(YAMLHandler):
+    """Tells python-frontmatter what one file's frontmatter says.
+
+    The library has no place for lines and findings, so a handler reads one file and keeps them.
+    """
+
+    read: Repaired
+
+    def __init__(self, cut: fences.Fences, max_bytes: int) -> None:
+        self._cut = cut
+        self._max_bytes = max_bytes
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Return the text, which is frontmatter alone, and no body."""
+        return self._cut.frontmatter, ""
+
+    def load(self, fm: str, **_: object) -> dict[str, Any]:
+        """Return the fields, or none where there is anything else to say."""
+        size = len(fm.encode())
+        if size > self._max_bytes:
+            self.read = Repaired(
+                Unreadable(
+                    finding(
+                        "frontmatter-too-large",
+                        f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}.",
+                        line=self._cut.line,
+                    )
+                ),
+                (),
+                fm,
+            )
+            return {}
+        self.read = read_repaired(
+            without_forbidden_characters(fm), self._cut.line, self._cut.column
+        )
+        outcome = self.read.outcome
+        value = outcome.value if isinstance(outcome, YamlText) else None
+        return value if isinstance(value, dict) else {}
+
+
+def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
+    cut = fences.cut(text, first_line)
+    if cut is None:
+        unclosed = finding("frontmatter-unclosed", line=first_line)
+        return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
+    handler = _EventHandler(cut, max_bytes)
+    frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
+    read, outcome, body = handler.read, handler.read.outcome, cut.body.strip()
+    gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
+    reading = _Reading(
+        body,
+        cut.body_line + gap,
+        cut.findings,
+        closing_line=cut.closing_line,
+        frontmatter=read.text,
+    )
+    if isinstance(outcome, Unreadable):
+        return replace(
+            reading, findings=(*cut.findings, outcome.finding), maybe_unclosed=outcome.mendable
+        )
+    findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
+    if not isinstance(outcome.value, Mapping):
+        return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
+    return replace(
+        reading,
+        value=outcome.value,
+        positions=outcome.positions,
+        quoted=outcome.quoted,
+        findings=findings,
+    )
+
+
+def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
+    """Return what is wrong with the fences, with what is glued to the first as it was read."""
+    if cut.column == 1 or not read.repairs:
+        return cut.findings
+    opening, *others = cut.findings
+    first = read.text.partition("\n")[0].rstrip()
+    return opening._replace(after=f"---\n{first}"), *others
+
+
+def _not_a_mapping(value: Json, line: int) -> Finding:
+    what = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
+    return finding(
+        "frontmatter-not-mapping", f"The frontmatter is {what}, not `key: value` fields.", line=line
+    )
+
+
+def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
+    """Read a text with a closing fence put in; None where that does not make it a skill's."""
+    closed = fences.close(text, max_bytes)
+    if closed is None:
+        return None
+    reading = _read_fenced(closed.text, first_line, max_bytes)
+    if reading.value is None or reading.value.keys().isdisjoint(("name", "description")):
+        return None
+    line, after, findings = first_line + closed.line, closed.after, reading.findings
+    if closed.is_end:
+        last = reading.frontmatter.rstrip("\n").rpartition("\n")[2]
+        after = f"{last}\n---"
+        if closed.line == 0:  # one line opens, holds and ends it all, and one change is enough
+            after = f"---\n{after.strip()}"
+            findings = tuple(each._replace(before=None, after=None) for each in findings)
+    missing = finding(
+        "closing-fence-missing",
+        f"No --- line closes the frontmatter; it was read as ending at line {line}.",
+        line=line,
+        before=closed.before,
+        after=after,
+    )
+    return replace(
+        reading,
+        body_line=reading.body_line - closed.after.count("\n"),
+        findings=(*findings, missing),
+    )

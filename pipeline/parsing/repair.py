@@ -1,0 +1,156 @@
+"""The repairs of frontmatter that is not valid YAML but can only mean one thing."""
+
+import re
+from dataclasses import dataclass
+
+from catalog.model.skill import Finding
+from pipeline.parsing import multiline_repair
+from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+from pipeline.validation.registry import finding
+
+_MAX_REPAIRS = 20
+
+# A line's indentation with its dashes, its key and colon, and its value.
+_ENTRY = re.compile(
+    r"""(?P<indent>[ ]*(?:-[ ]+)*)
+        (?P<key>(?:[\w.-][^\s:#]*|"[^"]*"|'[^']*')[ ]*:[ \t]+)?
+        (?P<value>\S.*)""",
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"(?<=[ \t])#")
+_PLAIN = re.compile(r"[^\s\"'\[\]{}|>&*!%@`#,?:-]|[?:-]\S")
+_COLON = re.compile(r":(?:[ \t]|$)")
+_RESERVED = re.compile(r"[@`%*&]")
+_OTHER_MARKS = re.compile(r"[|>?:-][^|>]")  # before a sentence they can only be part of it
+# A quoted or bracketed part with more text after it: `[file] [count]`, `"Fast" checks`.
+_PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]+[^\s#]""")
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    """One change of a text's lines."""
+
+    code: str
+    message: str | None  # None for what the registry says
+    first: int  # from 0, of the lines changed
+    after: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """YAML as it was read, with the repairs that this took."""
+
+    outcome: YamlText | Unreadable
+    repairs: tuple[Finding, ...]  # each with its lines as written and as they were in the end read
+    text: str
+
+
+def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
+    """Read YAML, and where it is invalid, read it with repairs.
+
+    Each is the least change that lets libyaml read past the line where it stopped. Where one
+    does not help, all are given up and the first error stands. The first line of the text may
+    begin behind the dashes of a fence, which count as part of it where it is repaired.
+    """
+    outcome = read_yaml(text, first_line, first_column)
+    if not isinstance(outcome, Unreadable) or not outcome.mendable:
+        return Repaired(outcome, (), text)
+    lines = text.split("\n")
+    repairs: list[_Repair] = []
+    current: YamlText | Unreadable = outcome
+    while isinstance(current, Unreadable):
+        repair = _repair(lines, _line_of(current) - first_line) if current.mendable else None
+        if repair is None or len(repairs) == _MAX_REPAIRS:
+            return Repaired(outcome, (), text)
+        lines[repair.first : repair.first + len(repair.after)] = repair.after
+        stopped_at = _line_of(current)
+        current = read_yaml("\n".join(lines), first_line, first_column)
+        if (
+            isinstance(current, Unreadable)
+            and repair.code != "tab-indentation"
+            and _line_of(current) <= stopped_at
+        ):
+            return Repaired(outcome, (), text)
+        repairs.append(repair)
+    fence = "-" * (first_column - 1)
+    written, read = f"{fence}{text}".split("\n"), [f"{fence}{lines[0]}", *lines[1:]]
+    told = tuple(_finding(repair, first_line, written, read) for repair in repairs)
+    return Repaired(current, told, "\n".join(lines))
+
+
+def _line_of(outcome: Unreadable) -> int:
+    assert outcome.finding.line is not None  # what libyaml refuses always has a line
+    return outcome.finding.line
+
+
+def _finding(repair: _Repair, first_line: int, written: list[str], read: list[str]) -> Finding:
+    changed = slice(repair.first, repair.first + len(repair.after))
+    return finding(
+        repair.code,
+        repair.message,
+        line=first_line + repair.first,
+        before="\n".join(written[changed]),
+        after="\n".join(read[changed]),
+    )
+
+
+def _repair(lines: list[str], number: int) -> _Repair | None:
+    """Return the repair for the line at which libyaml stopped, if there is a safe one."""
+    if text := multiline_repair.whole_text(lines, number):
+        return _Repair("unquoted-text", None, text.first, text.lines)
+    line = lines[number].rstrip() if 0 <= number < len(lines) else ""
+    entry = _ENTRY.fullmatch(line)
+    # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
+    return (entry and _unquoted(entry, number)) or _own_quotes(line, number) or _tabs(lines)
+
+
+def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
+    value, comment = entry["value"], ""
+    if found := _COMMENT.search(value):
+        value, comment = value[: found.start()].rstrip(), f" {value[found.start() :]}"
+    field = (entry["key"] or "").rstrip(": \t") or "this item"
+    if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
+        code, why = "unquoted-colon", "holds a colon and a space"
+    elif (
+        _RESERVED.match(value)
+        or _PART_AND_MORE.match(value)
+        or (field in multiline_repair.PROSE and _OTHER_MARKS.match(value))
+    ):
+        code, why = "unquoted-value", f"starts with {value[0]}"
+    else:
+        return None
+    after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
+    said = f"The value of {field} {why} but is not quoted; it was read as if it were."
+    return _Repair(code, said, number, [after])
+
+
+def _quoted(value: str) -> str:
+    if "'" in value and '"' not in value and "\\" not in value:
+        return f'"{value}"'
+    return multiline_repair.single_quoted(value)
+
+
+def _own_quotes(line: str, number: int) -> _Repair | None:
+    after = multiline_repair.own_quotes(line)
+    return None if after is None else _Repair("broken-quotes", None, number, [after])
+
+
+def _tabs(lines: list[str]) -> _Repair | None:
+    """Return tab indentation as spaces, where no other line is indented with spaces."""
+    tabbed = [number for number, line in enumerate(lines) if line.startswith("\t")]
+    indents = {line[: len(line) - len(line.lstrip())] for line in lines if line.strip()}
+    if not tabbed or any(" " in indent for indent in indents):
+        return None
+    first, last = tabbed[0], tabbed[-1]
+    after = [_with_spaces(line) for line in lines[first : last + 1]]
+    return _Repair(
+        "tab-indentation",
+        "Fields are indented with tabs, which YAML forbids; each tab was read as two spaces.",
+        first,
+        after,
+    )
+
+
+def _with_spaces(line: str) -> str:
+    rest = line.lstrip("\t")
+    return "  " * (len(line) - len(rest)) + rest if rest.strip() else ""

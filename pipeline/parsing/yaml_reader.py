@@ -1,0 +1,296 @@
+"""YAML text as plain values, built from libyaml's events so that every scalar stays a string."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import yaml
+from yaml.error import MarkedYAMLError
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentEndEvent,
+    Event,
+    MappingStartEvent,
+    ScalarEvent,
+)
+
+from catalog.model.skill import Finding, Json
+from pipeline.parsing.yaml_fixes import fix_for
+from pipeline.validation.registry import finding
+
+MAX_DEPTH = 20
+"""Mappings and lists inside one another; real frontmatter has at most six."""
+
+MAX_NODES = 4_000
+"""Keys, values, mappings and lists together; real frontmatter has a few dozen."""
+
+_MAX_FINDINGS = 20
+_COMMENT = re.compile(r"(?:^|[ \t])#")
+_NOT_LINE_END = re.compile(r"[^\n]")
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+# libyaml follows YAML 1.1, where the first three end a line, and skips the last at the start of
+# one; for YAML 1.2 all are text. While libyaml reads, characters that Unicode reserves for
+# internal use take their places.
+_SPECIAL = "\x85\u2028\u2029\ufeff"
+_STAND_INS = "\ufdd0\ufdd1\ufdd2\ufdd3"
+_HIDE = str.maketrans(_SPECIAL, _STAND_INS)
+_RESTORE = str.maketrans(_STAND_INS, _SPECIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a file; line and column count from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class YamlText:
+    """What a YAML text says, and where it says it."""
+
+    value: Json
+    positions: Mapping[str, Position]  # of every key: "name", "metadata.author", "hooks.0.run"
+    findings: tuple[Finding, ...]
+    quoted: frozenset[str] = frozenset()  # paths of values in quotes or blocks: text in any schema
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a YAML text has no value."""
+
+    finding: Finding
+    mendable: bool = False  # bad syntax, not something that we refuse on purpose
+
+
+def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText | Unreadable:
+    """Read one YAML document whose lines end in LF; the text starts at that line and column.
+
+    Every scalar is the string that was written, folded and unescaped as YAML says: `no`, `8004`
+    and `1.0` stay text. A plain scalar that is empty, `~` or `null` is None. Nothing is looked
+    up, merged or constructed. The caller bounds the size.
+    """
+    hidden = not text.isascii() and any(character in text for character in _SPECIAL)
+    building = _Building(first_line, first_column, hidden)
+    try:
+        # Any loader does: it is asked for events alone, never to compose or construct anything.
+        loader = yaml.CBaseLoader(text.translate(_HIDE) if hidden else text)
+        while (event := loader.get_event()) is not None:
+            building.take(event)
+    except _RefusedError as refused:
+        # What looks like an alias where there is no anchor is text that wants quotes.
+        mendable = refused.finding.code == "yaml-alias" and "&" not in text
+        return Unreadable(refused.finding, mendable)
+    except yaml.YAMLError as error:
+        return Unreadable(building.broken(error), mendable=True)
+    if "\t" in text:
+        building.check_tabs(text)
+    value = building.top[0] if building.top else None
+    return YamlText(
+        value, building.positions, tuple(building.findings), frozenset(building.quoted_paths)
+    )
+
+
+class _RefusedError(Exception):
+    """The YAML may be well formed, but we do not read it."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.code)
+        self.finding = finding
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mapping or list whose end has not come yet."""
+
+    into: dict[str, Json] | list[Json]
+    path: str  # what the paths of its keys start with
+    key: str | None = None  # the key that waits for its value …
+    repeated: bool = False  # … and has one already
+    column: int | None = None  # of the first mapping below it
+
+    @property
+    def path_of_next(self) -> str:
+        """The path of the value that comes next."""
+        return self.path + (str(len(self.into)) if self.key is None else self.key)
+
+
+@dataclass(slots=True)
+class _Building:
+    """The values read so far; each event adds to them."""
+
+    first_line: int
+    first_column: int
+    hidden: bool
+    top: list[Json] = field(default_factory=list)
+    open: list[_Open] = field(default_factory=list)
+    positions: dict[str, Position] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    nodes: int = 0
+    # Where quoted and block scalars stand: first character, and the one after the last.
+    quoted: list[tuple[int, int]] = field(default_factory=list)
+    quoted_paths: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def take(self, event: Event) -> None:
+        """Add what one event says."""
+        if isinstance(event, ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, CollectionEndEvent):
+            self._put(self.open.pop().into)
+        elif isinstance(event, CollectionStartEvent):
+            self._start(event)
+        elif isinstance(event, AliasEvent):
+            raise self._refused("yaml-alias", event, f"*{event.anchor} is an alias.")
+        elif isinstance(event, DocumentEndEvent):
+            self.complete = True
+
+    def check_tabs(self, text: str) -> None:
+        """Find the first tab that is not in quotes, a block scalar or a comment."""
+        pieces: list[str] = []
+        seen = 0
+        for start, end in self.quoted:
+            pieces += text[seen:start], _NOT_LINE_END.sub("-", text[start:end])
+            seen = end
+        unquoted = "".join([*pieces, text[seen:]])
+        for number, line in enumerate(unquoted.split("\n")):
+            comment = _COMMENT.search(line)
+            column = line.find("\t", 0, comment.start() if comment else len(line))
+            if column >= 0:
+                self._note("tab-outside-quotes", None, self._position(number, column))
+                return
+
+    def broken(self, error: yaml.YAMLError) -> Finding:
+        """Return the finding that says why libyaml could not read on."""
+        if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+            return finding(
+                "yaml-invalid", f"The frontmatter is not valid YAML: {error}.", line=self.first_line
+            )
+        said, mark = error.problem or "", error.problem_mark
+        if said.endswith("end of stream") and error.context_mark is not None:
+            mark = error.context_mark  # a quote that is never closed: name where it opens
+        at = self._position(mark.line, mark.column)
+        if self.complete:
+            return finding("yaml-multiple-documents", line=at.line, column=at.column)
+        if error.context and error.context_mark is not None:
+            since = self._position(error.context_mark.line, 0).line
+            begun = f" that begins on line {since}" if since != at.line else ""
+            said = f"{error.context}{begun}, {said}"
+        return finding(
+            "yaml-invalid",
+            f"The frontmatter is not valid YAML at line {at.line}: {said}.",
+            fix=fix_for(said),
+            line=at.line,
+            column=at.column,
+        )
+
+    def _scalar(self, event: ScalarEvent) -> None:
+        self._node(event)
+        if event.style and event.start_mark and event.end_mark:
+            self.quoted.append((event.start_mark.index, event.end_mark.index))
+        value = event.value.translate(_RESTORE) if self.hidden else event.value
+        if self.open:
+            inside = self.open[-1]
+            if inside.key is None and isinstance(inside.into, dict):
+                self._key(value, inside, inside.into, self._at(event))
+                return
+            if event.style:
+                self.quoted_paths.append(inside.path_of_next)
+        self._put(None if not event.style and value in _NULLS else value)
+
+    def _key(self, key: str, inside: _Open, into: dict[str, Json], here: Position) -> None:
+        inside.key = key
+        inside.repeated = key in into
+        path = inside.path + key
+        earlier = self.positions.setdefault(path, here)
+        if inside.repeated:
+            self._note(
+                "duplicate-key",
+                f"`{path}` is written on line {earlier.line} and again on line {here.line}.",
+                here,
+                path,
+            )
+
+    def _start(self, event: CollectionStartEvent) -> None:
+        self._node(event)
+        is_mapping = isinstance(event, MappingStartEvent)
+        path = ""
+        if self.open:
+            inside = self.open[-1]
+            if isinstance(inside.into, list):
+                path = f"{inside.path}{len(inside.into)}."
+            elif inside.key is None:
+                raise self._refused("yaml-key-not-text", event)
+            else:
+                path = f"{inside.path}{inside.key}."
+                if is_mapping and not event.flow_style:
+                    self._check_indentation(inside, path[:-1], self._at(event))
+        if len(self.open) == MAX_DEPTH:
+            raise self._refused(
+                "frontmatter-too-complex",
+                event,
+                f"The frontmatter is nested deeper than {MAX_DEPTH} levels.",
+            )
+        self.open.append(_Open({} if is_mapping else [], path))
+
+    def _check_indentation(self, inside: _Open, path: str, here: Position) -> None:
+        if inside.column is None:
+            inside.column = here.column
+        elif inside.column != here.column:
+            self._note(
+                "uneven-indentation",
+                f"What `{path}` holds starts in column "
+                f"{here.column}, what the field before it holds in column "
+                f"{inside.column}.",
+                here,
+                path,
+            )
+
+    def _put(self, value: Json) -> None:
+        if not self.open:
+            self.top.append(value)
+            return
+        inside = self.open[-1]
+        if isinstance(inside.into, list):
+            inside.into.append(value)
+        else:
+            assert inside.key is not None  # a value follows its key
+            if not inside.repeated:
+                inside.into[inside.key] = value
+            inside.key = None
+
+    def _node(self, event: ScalarEvent | CollectionStartEvent) -> None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise self._refused(
+                "frontmatter-too-complex",
+                event,
+                f"The frontmatter has more than {MAX_NODES:,} parts.",
+            )
+        if event.anchor is not None:
+            raise self._refused("yaml-alias", event, f"&{event.anchor} is an anchor.")
+        if event.tag is not None:
+            self._note(
+                "yaml-tag", f"The tag {event.tag} before a value was ignored.", self._at(event)
+            )
+
+    def _note(self, code: str, message: str | None, at: Position, field: str | None = None) -> None:
+        if len(self.findings) < _MAX_FINDINGS:
+            self.findings.append(
+                finding(code, message, field=field, line=at.line, column=at.column)
+            )
+
+    def _refused(self, code: str, event: Event, message: str | None = None) -> _RefusedError:
+        at = self._at(event)
+        return _RefusedError(finding(code, message, line=at.line, column=at.column))
+
+    def _at(self, event: Event) -> Position:
+        mark = event.start_mark
+        assert mark is not None  # libyaml marks every event
+        return self._position(mark.line, mark.column)
+
+    def _position(self, line: int, column: int) -> Position:
+        return Position(self.first_line + line, column + (1 if line else self.first_column))

@@ -1,0 +1,1 @@
+"""Sources of skill folders and their snapshots."""

@@ -1,0 +1,1 @@
+"""Skill folders inside archives."""

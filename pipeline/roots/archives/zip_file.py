@@ -1,0 +1,127 @@
+"""What a zip file holds."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from stat import S_IFDIR, S_IFLNK, S_IFMT, S_IFREG, S_IMODE
+from typing import IO, cast
+
+from pipeline.roots.archives.members import (
+    CHUNK,
+    READER_BYTES,
+    Member,
+    Members,
+    Rationed,
+    Refused,
+    check_size,
+    explained,
+    of,
+    utf8,
+)
+from pipeline.roots.local.folder import Limits
+
+_BYTES_A_MEMBER = 256  # of the central directory, on average
+_TARGET_BYTES = 4096  # of where a link leads
+_UNIX = {3, 19}  # the systems that write modes; 19 is macOS
+_ENCRYPTED, _UTF8_NAME = 0x1 | 0x40, 0x800
+_START, _END = b"PK\3\4", b"PK\5\6"
+_RECORD_BYTES = 22  # of the record at the end …
+_END_BYTES = _RECORD_BYTES + 65_535  # … with a comment, at most
+
+
+@contextmanager
+def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[Members]:
+    """Open a zip of so many bytes; Refused, OSError."""
+    rationed = Rationed(file)
+    with explained():
+        archive = _archive(rationed, size, limits)
+    with archive:
+        yield _Zip(archive, rationed, size, limits)
+
+
+def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
+    """Read the central directory, which is as large as it likes to be."""
+    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, "archive-too-many-members")
+    try:
+        return zipfile.ZipFile(cast(IO[bytes], file))
+    except zipfile.BadZipFile as error:
+        file.allot(_END_BYTES + READER_BYTES)
+        file.seek(0)
+        starts_well = _START.startswith(file.read(len(_START)))
+        file.seek(max(0, size - _END_BYTES))
+        tail = file.read(_END_BYTES)
+        end = tail.rfind(_END)
+        if starts_well and (end < 0 or len(tail) - end < _RECORD_BYTES):
+            raise Refused("archive-truncated") from error
+        raise
+
+
+class _Zip:
+    """The members of a zip. Only deflate is inflated: the others know no bounds while they do."""
+
+    def __init__(
+        self, archive: zipfile.ZipFile, rationed: Rationed, size: int, limits: Limits
+    ) -> None:
+        self._zip = archive
+        self._rationed = rationed
+        self._size = size
+        self._limits = limits
+
+    def __iter__(self) -> Iterator[Member]:
+        unpacked = 0
+        with explained():
+            for info in self._zip.infolist():
+                unpacked += info.file_size
+                check_size(unpacked, self._size, self._limits)
+                yield self._member(info)
+
+    def chunks(self, member: Member) -> Iterator[bytes]:
+        assert isinstance(member.place, zipfile.ZipInfo)
+        left = member.size
+        with explained(), self._open(member.place) as stream:
+            while chunk := self._read(stream):
+                left -= len(chunk)
+                yield chunk
+            if left:
+                raise Refused("archive-corrupt", of(member.name, "does not have its size"))
+
+    def _member(self, info: zipfile.ZipInfo) -> Member:
+        name = _zip_name(info)
+        if info.flag_bits & _ENCRYPTED:
+            raise Refused("archive-encrypted", of(name, "is encrypted"))
+        mode = info.external_attr >> 16 if info.create_system in _UNIX else 0
+        kind = S_IFDIR if name.endswith("/") else S_IFMT(mode) or S_IFREG
+        if kind not in (S_IFDIR, S_IFREG, S_IFLNK):
+            raise Refused("archive-special-member", of(name, "is a pipe, a socket or a device"))
+        if kind != S_IFDIR and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Refused(
+                "archive-compression", of(name, f"is compressed by method {info.compress_type}")
+            )
+        target = self._target(info, name) if kind == S_IFLNK else None
+        return Member(name, kind | S_IMODE(mode), info.file_size, target, info)
+
+    def _target(self, info: zipfile.ZipInfo, name: str) -> str:
+        if info.file_size > _TARGET_BYTES:
+            raise Refused("archive-link-leaves", of(name, "leads further than any path can"))
+        with self._open(info) as stream:
+            return utf8(self._read(stream), name)
+
+    def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        self._rationed.allot(READER_BYTES)
+        return self._zip.open(info)
+
+    def _read(self, stream: IO[bytes]) -> bytes:
+        self._rationed.allot(CHUNK + READER_BYTES)
+        return stream.read(CHUNK)
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """Return a member's name, which many programs write in UTF-8 without saying so."""
+    name = info.orig_filename
+    if name.isascii() or info.flag_bits & _UTF8_NAME:
+        return name
+    try:
+        written = name.encode("cp437")  # what zipfile takes such names for
+    except UnicodeEncodeError:
+        return name
+    return utf8(written, name)

@@ -1,0 +1,1 @@
+"""Skill folders on a local file system."""

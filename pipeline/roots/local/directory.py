@@ -1,0 +1,167 @@
+"""One directory on the way down from a root, and what it directly holds."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from stat import S_ISDIR
+from typing import Protocol
+
+from pipeline.roots.local import links
+from pipeline.roots.local.folder import Target, Targets
+from pipeline.roots.local.root_directory import RootDirectory, listing_error
+from pipeline.roots.names import is_archive, is_junk, is_skill_md, text_path
+from pipeline.roots.snapshot import DATA_FOLDERS
+
+
+@dataclass(slots=True)
+class Directory:
+    """A directory and what the way to it says of it."""
+
+    path: str  # in its tree, as the system writes it, without links
+    text: str = ""  # relative to the root
+    depth: int = 0  # directories below the root
+    links: int = 0  # directory links on the way
+    in_skill: bool = False  # a directory above it is a skill folder
+    is_data: bool = False  # it lies below a data folder of such a one
+    is_skill: bool = False
+    left: tuple[str, ...] = ()  # directories in which a link was followed
+
+    def child(self, name: str, target: Target | str | None = None) -> "Directory":
+        """Return the directory of this name in it, or the one that a link of this name leads to."""
+        text = text_path(name)
+        is_link = isinstance(target, Target)
+        return Directory(
+            target.path if isinstance(target, Target) else f"{self.path}/{name}",
+            f"{self.text}/{text}" if self.text else text,
+            self.depth + 1,
+            self.links + is_link,
+            self.in_skill or self.is_skill,
+            self.is_data or (self.is_skill and name in DATA_FOLDERS),
+            left=(*self.left, self.path) if is_link else self.left,
+        )
+
+    def lies_in(self, path: str) -> bool:
+        """Say whether the way to it leads through a directory of its tree, or ends there."""
+        return any(f"{passed}/".startswith(f"{path}/") for passed in (self.path, *self.left))
+
+    def pass_on_to(self, name: str, root: RootDirectory) -> None:
+        """Find out, on the way to a name in it, whether this is a skill folder.
+
+        Only for the name of a data folder can the answer make a difference to what is a skill.
+        """
+        holds = root.holds_skill_md if name in DATA_FOLDERS else root.holds_common_skill_md
+        self.is_skill = bool(self.text) and not self.is_data and holds(self.path)
+
+    def judge(self, listed: "Listing") -> bool:
+        """Find out from what it holds whether this is a skill folder.
+
+        One behind two links is none, so that skills that link to one another do not multiply.
+        """
+        self.is_skill = bool(listed.skill_mds and self.text) and not self.is_data and self.links < 2
+        return self.is_skill
+
+    def children(self, listed: "Listing", others: Targets) -> Iterator["Directory"]:
+        """Yield the directories to enter from here, sorted by name.
+
+        What stands where a SKILL.md should be is none of them.
+        """
+        names = listed.directories
+        if listed.skill_mds and not self.is_data:
+            names = [name for name in names if not is_skill_md(name)]
+        if not others:
+            return map(self.child, sorted(names))
+        linked = self.linked(others)
+        return (self.child(name, others.get(name)) for name in sorted([*names, *linked]))
+
+    def linked(self, others: Targets) -> frozenset[str]:
+        """Return which links lead on to directories; outside a skill only the first link does.
+
+        Directories full of links to one another would else be walked in every order there is.
+        Inside a skill its limits see to that.
+        """
+        if self.links and not (self.in_skill or self.is_skill):
+            return frozenset()
+        return frozenset(
+            name
+            for name, target in others.items()
+            if not isinstance(target, str)
+            and S_ISDIR(target.stat.st_mode)
+            and (self.is_data or not is_skill_md(name))
+        )
+
+
+@dataclass(slots=True)
+class Listing:
+    """The entries of a directory that are not junk, in the order of the file system."""
+
+    directories: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # as many as were asked for
+    file_count: int = 0
+    others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
+    skill_mds: list[str] = field(default_factory=list)  # names among all of these, sorted
+
+
+class Tree(Protocol):
+    """Directories that can be walked: those below a root, or those in an archive."""
+
+    def listing(self, path: str, files: int) -> Listing:
+        """List a directory, keeping at most so many files and any SKILL.md; OSError."""
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return the stat of a directory; OSError."""
+
+    def stats(self, path: str) -> Callable[[str], os.stat_result]:
+        """Return what gives the stats of files in a directory by name, until another is asked."""
+
+    def targets(self, directory: str, names: Sequence[str]) -> Targets:
+        """Return where names that are neither files nor directories lead; OSError."""
+
+
+class DiskTree:
+    """The directories below a root on disk."""
+
+    def __init__(self, root: RootDirectory) -> None:
+        self._root = root
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return the stat of a directory; OSError."""
+        return os.fstat(self._root.directory(path))
+
+    def stats(self, path: str) -> Callable[[str], os.stat_result]:
+        """Return what gives the stats of files in a directory by name, until another is asked."""
+        return partial(os.stat, dir_fd=self._root.directory(path), follow_symlinks=False)
+
+    def listing(self, path: str, files: int) -> Listing:
+        """List a directory in one pass, keeping at most so many files; OSError.
+
+        Any SKILL.md is kept, and any archive.
+        """
+        found = Listing()
+        directories, kept, others = found.directories, found.files, found.others
+        count = 0
+        try:
+            with os.scandir(self._root.directory(path)) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if is_junk(name):
+                        continue
+                    if is_skill_md(name):
+                        found.skill_mds.append(name)
+                    if entry.is_file(follow_symlinks=False):
+                        count += 1
+                        if count <= files or is_skill_md(name) or is_archive(name):
+                            kept.append(name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        directories.append(name)
+                    else:
+                        others.append(name)
+        except OSError as error:
+            raise listing_error(error) from error
+        found.file_count = count
+        found.skill_mds.sort()
+        return found
+
+    def targets(self, directory: str, names: Sequence[str]) -> Targets:
+        """Return where names that are neither files nor directories lead; OSError."""
+        return links.targets(self._root, directory, names)

@@ -1,0 +1,44 @@
+"""Where a name that is neither file nor directory leads, and whether we may follow it there."""
+
+import errno
+from collections.abc import Iterable
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+
+from pipeline.roots.local.folder import Target, Targets
+from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory
+
+
+def targets(root: RootDirectory, directory: str, names: Iterable[str]) -> Targets:
+    """Return where each of these names in a directory leads, without those just vanished."""
+    followed = {name: follow(root, directory, name) for name in names}
+    return {name: target for name, target in followed.items() if target is not None}
+
+
+def follow(root: RootDirectory, directory: str, name: str) -> Target | str | None:
+    """Return the regular file or directory that a link below the root leads to.
+
+    Else the code of the finding that says why it is left out, or None if it has just vanished.
+    Raises OSError where the system does not tell.
+    """
+    try:
+        if not S_ISLNK(root.stat(f"{directory}/{name}").st_mode):
+            return "special-file"
+    except OSError as error:
+        _check(error)
+        return None
+    try:
+        behind = root.real_path(name, directory)
+        if behind is None:
+            return "link-leaves-root"
+        stat = root.stat(behind)
+    except OSError as error:
+        _check(error)
+        return "link-loop" if error.errno == errno.ELOOP else "link-dangling"
+    is_followed = S_ISDIR(stat.st_mode) or S_ISREG(stat.st_mode)
+    return Target(stat, behind) if is_followed else "special-file"
+
+
+def _check(error: OSError) -> None:
+    """Raise an error that says nothing about where a link leads."""
+    if error.errno in EXHAUSTED | IO_ERRORS:
+        raise error

@@ -1,0 +1,72 @@
+"""Reads of a skill folder only what its rules look at: SKILL.md, and what may be a program."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from stat import S_IXUSR
+
+from catalog.model.errors import RootUnreadable
+from catalog.model.skill import Finding
+from pipeline.roots.local.files import is_text, read_head
+from pipeline.roots.local.folder import Folder, Limits, unreadable
+from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.roots.names import os_path
+from pipeline.roots.native_files import may_be_native
+from pipeline.roots.snapshot import Glance, GlancedFile, head_bytes
+
+
+def glance(root: Path | RootDirectory, folder: Folder, limits: Limits) -> Glance | None:
+    """Return what rules ask of a folder; None if a file is no longer as the walk saw it.
+
+    The rules find the same in it as in what `disk.read` returns, at a fifth of the price.
+    """
+    try:
+        with held_open(root) as opened:
+            return _glance(opened, folder, limits)
+    except (OSError, RootUnreadable):
+        return None
+
+
+def _glance(root: RootDirectory, folder: Folder, limits: Limits) -> Glance:
+    """Read a folder; OSError where it is no longer as the walk saw it."""
+    name = folder.skill_md_name
+    skill_md: bytes | None = None
+    files: list[GlancedFile] = []
+    problems: list[Finding] = list(folder.problems)
+    most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
+    top = f"/{os_path(folder.path)}"
+    for path, stat in folder.worth_reading(limits):
+        mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
+        place = f"{top}/{os_path(path)}"
+        head = None
+        try:
+            if folder.source:
+                if path == name or may_be_native(path, mode):
+                    head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
+            # To open a file takes three times as long as to ask whether one may.
+            elif path == name or may_be_native(path, mode) or not root.may_read(place):
+                head = read_head(root, place, stat, most)
+        except OSError as error:
+            if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
+                raise
+            problems.append(unreadable(path, error))
+            continue
+        if path == name:
+            skill_md = head
+        text = head is None or is_text(head, whole=len(head) == stat.st_size)
+        files.append(GlancedFile(path, mode, text))
+    return Glance(
+        skill_md_name=None if skill_md is None else name,
+        skill_md=skill_md or b"",
+        files=tuple(files),
+        problems=tuple(problems),
+        is_whole=folder.is_whole(problems),
+    )
+
+
+def _first(chunks: Iterator[bytes], most: int) -> bytes:
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= most:
+            break
+    return head[:most]

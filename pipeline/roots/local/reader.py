@@ -1,0 +1,254 @@
+"""The only reader of the roots: finds skill folders, fingerprints them and reads them whole."""
+
+import errno
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from stat import S_IXUSR
+
+from catalog.model.errors import RootUnreadable
+from catalog.model.paths import archive_of
+from catalog.model.skill import FileEntry, Kind
+from pipeline.roots.archives.reader import folders as folders_in
+from pipeline.roots.archives.reader import is_refused, is_whole, refused_at
+from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.files import identity, is_text, opened
+from pipeline.roots.local.folder import Folder, Limits, unreadable
+from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.roots.local.walk import (
+    DEFAULT_LIMITS,
+    UNLISTED,
+    archive_at,
+    look_at,
+    taken_apart,
+    unit_of,
+    walk,
+)
+from pipeline.roots.names import os_path, text_path
+from pipeline.roots.snapshot import Snapshot, digest, head_bytes, kind_of
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "UNLISTED",
+    "Archive",
+    "Folder",
+    "Limits",
+    "Stray",
+    "archive_at",
+    "can_list",
+    "folders_in",
+    "is_refused",
+    "is_skill_folder",
+    "is_whole",
+    "leads_out",
+    "look",
+    "os_path",
+    "read",
+    "readable",
+    "refused_at",
+    "taken_apart",
+    "text_path",
+    "unit_of",
+    "walk",
+]
+
+_CHUNK = 1024 * 1024  # bytes read at once
+
+_TICK_NS = 100_000_000
+"""Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
+
+
+def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
+    """Return one skill folder as it is now, None if there is none at this path.
+
+    Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
+    """
+    if not archive_of(path):
+        return look_at(root, path, limits)
+    archive = archive_at(root, path, limits)
+    if archive is None:
+        return None
+    try:
+        folders = _seen_in(archive)
+    except OSError as error:
+        raise RootUnreadable(
+            f"{path} in the root {archive.root}: {error.strerror or error}."
+        ) from error
+    if is_refused(folders[0]):
+        return refused_at(folders[0], [path])[0]
+    return next((folder for folder in folders if folder.path == path), None)
+
+
+@lru_cache(maxsize=2)  # one question comes for each skill of an archive that is gone
+def _seen_in(archive: Archive) -> list[Folder]:
+    with folders_in(archive) as found:
+        return found
+
+
+def read(
+    root: Path | RootDirectory, folder: Folder, limits: Limits = DEFAULT_LIMITS
+) -> Snapshot | None:
+    """Read and hash the files of a folder; None if it is no longer as the walk saw it.
+
+    Of a folder that exceeds a limit SKILL.md alone is read, so that its rejection has a name.
+    """
+    try:
+        with held_open(root) as held, readable(held, folder, limits) as now:
+            snapshot = _read(held, now, limits)
+            return snapshot if _is_as_seen(held, now, limits) else None
+    except (OSError, RootUnreadable):
+        # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
+        return None
+
+
+def can_list(root: Path) -> bool:
+    """Say whether a root is there and may be listed."""
+    try:
+        os.scandir(root).close()
+    except OSError:
+        return False
+    return True
+
+
+def leads_out(root: Path, path: str) -> bool:
+    """Say whether a link on a path leads out of its root."""
+    try:
+        with held_open(root) as held:
+            return held.real_path(f"/{os_path(archive_of(path) or path)}") is None
+    except (OSError, RootUnreadable):
+        return False
+
+
+def is_skill_folder(path: Path) -> bool:
+    """Say whether a directory directly holds SKILL.md in any spelling."""
+    try:
+        with held_open(path) as held:
+            return held.holds_skill_md("")
+    except RootUnreadable:
+        return False
+
+
+@contextmanager
+def readable(root: RootDirectory, folder: Folder, limits: Limits) -> Iterator[Folder]:
+    """Yield a folder whose files can be read, opening its archive again if need be; OSError."""
+    if folder.source is None or folder.source.is_open:
+        yield folder
+        return
+    archive = archive_at(root, folder.path, limits)
+    if archive is None:
+        raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
+    with folders_in(archive) as found:
+        yield next((one for one in found if one == folder), folder)
+
+
+def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
+    """Read a folder; OSError where it is no longer as the walk saw it."""
+    name = folder.skill_md_name
+    skill_md: bytes | None = None
+    files: list[FileEntry] = []
+    problems = list(folder.problems)
+    most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
+    top = f"/{os_path(folder.path)}"
+    for path, stat in folder.worth_reading(limits):
+        try:
+            if folder.source:
+                chunks = folder.source.chunks(f"{folder.path}/{path}")
+            else:
+                chunks = _chunks(root, f"{top}/{os_path(path)}", stat)
+            sha256, head = _hashed(chunks, most)
+        except OSError as error:
+            if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
+                raise
+            problems.append(unreadable(path, error))
+            continue
+        if path == name:
+            skill_md = head
+        text_bytes = 0 if path == name else limits.text_bytes
+        files.append(_file_entry(path, stat, sha256, head, kind_of(path, name), text_bytes))
+    return Snapshot(
+        path=folder.path,
+        skill_md_name=None if skill_md is None else name,
+        skill_md=skill_md or b"",
+        files=tuple(files),
+        fingerprint=folder.fingerprint,
+        digest=digest(files) if folder.is_whole(problems) else None,
+        problems=tuple(problems),
+    )
+
+
+def _is_as_seen(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
+    """Say whether the walk would note the same again.
+
+    Whatever comes or goes changes its directory's time stamp, so the stats tell it, at a
+    tenth of the price of another look. Only of what changed a moment ago they do not: a second
+    change in the same tick of the system's clock leaves no mark.
+    """
+    if folder.source:
+        return folder.source.is_as_seen
+    root.forget()
+    if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
+        now = look(root, folder.path, limits)
+        return now is not None and now.fingerprint == folder.fingerprint and root.is_in_place()
+    top = f"/{os_path(folder.path)}"
+    return root.is_in_place() and all(
+        identity(root.stat_behind_links(f"{top}/{os_path(path)}" if path else top))
+        == identity(stat)
+        for path, stat in (*folder.directories, *folder.entries)
+    )
+
+
+def _file_entry(
+    path: str, stat: os.stat_result, sha256: str, head: bytes, kind: Kind, text_bytes: int
+) -> FileEntry:
+    text = is_text(head, whole=len(head) == stat.st_size)
+    return FileEntry(
+        path=path,
+        size=stat.st_size,
+        sha256=sha256,
+        # The other permission bits depend on whose umask wrote the file.
+        mode=0o755 if stat.st_mode & S_IXUSR else 0o644,
+        kind=kind,
+        is_text=text,
+        text=head.decode("utf-8-sig") if text and stat.st_size <= text_bytes else None,
+    )
+
+
+def _chunks(root: RootDirectory, path: str, expected: os.stat_result) -> Iterator[bytes]:
+    """Yield the bytes of a file.
+
+    PermissionError if it must not be read, OSError if it is not as it was seen.
+    """
+    file = opened(root, path, expected)
+    try:
+        yield from _all_of(file, expected.st_size)
+    finally:
+        os.close(file)
+
+
+def _all_of(file: int, size: int) -> Iterator[bytes]:
+    left = size
+    is_at_end = False
+    while not is_at_end:
+        wanted = min(left + 1, _CHUNK)
+        chunk = os.read(file, wanted)
+        left -= len(chunk)
+        # A short read ends a regular file unless a signal cut it short.
+        is_at_end = not chunk or left < 0 or (left == 0 and len(chunk) < wanted)
+        yield chunk
+    if left:
+        raise OSError(errno.ESTALE, "grew or shrank while it was read")
+
+
+def _hashed(chunks: Iterable[bytes], most: int) -> tuple[str, bytes]:
+    """Return the SHA-256 of a file and its first bytes, read in one pass."""
+    sha256 = hashlib.sha256()
+    head = b""
+    for chunk in chunks:
+        sha256.update(chunk)
+        if len(head) < most:
+            head += chunk
+    return sha256.hexdigest(), head

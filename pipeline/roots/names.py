@@ -1,0 +1,107 @@
+"""What a name on disk means: its form as text, whether it is junk, whether it is a SKILL.md."""
+
+from functools import lru_cache
+
+from catalog.model.paths import is_archive, is_utf8, os_path, text_path
+
+__all__ = [
+    "COMMON_SPELLINGS",
+    "SKILL_MD",
+    "is_archive",
+    "is_junk",
+    "is_skill_md",
+    "is_utf8",
+    "os_path",
+    "text_path",
+]
+
+SKILL_MD = "SKILL.md"
+COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
+
+_JUNK = frozenset(
+    {
+        # version control
+        ".git",
+        ".hg",
+        ".svn",
+        ".jj",
+        # what tools install or cache; `venv` without its dot may well be a skill's name
+        "node_modules",
+        "__pycache__",
+        ".venv",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        # what desktops and file systems leave behind
+        ".DS_Store",
+        ".AppleDouble",
+        ".Spotlight-V100",
+        ".Trashes",
+        ".fseventsd",
+        ".TemporaryItems",
+        ".DocumentRevisions-V100",
+        "__MACOSX",
+        "Thumbs.db",
+        "desktop.ini",
+        "Desktop.ini",
+        "$RECYCLE.BIN",
+        "System Volume Information",
+        ".directory",
+        "lost+found",
+        # what servers and synchronisers keep: bookkeeping and old copies
+        "@eaDir",
+        "#recycle",
+        "#snapshot",
+        ".snapshot",
+        ".snapshots",
+        "~snapshot",
+        ".zfs",
+        ".stfolder",
+        ".stversions",
+        ".dropbox.cache",
+        ".~tmp~",
+        # the name with which vim tries whether it may write
+        "4913",
+    }
+)
+_JUNK_STARTS = (
+    "._",  # macOS resource forks
+    ".Trash-",  # freedesktop.org
+    ".nfs",
+    ".fuse_hidden",  # deleted while open
+    ".goutputstream-",  # GNOME, before the rename
+    ".~lock.",
+    "~$",  # LibreOffice, Microsoft Office
+    ".#",  # Emacs locks
+    ".skilldrop-",  # our own copies before the rename
+)
+_JUNK_ENDS = (
+    ".part",
+    ".partial",
+    ".crdownload",
+    ".tmp",  # still arriving
+    ".swp",
+    ".swo",
+    "~",  # vim, and nearly every editor's backup
+)
+
+_CACHED_NAMES = 4096  # the names inside skills are much the same everywhere
+
+
+@lru_cache(_CACHED_NAMES)
+def is_junk(name: str) -> bool:
+    """Say whether a file or directory of this name is nobody's skill, wherever it lies."""
+    return (
+        name in _JUNK
+        or name.startswith(_JUNK_STARTS)
+        or name.endswith(_JUNK_ENDS)
+        or (len(name) > 1 and name[0] == "#" == name[-1])  # Emacs auto-save
+    )
+
+
+@lru_cache(_CACHED_NAMES)
+def is_skill_md(name: str) -> bool:
+    """Say whether this is SKILL.md in any mixture of upper and lower case."""
+    return len(name) == len(SKILL_MD) and name.lower() == "skill.md"

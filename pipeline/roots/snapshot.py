@@ -1,0 +1,124 @@
+"""What one look at a skill folder gave: its files, fingerprint and digest, as pure values."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from catalog.model.skill import FileEntry, Finding, Kind
+
+DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
+"""A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""
+
+_MARKDOWN_ENDINGS = (".md", ".markdown")
+_NOT_REFERENCES = frozenset({"readme", "changelog", "license"})
+_CONFIG_ENDINGS = (".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".env")
+_KIND_BY_FOLDER: Mapping[str, Kind] = {
+    "scripts": "script",
+    "references": "reference",
+    "reference": "reference",
+    "templates": "template",
+    "assets": "asset",
+    "tests": "test",
+    "evals": "test",
+    "config": "config",
+}
+
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One consistent look at a skill folder: SKILL.md in memory, every other file hashed."""
+
+    path: str  # of the folder, relative to its root
+    skill_md_name: str | None  # None where no readable SKILL.md was found
+    skill_md: bytes
+    files: tuple[FileEntry, ...]  # sorted by path; SKILL.md among them, without its text
+    fingerprint: str
+    digest: str | None  # None where a file could not be read
+    problems: tuple[Finding, ...]  # met while reading: limits, links, special files …
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all files could be read."""
+        return self.digest is not None
+
+
+@dataclass(frozen=True, slots=True)
+class GlancedFile:
+    """One file of a skill, of which little was read, if anything."""
+
+    path: str  # relative to the skill folder, with "/" between the parts
+    mode: int  # 0o755 if its owner may execute it, else 0o644
+    is_text: bool  # taken for text where nothing was read
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What rules ask of a skill folder, and no more; fields are as in Snapshot."""
+
+    skill_md_name: str | None
+    skill_md: bytes
+    files: tuple[GlancedFile, ...]
+    problems: tuple[Finding, ...]
+    is_whole: bool
+
+
+Look: TypeAlias = Snapshot | Glance
+
+
+def head_bytes(*texts: int) -> int:
+    """Return how many bytes of a file tell whether it is text, given the largest texts kept."""
+    return max(_CHUNK, *texts)
+
+
+def digest(files: Iterable[FileEntry]) -> str:
+    """Return `sha256:<hex>` over the manifest of (path, mode, size, sha256), sorted by path.
+
+    A path is preceded by its length in bytes, so no two manifests spell the same bytes.
+    """
+    manifest = hashlib.sha256()
+    for file in sorted(files, key=lambda f: f.path):
+        path = file.path.encode()
+        rest = f"{file.mode:o}:{file.size}:{file.sha256}\n".encode()
+        manifest.update(b"%d:%s%s" % (len(path), path, rest))
+    return f"sha256:{manifest.hexdigest()}"
+
+
+def fingerprint(
+    entries: Iterable[tuple[str, os.stat_result]], problems: Sequence[Finding] = ()
+) -> str:
+    """Return 32 hex digits that change when a file's stat signature or a problem changes.
+
+    entries are (relative path, stat) of each file, sorted; a path holds no NUL.
+    """
+    lines = [
+        f"{path}\0{stat.st_size} {stat.st_mode} {stat.st_mtime_ns} {stat.st_ctime_ns} "
+        f"{stat.st_ino}\n"
+        for path, stat in entries
+    ]
+    lines += [f"\0{found.code}\0{found.path}\0{found.message}\n" for found in problems]
+    return hashlib.blake2b("".join(lines).encode(), digest_size=16).hexdigest()
+
+
+def kind_of(path: str, skill_md_name: str | None) -> Kind:
+    """Return what role a file of a skill plays, by where it lies."""
+    if path == skill_md_name:
+        return "skill_md"
+    folder, slash, _ = path.partition("/")
+    if not slash:
+        return _kind_beside_skill_md(path.lower())
+    if path.startswith("assets/templates/"):
+        return "template"
+    return _KIND_BY_FOLDER.get(folder, "other")
+
+
+def _kind_beside_skill_md(name: str) -> Kind:
+    if name.endswith(_CONFIG_ENDINGS):
+        return "config"
+    stem, _, _ = name.rpartition(".")
+    is_reference = name.endswith(_MARKDOWN_ENDINGS) and stem not in _NOT_REFERENCES
+    return "reference" if is_reference else "other"

@@ -1,1 +1,0 @@
-"""What is asked of a skill: one module of rules a profile, and the one way to ask them."""

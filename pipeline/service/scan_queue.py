@@ -1,0 +1,97 @@
+"""Runs the full scans that are wished for: one at a time, and each a batch at a time."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from catalog.database.request_table import Request
+from catalog.model.skill import Trigger
+from pipeline.sync.synchronizer import FullScan
+from pipeline.watch.settling import Unit
+
+_FINISHED = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """What a command wants of a scan that believes nothing and mends what it finds."""
+
+    request: Request
+    accepts_removals: bool
+    doubted: tuple[Unit, ...]  # folders of which nothing that is stored is believed
+
+
+class Wish(NamedTuple):
+    """What a full scan is wanted for."""
+
+    trigger: Trigger
+    mending: Mending | None = None
+    is_poll: bool = False  # one of so many that only what they find is worth a note
+
+
+class Passes:
+    """The full scan that runs, and the wishes for the next one."""
+
+    def __init__(self, new_scan: Callable[[Sequence[Wish]], FullScan]) -> None:
+        """Take what makes a full scan that grants some wishes."""
+        self._new_scan = new_scan
+        self._wished: list[Wish] = []
+        self._scan: FullScan | None = None
+        self._steps: Generator[None, None, None] | None = None
+        self.granted: Sequence[Wish] = ()
+        """What the scan that runs was wished for, or the one that ran last."""
+        self.overtaken: set[Unit] = set()
+        """What was looked at while the scan goes on, which may have read it before that."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a scan has begun and not ended."""
+        return self._scan is not None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything to do."""
+        return self.is_running or bool(self._wished)
+
+    @property
+    def mendings(self) -> list[Mending]:
+        """What the scan that runs is to mend, or the one that ran last has mended."""
+        return [wish.mending for wish in self.granted if wish.mending]
+
+    def wish(
+        self, trigger: Trigger, mending: Mending | None = None, *, is_poll: bool = False
+    ) -> None:
+        """Ask for a scan that begins after this moment; one grants all the wishes there are."""
+        self._wished.append(Wish(trigger, mending, is_poll))
+
+    def step(self) -> tuple[FullScan, bool]:
+        """Do one batch of the scan that runs, or begin the next; tell if that has ended it.
+
+        A scan that fails is wished for again, but for what it was to mend.
+        """
+        if self._scan is None or self._steps is None:
+            self.granted = tuple(self._wished)
+            try:
+                self._scan = self._new_scan(self.granted)
+            except BaseException:
+                self._wished = [Wish("re-scan")]
+                raise
+            self._steps = self._scan.run()
+            self._wished.clear()
+        scan = self._scan
+        try:
+            has_ended = next(self._steps, _FINISHED) is _FINISHED
+        except BaseException:
+            self._scan = None
+            self.wish("re-scan")
+            raise
+        if has_ended:
+            self._scan = None
+        return scan, has_ended
+
+    def stop(self) -> None:
+        """Leave the scan that runs as it is: the catalog is whole after each batch."""
+        if self._steps:
+            self._steps.close()
+        self._scan = self._steps = None
+        self._wished = [wish for wish in self._wished if not wish.mending]

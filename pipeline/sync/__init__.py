@@ -1,0 +1,1 @@
+"""Brings the catalog up to the roots."""

@@ -1,0 +1,1 @@
+"""Executors of a scan: one process, many, or a Dask cluster."""

@@ -1,0 +1,263 @@
+"""Looks at parts of a root: what is unchanged, and what the other folders are judged to be."""
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.paths import last_name, top_of_archive
+from catalog.model.skill import (
+    Inventory,
+    Json,
+    Judged,
+    Place,
+    Rejection,
+    RootSpec,
+    SkillRecord,
+    StepTrace,
+)
+from catalog.writing.rows import rows
+from pipeline.parsing.document import parse
+from pipeline.roots.local import reader
+from pipeline.roots.local.folder import failure
+from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
+from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.validation.registry import finding
+from pipeline.validation.verdict import judge
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some paths of a root, and the fingerprints that the catalog has of folders below them."""
+
+    root: RootSpec
+    paths: tuple[str, ...]  # relative to the root; "" is all of it
+    known: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What counts as unchanged, and what is read."""
+
+    limits: Limits
+    quiet: float  # seconds for which a folder must not have changed
+    deep: bool = False  # read folders whose fingerprint is known, too
+    newcomers: bool = True  # judge folders that are not known; else only name them
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A folder whose fingerprint is known."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """A folder that changed a moment ago, or while it was read, or could not be read."""
+
+    path: str
+    why: str | None = None  # it could not be read, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A folder that is not known and was not read yet, or an archive that is not as it was."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A directory that cannot be listed: what is known below it may still be there."""
+
+    path: str
+
+
+Seen: TypeAlias = Unchanged | Unsettled | Newcomer | Hidden | Stray | Judged
+
+
+def look(part: Part, how: How) -> Iterator[Seen]:
+    """Yield what there is in a part of a root: discover and judge, from the disk alone.
+
+    It can run in any process that sees the root. Raises RootUnreadable.
+    """
+    archived: Mapping[str, Mapping[str, str]] | None = None
+    with held_open(Path(part.root.path)) as root:
+        for path in part.paths:
+            for found in reader.walk(root, path, how.limits):
+                if isinstance(found, Stray):
+                    yield found
+                    if found.finding.code in reader.UNLISTED:
+                        yield Hidden(found.path)
+                elif isinstance(found, Archive):
+                    archived = _by_archive(part.known) if archived is None else archived
+                    yield from _look_into(part.root, root, found, archived.get(found.path, {}), how)
+                else:
+                    yield from (
+                        Hidden(f"{found.path}/{problem.path}")
+                        for problem in found.problems
+                        if problem.code in reader.UNLISTED
+                    )
+                    yield _look_at(part, root, found, how)
+
+
+def _look_at(part: Part, root: RootDirectory, folder: Folder, how: How) -> Seen:
+    known = part.known.get(folder.path)
+    if known == folder.fingerprint and not how.deep:
+        return Unchanged(folder.path)
+    if changed_lately(folder, time.time_ns(), how.quiet):
+        return Unsettled(folder.path)
+    if known is None and not how.newcomers:
+        return Newcomer(folder.path)
+    return judge_folder(part.root, root, folder, how.limits)
+
+
+def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the fingerprints of skills in archives, by the path of the archive's top."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for path, fingerprint in known.items():
+        if top := top_of_archive(path):
+            found[top][path] = fingerprint
+    return found
+
+
+def _look_into(
+    spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str], how: How
+) -> Iterator[Seen]:
+    """Yield what is seen of the skills in an archive, which settle, change and go together."""
+    if reader.is_whole(archive, list(known.values())) and not how.deep:
+        yield from map(Unchanged, known)
+    elif changed_lately(archive, time.time_ns(), how.quiet):
+        yield from map(Unsettled, known or [archive.path])
+    elif not how.newcomers:
+        yield Newcomer(archive.path)
+    else:
+        try:
+            with reader.folders_in(archive) as folders:
+                if reader.is_refused(folders[0]):
+                    folders = reader.refused_at(folders[0], list(known) or [archive.path])
+                for folder in folders:
+                    yield judge_folder(spec, root, folder, how.limits)
+        except OSError as error:
+            log.debug("%s%s", archive.root, archive.file, exc_info=True)
+            why = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
+            yield from (Unsettled(path, why) for path in known or [archive.path])
+
+
+def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
+    """Tell whether a folder changed less than `quiet` seconds ago by its own time stamps.
+
+    A stamp further in the future than that comes from another clock and says nothing.
+    """
+    return abs(now_ns - folder.changed_ns) < quiet * 1e9
+
+
+def judge_folder(
+    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
+) -> Judged | Unsettled:
+    """Read, parse and judge one folder, unless it changed meanwhile or cannot be read.
+
+    It depends on nothing but the folder, so it can run in any process that sees the root.
+    """
+    try:
+        return _judge(spec, root, folder, limits)
+    except Exception as error:  # a bug of ours must not stop the other folders
+        log.debug("%s/%s", spec.path, folder.path, exc_info=True)
+        place = place_of(spec, folder.path, is_alias=folder.is_alias)
+        name = folder.path.rpartition("/")[2]
+        return Judged(
+            Rejection(
+                place=place,
+                skill_id=skill_id(name, place.plugin, folder.path),
+                name=qualified_name(name, place.plugin),
+                fingerprint=folder.fingerprint,
+                digest=None,
+                inventory=Inventory.of(()),
+                findings=(finding("internal-error", f"{type(error).__name__}: {error}"),),
+            ),
+            "[]",
+            _now(),
+            0.0,
+        )
+
+
+def _judge(
+    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
+) -> Judged | Unsettled:
+    steps = _Steps()
+    snapshot = reader.read(root, folder, limits)
+    if snapshot is None or (why := failure(snapshot.problems)):
+        return Unsettled(folder.path, why if snapshot else None)
+    steps.add(
+        "read",
+        folder.path,
+        {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)},
+    )
+    parsed = None
+    if snapshot.skill_md_name:
+        parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
+        steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
+    verdict = judge(
+        snapshot,
+        parsed,
+        place_of(spec, folder.path, is_alias=folder.is_alias),
+        acceptance=spec.acceptance,
+        profiles=spec.profiles,
+    )
+    steps.add(
+        "validate",
+        spec.profiles,
+        {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
+    )
+    return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
+
+
+def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
+    """Return where a skill folder lies; in a plugin root the first folder is its plugin.
+
+    So is an archive there, and has its name without the ending.
+    """
+    plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
+    return Place(root.path, path, root.level, plugin, is_alias)
+
+
+class _Steps:
+    """Step traces as they are made, each lasting from the one before it."""
+
+    def __init__(self) -> None:
+        self.started_at = _now()
+        self._traces: list[StepTrace] = []
+        self._first = self._last = time.perf_counter()
+
+    def add(self, name: str, given: Json, got: Json) -> None:
+        now = time.perf_counter()
+        self._traces.append(
+            StepTrace(
+                step_id=str(len(self._traces) + 1),
+                step_name=name,
+                timestamp=_now(),
+                duration=round((now - self._last) * 1000, 3),
+                input=given,
+                output=got,
+            )
+        )
+        self._last = now
+
+    def as_json(self) -> str:
+        return rows.to_json([trace.as_json() for trace in self._traces])
+
+    @property
+    def total_ms(self) -> float:
+        return round((self._last - self._first) * 1000, 3)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

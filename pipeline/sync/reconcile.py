@@ -1,0 +1,246 @@
+"""Compares the roots with the catalog, and the catalog with what is published from it."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from catalog.audit import packages as audit_packages
+from catalog.audit import verdicts
+from catalog.audit.verdicts import Difference
+from catalog.database.connection import explained
+from catalog.model.errors import RootUnreadable
+from catalog.model.skill import Applied, Finding, Judged, Rejection, RootSpec
+from catalog.reading import search
+from catalog.writing.rows.removals import NO_ROOT
+from catalog.writing.store import Store
+from pipeline.config.loader import Settings
+from pipeline.roots.local import reader
+from pipeline.roots.local.reader import Limits, Stray
+from pipeline.sync.engines.processes import Engine, processes
+from pipeline.sync.engines.scanner import Hidden, How, Part, Unsettled
+from pipeline.sync.open_catalog import packaging_of
+from pipeline.sync.request_handlers import MEND, alone_or_asked
+from pipeline.sync.run_once import scan_once
+from pipeline.watch.settling import Unit
+
+AGAIN_AFTER = 0.5
+"""Seconds, beside the quiet time, after which differences are looked at again: a service that
+runs may have been about to mend them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What does not agree, and what does not but says so itself."""
+
+    differences: tuple[Difference, ...]
+    held: int  # removals that wait to be accepted
+    last_good: int  # folders whose newest content is rejected, so that an older one stands in
+    seen: int  # skill folders
+
+
+def compare(
+    settings: Settings,
+    *,
+    engine: Engine = processes,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Comparison:
+    """Look at every folder, read and judge it anew, and tell where the catalog differs.
+
+    What differs is looked at once more after a while, as a service may be at work. Nothing is
+    written. Raises NotInCatalog and CatalogUnusable.
+    """
+    look = _Look(settings, engine, progress)
+    found = look.differences()
+    if found:
+        time.sleep(settings.settle_quiet + AGAIN_AFTER)
+        look = _Look(settings, engine, progress)
+        still = set(look.differences())
+        found = [difference for difference in found if difference in still]
+    return Comparison(tuple(found), look.held, look.last_good, look.seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What a full pass that believes nothing came to."""
+
+    before: Comparison
+    left: tuple[Difference, ...]
+    changes: tuple[Applied, ...]  # what became of skills, but for those that were removed
+    removed: tuple[Applied, ...]
+    accepted: tuple[Applied, ...]  # those of the removed whose removal had been held
+
+    @property
+    def mended(self) -> tuple[Difference, ...]:
+        """What differed before, and does no longer."""
+        left = set(self.left)
+        return tuple(each for each in self.before.differences if each not in left)
+
+
+def mend(
+    settings: Settings,
+    *,
+    accepts_removals: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    waiting: Callable[[int], None] = lambda _: None,
+) -> Mended:
+    """Make a full pass that believes nothing, and tell what it did and what still differs.
+
+    Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
+    Raises CatalogBusy where something else writes the catalog, RequestFailed, NotInCatalog,
+    CatalogUnusable and DiskFull.
+    """
+    before = compare(settings, progress=progress)  # opening mends a little already
+    doubted = places(before.differences, settings)
+    moment = _moment(settings)
+
+    def alone(store: Store) -> None:
+        store.forget(doubted)
+        scan_once(
+            settings,
+            store,
+            deep=True,
+            accepts_removals=accepts_removals,
+            progress=lambda so_far: progress(so_far.seen),
+        )
+
+    alone_or_asked(
+        settings,
+        MEND,
+        {"accept_removals": accepts_removals, "places": [list(place) for place in doubted]},
+        alone,
+        needs_root=not accepts_removals,
+        waiting=waiting,
+    )
+    after = compare(settings, progress=progress)
+    changes = _changes(settings, moment)
+    removed = [change for change in changes if change.outcome == "removed"]
+    return Mended(
+        replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
+        after.differences,
+        tuple(change for change in changes if change.outcome != "removed"),
+        tuple(removed),
+        tuple(change for change in removed if (change.root, change.path) in moment.held),
+    )
+
+
+def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
+    """Return the folders that differences of the catalog speak of."""
+    return [
+        Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
+        for difference in differences
+        if difference.kind == "catalog"
+        for root in settings.root_specs
+        if difference.where.startswith(f"{root.path}/")
+    ]
+
+
+def _moment(settings: Settings) -> verdicts.Moment:
+    db = search.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        return verdicts.moment(db)
+
+
+def _changes(settings: Settings, since: verdicts.Moment) -> list[Applied]:
+    db = search.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        return verdicts.changes_since(db, since)
+
+
+class _Look:
+    """One comparison of everything with everything."""
+
+    def __init__(self, settings: Settings, engine: Engine, progress: Callable[[int], None]) -> None:
+        self._settings = settings
+        self._db = search.open_catalog(settings.catalog_path)
+        self._engine = engine
+        self._progress = progress
+        self.seen = self.held = self.last_good = 0
+
+    def differences(self) -> list[Difference]:
+        """Return all that differs. Asked once."""
+        with explained(self._settings.catalog_path), closing(self._db.conn):
+            packaging = packaging_of(self._settings)
+            return [
+                *self._folders(),
+                *verdicts.of_catalog(self._db),
+                *audit_packages.of_packages(self._db, packaging.folder, packaging.packages),
+                *verdicts.of_indexes(self._db, self._settings.index_folder),
+            ]
+
+    def _folders(self) -> Iterator[Difference]:
+        for root in self._settings.root_specs:
+            yield from self._root(root)
+        for root_path, path, is_held in verdicts.unconfigured(self._db):
+            if is_held:
+                self.held += 1
+            else:
+                yield Difference("catalog", f"{root_path}/{path}", NO_ROOT)
+
+    def _root(self, root: RootSpec) -> Iterator[Difference]:
+        limits = Limits(**self._settings.limits.model_dump())
+        missing = verdicts.present(self._db, root.path)
+        strays: list[tuple[str, Finding]] = []
+        hidden: list[Unit] = []
+        try:
+            how = How(limits, self._settings.settle_quiet, deep=True)
+            # Of a refused archive each skill that is known in it is told, as in a scan.
+            known = {path: row.fingerprint for path, row in missing.items()}
+            for seen in self._engine(Part(root, ("",), known), how):
+                if isinstance(seen, Stray):
+                    strays.append((seen.path, seen.finding))
+                elif isinstance(seen, Hidden):
+                    hidden.append(Unit(root.path, seen.path))
+                elif seen:
+                    yield from self._folder(root, seen, missing)
+        except RootUnreadable as error:
+            yield from self._lost(root, missing, str(error))
+            return
+        if not verdicts.stray_findings(self._db, root.path, strays):
+            yield Difference("catalog", root.path, "the catalog has other findings of no skill")
+        for path, row in missing.items():
+            if not any(Unit(root.path, path).lies_in(directory) for directory in hidden):
+                yield from self._gone(root, path, row)
+
+    def _folder(
+        self, root: RootSpec, seen: object, missing: dict[str, verdicts.Present]
+    ) -> Iterator[Difference]:
+        self.seen += 1
+        self._progress(self.seen)
+        if isinstance(seen, Unsettled):
+            missing.pop(seen.path, None)
+            yield Difference(
+                "catalog", f"{root.path}/{seen.path}", seen.why or "it is still changing"
+            )
+            return
+        assert isinstance(seen, Judged)
+        verdict = seen.verdict
+        row = missing.pop(verdict.place.path, None)
+        where = f"{root.path}/{verdict.place.path}"
+        if row and row.is_delayed:
+            return  # as the catalog says
+        for what in verdicts.contradictions(self._db, verdict):
+            yield Difference("catalog", where, what)
+        if row and row.is_pending:
+            yield Difference("catalog", where, "it is at rest, and shown as pending")
+        if row and row.fingerprint != verdict.fingerprint:
+            yield Difference("catalog", where, "it was touched, and not looked at since")
+        self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
+
+    def _lost(
+        self, root: RootSpec, missing: dict[str, verdicts.Present], trouble: str
+    ) -> Iterator[Difference]:
+        """Compare with a root that cannot be read: what it held is gone, or cannot be known."""
+        if reader.can_list(Path(root.path)):
+            yield Difference("folder", root.path, trouble)
+        for path, row in missing.items():
+            yield from self._gone(root, path, row)
+
+    def _gone(self, root: RootSpec, path: str, row: verdicts.Present) -> Iterator[Difference]:
+        if row.is_held:
+            self.held += 1
+        else:
+            yield Difference(
+                "catalog", f"{root.path}/{path}", f"it is gone, and its status is {row.status}"
+            )

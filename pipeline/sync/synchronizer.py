@@ -1,0 +1,355 @@
+"""The one throat: looks at units of the roots and brings the catalog up to what is there."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from catalog.model.errors import OutOfRoom, RootUnreadable
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.paths import top_of_archive
+from catalog.model.skill import Applied, Change, Finding, Gone, Judged, RootSpec, Trigger
+from catalog.writing.rows.removals import NO_ROOT
+from catalog.writing.store import Known, Store
+from pipeline.roots.local import reader
+from pipeline.roots.local.reader import Limits, Stray
+from pipeline.sync import lost_mounts
+from pipeline.sync.engines.processes import Engine, serial
+from pipeline.sync.engines.scanner import (
+    Hidden,
+    How,
+    Newcomer,
+    Part,
+    Unchanged,
+    Unsettled,
+    place_of,
+)
+from pipeline.sync.removals import Missing, Report, outermost
+from pipeline.validation.verdict import folder_name
+from pipeline.watch.settling import Unit, with_archives
+
+BATCH = 512
+"""Changes in one transaction at most: enough to spread its cost, few enough to stop soon."""
+PAUSE = 0.5
+"""Seconds after which a pause comes even if a batch is not full."""
+
+
+class Round:
+    """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
+
+    def __init__(
+        self,
+        store: Store,
+        roots: Sequence[RootSpec],
+        limits: Limits,
+        *,
+        quiet: float,
+        trigger: Trigger,
+        engine: Engine = serial,
+        scan_id: int | None = None,
+        deep: bool = False,
+        heard_of: Callable[[Applied], bool] = lambda _: True,
+        going: Collection[Unit] = (),
+        accepts_removals: bool = False,
+    ) -> None:
+        """Take the catalog, the configured roots, and how to look; quiet is in seconds.
+
+        heard_of tells whether a change was announced by events before it was found. going are
+        units of which more events may come; accepts_removals releases the brake.
+        """
+        self.report = Report()
+        self._store = store
+        self._roots = {root.path: root for root in roots}
+        self._how = How(limits, quiet, deep)
+        self._engine = engine
+        self._trigger = trigger
+        self._scan_id = scan_id
+        self._heard_of = heard_of
+        self._accepts_removals = accepts_removals
+        self._missing = Missing(
+            store,
+            self.report,
+            limits,
+            trigger=trigger,
+            scan_id=scan_id,
+            going=going,
+            accepts_removals=accepts_removals,
+        )
+        self._batch: list[Change] = []
+        self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
+        self._paused_at = time.monotonic()
+        self._no_room: OutOfRoom | None = None
+
+    def run(self, units: Sequence[Unit]) -> Iterator[None]:
+        """Bring the catalog up to the present content of the units.
+
+        Where anything could have moved, folders at paths never seen before are read last, when
+        it is known which old ones are gone: so a rename is told from a removal and an arrival.
+        Raises OutOfRoom in the end where a batch was left, to be looked at again.
+        """
+        units = outermost(with_archives(units))
+        roots = dict.fromkeys(unit.root for unit in units)
+        for root in roots:
+            lost_mounts.note_new(self._store, root)
+        self._missing.looked_at = units
+        known = {unit: self._store.known(*unit) for unit in units}
+        how = replace(self._how, newcomers=not any(known.values()))
+        for unit, folders in known.items():
+            yield from self._survey(unit, folders, how)
+        yield from self._read_newcomers()
+        self._apply()
+        yield from self.remove(self._missing.to_remove())
+        for root in roots:
+            self._store.set_root_trouble(root, self.report.troubles.get(root))
+        if self._no_room:  # the rest was done: what is removed makes room
+            raise self._no_room
+
+    def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
+        """Hold what the catalog has of a root that is no longer configured, or remove it."""
+        if self._accepts_removals:
+            yield from self.remove([Unit(root, path) for path in paths])
+        else:
+            self._missing.hold(root, paths, NO_ROOT)
+
+    def remove(self, places: Sequence[Unit]) -> Iterator[None]:
+        """Mark the skills in places as removed."""
+        for place in places:
+            self._batch.append(Gone(*place, reader.leads_out(Path(place.root), place.path)))
+            yield from self._pause()
+        self._apply()
+
+    def _survey(self, unit: Unit, known: Mapping[str, Known], how: How) -> Iterator[None]:
+        """Look at a unit and note what is missing there."""
+        missing = dict(known)
+        strays: list[tuple[str, Finding]] = []
+        hidden: list[Unit] = []
+        settled: list[str] = []
+        part = Part(
+            self._roots[unit.root],
+            (unit.path,),
+            {path: row.fingerprint for path, row in known.items()},
+        )
+        try:
+            for seen in self._engine(part, how):
+                if isinstance(seen, Stray):
+                    if Unit(unit.root, seen.path).lies_in(unit):  # not one met on the way there
+                        strays.append((seen.path, seen.finding))
+                elif isinstance(seen, Hidden):
+                    hidden.append(Unit(unit.root, seen.path))
+                elif seen:
+                    path = self._take(unit.root, seen, is_new=_path_of(seen) not in known)
+                    if not isinstance(seen, Newcomer):
+                        missing.pop(path, None)
+                    if isinstance(seen, Unchanged) and known[seen.path].is_pending:
+                        settled.append(seen.path)
+                yield from self._pause()
+        except RootUnreadable as error:
+            self.report.troubles[unit.root] = str(error)
+            if not reader.can_list(Path(unit.root)):
+                self._missing.lose(unit.root, known)
+            return
+        self._store.set_strays(*unit, strays)
+        if settled:
+            self._store.clear_pending(unit.root, settled)
+        for path, row in missing.items():
+            place = Unit(unit.root, path)
+            if not any(place.lies_in(directory) for directory in hidden):
+                self._missing.add(place, row)
+
+    def _read_newcomers(self) -> Iterator[None]:
+        for root, paths in self._newcomers.items():
+            new = set(paths)
+            # Of an archive that is not as it was, all that was known in it is still missing.
+            part = Part(
+                self._roots[root],
+                tuple(unit.path for unit in outermost([Unit(root, path) for path in paths])),
+                self._missing.in_archives(root, new),
+            )
+            try:
+                for seen in self._engine(part, self._how):
+                    # A skill inside a newcomer may be an old one, which has been seen.
+                    if (
+                        seen
+                        and not isinstance(seen, (Stray, Hidden))
+                        and (not new.isdisjoint((path := _path_of(seen), top_of_archive(path))))
+                    ):
+                        self._take(root, seen, is_new=not self._missing.find(Unit(root, path)))
+                    yield from self._pause()
+            except RootUnreadable as error:
+                self.report.troubles[root] = str(error)
+
+    def _take(
+        self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged, *, is_new: bool
+    ) -> str:
+        """Note what a folder was seen to be, and return its path."""
+        path = _path_of(seen)
+        if isinstance(seen, Newcomer):
+            self._newcomers[root].append(path)
+            return path
+        self.report.seen += 1
+        if isinstance(seen, Unchanged):
+            self.report.outcomes["unchanged"] += 1
+        elif isinstance(seen, Unsettled):
+            self.report.unsettled.append(Unit(root, path))
+            if seen.why:
+                self.report.failures[Unit(root, path)] = seen.why
+        else:
+            if is_new:
+                seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
+            self._batch.append(seen)
+        return path
+
+    def _pause(self) -> Iterator[None]:
+        """Pause when a batch is full, or the last pause is some time ago."""
+        if len(self._batch) >= BATCH or time.monotonic() - self._paused_at >= PAUSE:
+            self._apply()
+            yield
+            self._paused_at = time.monotonic()
+
+    def _apply(self) -> None:
+        batch, self._batch = self._batch, []
+        for one in self._applied(batch):
+            if one.outcome == "unsettled":
+                self.report.unsettled.append(Unit(one.root, one.path))
+                if one.detail:
+                    self.report.failures[Unit(one.root, one.path)] = one.detail
+                continue
+            if one.outcome == "delayed":
+                self.report.delayed[Unit(one.root, one.path)] = one.wait
+                continue
+            self.report.outcomes[one.outcome] += 1
+            if one.outcome != "unchanged":
+                self.report.changes.append(one)
+                self.report.missed_by_events += not self._heard_of(one)
+
+    def _applied(self, batch: Sequence[Change]) -> list[Applied]:
+        """Take in a batch; where there is not room for all of it, as much as there is room for."""
+        try:
+            return self._store.apply(
+                batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
+            )
+        except OutOfRoom as error:
+            if len(batch) > 1:
+                return [one for change in batch for one in self._applied([change])]
+            self._no_room = self._no_room or error
+            if isinstance(batch[0], Judged):
+                place = batch[0].verdict.place
+                self.report.no_room[Unit(place.root, place.path)] = str(error)
+            return []
+
+
+def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
+    return seen.verdict.place.path if isinstance(seen, Judged) else seen.path
+
+
+class FullScan:
+    """One pass over all roots, with its row in `scans`."""
+
+    def __init__(
+        self,
+        store: Store,
+        roots: Sequence[RootSpec],
+        limits: Limits,
+        *,
+        quiet: float,
+        trigger: Trigger,
+        engine: Engine = serial,
+        deep: bool = False,
+        heard_of: Callable[[Applied], bool] = lambda _: True,
+        going: Collection[Unit] = (),
+        accepts_removals: bool = False,
+        is_poll: bool = False,
+    ) -> None:
+        """Take what a Round takes; a poll leaves no row behind unless something had changed."""
+        self._is_poll = is_poll
+        self._accepts_removals = accepts_removals
+        self._store = store
+        self._roots = roots
+        self._deep = deep
+        # What is done to packages while we run nobody hears of; the next start sees it.
+        self._checks_packages = deep or trigger == "start"
+        self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
+        self.round = Round(
+            store,
+            roots,
+            limits,
+            quiet=quiet,
+            trigger=trigger,
+            engine=engine,
+            scan_id=self.scan_id,
+            deep=deep,
+            heard_of=heard_of,
+            going=going,
+            accepts_removals=accepts_removals,
+        )
+        self.report = self.round.report
+        self._took_ms = 0.0
+
+    def run(self) -> Generator[None, None, None]:
+        """Make the pass, pausing after each batch with the catalog whole."""
+        began = time.perf_counter()
+        if self._deep:
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield
+        if self._checks_packages:
+            self._store.repair_search()
+            for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
+                self.report.unsettled += [Unit(*place) for place in again]
+                yield
+        left = self._store.unconfigured(with_held=self._accepts_removals)
+        for root_path, paths in left.items():
+            yield from self.round.leave(root_path, paths)
+        yield from self.round.run([Unit(root.path, "") for root in self._roots])
+        if self._store.owes_packages:
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield
+        if not self.report.unsettled and can_list_all(self._roots):
+            for _ in self._store.remove_lost_packages(datetime.now(UTC)):
+                yield
+        self._took_ms = (time.perf_counter() - began) * 1000
+        self.write_row()
+
+    def write_row(self) -> None:
+        """Write what the pass came to; again, where more was added to its report."""
+        for root in self._roots:
+            self._note_root(root.path)
+        self._store.finish_scan(
+            self.scan_id,
+            datetime.now(UTC),
+            self._took_ms,
+            self.report.seen,
+            self.report.outcomes,
+            self.report.missed_by_events,
+        )
+        if self._is_poll and not (+self.report.outcomes).keys() - {"unchanged"}:
+            self._store.drop_scan(self.scan_id)
+
+    def _note_root(self, root: str) -> None:
+        if self._accepts_removals:
+            self._store.removals.note_accepted(root)
+        self._store.set_root_trouble(root, self.report.troubles.get(root))
+        if root not in self.report.troubles:
+            lost_mounts.note_all(self._store, root)
+
+
+def can_list_all(roots: Sequence[RootSpec]) -> bool:
+    """Tell whether every root is there, so that what is not found in one has gone."""
+    return all(reader.can_list(Path(root.path)) for root in roots)
+
+
+def show_pending(
+    store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime, why: str | None = None
+) -> None:
+    """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
+    root = next(root for root in roots if root.path == unit.root)
+    place = place_of(root, unit.path)
+    name = folder_name(place)
+    store.set_pending(
+        place,
+        qualified_name(name, place.plugin),
+        skill_id(name, place.plugin, unit.path),
+        since,
+        why or "still changing",
+    )

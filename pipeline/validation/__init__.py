@@ -1,0 +1,1 @@
+"""From a document to findings and a verdict."""

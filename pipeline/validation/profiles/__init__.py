@@ -1,0 +1,1 @@
+"""Named sets of rules, one folder each."""

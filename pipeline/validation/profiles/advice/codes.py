@@ -1,0 +1,119 @@
+"""Findings of the `advice` profile: what would make a skill easier to find, load and follow."""
+
+from catalog.model.finding import NEVER, SPECIFICATION, FindingType
+
+_DISCLOSURE = f"{SPECIFICATION}, Progressive disclosure"
+_FILES = f"{SPECIFICATION}, File references"
+_DESCRIPTION = f"{SPECIFICATION}, Frontmatter, description"
+_OPTIMIZING = "Agent Skills guide, Optimizing skill descriptions"
+
+TYPES = (
+    FindingType(
+        "name-reserved",
+        "warning",
+        "advice",
+        NEVER,
+        "name holds a word that its vendor reserves.",
+        "Choose a name without anthropic or claude; Claude's API refuses such a skill.",
+        "Claude Platform documentation, Agent Skills, Skill structure",
+    ),
+    FindingType(
+        "description-short",
+        "warning",
+        "advice",
+        NEVER,
+        "description is too short for an agent to choose the skill by.",
+        "Say what the skill does, to what, and when to use it.",
+        _DESCRIPTION,
+    ),
+    FindingType(
+        "description-long",
+        "info",
+        "advice",
+        NEVER,
+        "description is longer than it needs to be, and every agent pays for it in every session.",
+        "Keep what the skill does and when to use it; move the rest into the body.",
+        f"{_OPTIMIZING}; the figure is skilldrop's",
+    ),
+    FindingType(
+        "description-vague",
+        "warning",
+        "advice",
+        NEVER,
+        "description has no concrete verb.",
+        "Name what the skill does: extracts, converts, reviews, deploys …",
+        f"{_DESCRIPTION}",
+    ),
+    FindingType(
+        "description-without-when",
+        "warning",
+        "advice",
+        NEVER,
+        "description tells neither when to use the skill nor what goes in and what comes out.",
+        "Add a sentence such as “Use when …”, in the words people use when they need it.",
+        f"{_DESCRIPTION}; {_OPTIMIZING}",
+    ),
+    FindingType(
+        "description-generic",
+        "warning",
+        "advice",
+        NEVER,
+        "description holds a phrase that is as true of any other skill.",
+        "Leave it out, or say instead what only this skill does.",
+        f"{_OPTIMIZING}",
+    ),
+    FindingType(
+        "nobody-can-invoke",
+        "warning",
+        "advice",
+        NEVER,
+        "Neither a model nor a person may call the skill: both are switched off.",
+        "Remove disable-model-invocation or user-invocable, or remove the skill.",
+        "Claude Code documentation, Skills, Control who invokes a skill",
+    ),
+    FindingType(
+        "body-empty",
+        "warning",
+        "advice",
+        NEVER,
+        "The body is empty, so an agent that loads the skill learns nothing.",
+        "Write the steps to follow below the frontmatter.",
+        f"{SPECIFICATION}, Body content",
+    ),
+    FindingType(
+        "body-too-long",
+        "warning",
+        "advice",
+        NEVER,
+        "The body is longer than is recommended, and all of it is loaded at once.",
+        "Move detail into files under references/ and say in the body when to read each.",
+        _DISCLOSURE,
+    ),
+    FindingType(
+        "reference-missing",
+        "warning",
+        "advice",
+        NEVER,
+        "The body names a file that is not in the skill's folder.",
+        "Add the file, correct the path (it starts at the skill's folder), or remove it.",
+        _FILES,
+    ),
+    FindingType(
+        "reference-outside-folder",
+        "warning",
+        "advice",
+        NEVER,
+        "The body names a file outside the skill's folder, which is not shipped with it.",
+        "Copy the file into the skill's folder, or name the other skill instead.",
+        _FILES,
+    ),
+    FindingType(
+        "reference-deep",
+        "info",
+        "advice",
+        NEVER,
+        "The body names a file that lies more than one folder below SKILL.md.",
+        "Move the file up, so that agents find it from SKILL.md in one step.",
+        _FILES,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Rules of Claude Code's own fields."""

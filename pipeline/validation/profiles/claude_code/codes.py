@@ -1,0 +1,108 @@
+"""Findings of the `claude-code` profile: what Claude Code will not read as it was meant."""
+
+from catalog.model.finding import CLAUDE_CODE, NEVER, FindingType
+
+_FIELDS = f"{CLAUDE_CODE}, Frontmatter reference"
+_HOOKS = "Claude Code documentation, Hooks reference, Hooks in skills and agents"
+
+TYPES = (
+    FindingType(
+        "listing-too-long",
+        "warning",
+        "claude-code",
+        NEVER,
+        "description and when_to_use together exceed 1,536 characters; Claude sees no more.",
+        "Put the most important use first, and shorten the rest.",
+        f"{_FIELDS}, description and when_to_use",
+    ),
+    FindingType(
+        "context-unknown",
+        "warning",
+        "claude-code",
+        NEVER,
+        "context is not fork, the only value that Claude Code knows.",
+        "Write context: fork to run the skill in a subagent, or remove the field.",
+        f"{_FIELDS}, context",
+    ),
+    FindingType(
+        "agent-without-fork",
+        "warning",
+        "claude-code",
+        NEVER,
+        "agent is given without context: fork, and has no effect.",
+        "Add context: fork, or remove agent.",
+        f"{_FIELDS}, agent",
+    ),
+    FindingType(
+        "model-unknown",
+        "warning",
+        "claude-code",
+        NEVER,
+        "model is neither one of Claude Code's names for models nor a Claude model's full name.",
+        "Write sonnet, opus, haiku, inherit or a full name such as claude-sonnet-4-5.",
+        f"{_FIELDS}, model; Claude Code documentation, Model configuration",
+    ),
+    FindingType(
+        "effort-unknown",
+        "warning",
+        "claude-code",
+        NEVER,
+        "effort is not a level that Claude Code knows.",
+        "Write low, medium, high, xhigh or max, or remove the field.",
+        f"{_FIELDS}, effort",
+    ),
+    FindingType(
+        "shell-unknown",
+        "warning",
+        "claude-code",
+        NEVER,
+        "shell is neither bash nor powershell.",
+        "Write bash or powershell, or remove the field.",
+        f"{_FIELDS}, shell",
+    ),
+    FindingType(
+        "hook-event-unknown",
+        "warning",
+        "claude-code",
+        NEVER,
+        "hooks names an event that Claude Code does not have, so that the hook never runs.",
+        "Correct the event's name; upper and lower case matter.",
+        f"{_HOOKS}",
+    ),
+    FindingType(
+        "hook-malformed",
+        "warning",
+        "claude-code",
+        NEVER,
+        "A hook is not a list of matchers, each with a list of hooks that have a type.",
+        "Write under the event: - matcher: Bash, and below it hooks: with - type: command.",
+        f"{_HOOKS}",
+    ),
+    FindingType(
+        "paths-never-match",
+        "warning",
+        "claude-code",
+        NEVER,
+        "A pattern in paths can match no file of a project.",
+        "Write it relative to the project, with / between the parts: src/**/*.ts.",
+        f"{_FIELDS}, paths",
+    ),
+    FindingType(
+        "argument-hint-list",
+        "info",
+        "claude-code",
+        NEVER,
+        "argument-hint is read as a YAML list, because its brackets are not quoted.",
+        'Put it in quotes: argument-hint: "[issue-number]".',
+        f"{_FIELDS}, argument-hint",
+    ),
+    FindingType(
+        "field-ignored",
+        "info",
+        "claude-code",
+        NEVER,
+        "Claude Code ignores a field that it does not know.",
+        "Keep it if another client reads it; else remove it, or move it under metadata.",
+        f"{_FIELDS}",
+    ),
+)

@@ -1,0 +1,171 @@
+"""The rules of Claude Code's own fields; that a value has the wrong type is said for all alike."""
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from catalog.model.skill import Finding, Json
+from catalog.text.quoting import kind, printable, quoted
+from pipeline.validation.fields.frontmatter import CLAUDE_CODE, OWNERS, SPECIFICATION
+from pipeline.validation.skill import Rule, Skill
+
+LISTING_LIMIT = 1_536
+"""Characters of description and when_to_use together that Claude sees.
+
+Source: Claude Code documentation, Skills, Frontmatter reference.
+"""
+
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+SHELLS = ("bash", "powershell")
+EVENTS = tuple(
+    """
+    SessionStart Setup SessionEnd UserPromptSubmit UserPromptExpansion PreToolUse
+    PermissionRequest PermissionDenied PostToolUse PostToolUseFailure PostToolBatch Notification
+    MessageDisplay SubagentStart SubagentStop TaskCreated TaskCompleted Stop StopFailure
+    TeammateIdle InstructionsLoaded ConfigChange CwdChanged FileChanged WorktreeCreate
+    WorktreeRemove PreCompact PostCompact Elicitation ElicitationResult
+""".split()
+)
+"""Source: Claude Code documentation, Hooks reference, Hook events."""
+
+FIELDS = tuple(f for f, owner in OWNERS.items() if owner in (SPECIFICATION, CLAUDE_CODE))
+
+_MODEL = re.compile(
+    r"(?:default|best|inherit|fable|sonnet|opus|haiku|opusplan)(?:\[1m\])?"
+    r"|.*(?:claude|anthropic).*|arn:.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_MISSPELT = 40  # characters; a longer field is no slip of the pen
+
+
+def listing_length(skill: Skill) -> Iterator[Finding]:
+    """Find a description that Claude Code cuts short."""
+    description, when = skill.declared.description or "", skill.declared.when_to_use or ""
+    if (size := len(description) + len(when)) > LISTING_LIMIT:
+        what = "description and when_to_use are" if when else "description is"
+        yield skill.finding(
+            "listing-too-long",
+            f"{what} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
+            field="when_to_use" if when else "description",
+        )
+
+
+def context_is_fork(skill: Skill) -> Iterator[Finding]:
+    """Find a context other than fork, and an agent that has none to run in."""
+    context = skill.declared.context
+    if context and context != "fork":
+        yield skill.finding(
+            "context-unknown",
+            f"context is {quoted(context)}; fork is the only value that Claude Code knows.",
+            field="context",
+        )
+    elif skill.declared.agent and not context:
+        yield skill.finding("agent-without-fork", field="agent")
+
+
+def values_are_known(skill: Skill) -> Iterator[Finding]:
+    """Find a model, an effort and a shell that Claude Code does not know."""
+    declared = skill.declared
+    if declared.model and not _MODEL.fullmatch(declared.model):
+        yield skill.finding(
+            "model-unknown",
+            f"model is {quoted(declared.model)}, which Claude Code does not know.",
+            field="model",
+        )
+    if declared.effort and declared.effort.lower() not in EFFORTS:
+        yield skill.finding(
+            "effort-unknown",
+            f"effort is {quoted(declared.effort)}, which is no level.",
+            field="effort",
+        )
+    if declared.shell and declared.shell.lower() not in SHELLS:
+        yield skill.finding(
+            "shell-unknown",
+            f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
+            field="shell",
+        )
+
+
+def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
+    """Find hooks for events that do not exist, and hooks that are not built as hooks are."""
+    hooks: Mapping[str, Json] = skill.declared.hooks or {}
+    for event, matchers in hooks.items():
+        field = f"hooks.{event}"
+        if event not in EVENTS:
+            close = get_close_matches(event[:_LONGEST_MISSPELT], EVENTS, n=1)
+            yield skill.finding(
+                "hook-event-unknown",
+                f"hooks names the event {quoted(event)}, which Claude Code does not have.",
+                field=field,
+                fix=f"Write {close[0]}." if close else None,
+            )
+        elif wrong := _wrong_with(matchers):
+            yield skill.finding("hook-malformed", f"{field} {wrong}.", field=field)
+
+
+def paths_can_match(skill: Skill) -> Iterator[Finding]:
+    """Find patterns that match no file of a project: absolute, climbing, or with backslashes."""
+    for pattern in skill.declared.paths:
+        if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
+            yield skill.finding(
+                "paths-never-match",
+                f"The pattern {quoted(pattern)} in paths can match no file of a project.",
+                field="paths",
+            )
+            return
+
+
+def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
+    """Find a hint whose brackets YAML takes for a list."""
+    if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
+        yield skill.finding(
+            "argument-hint-list",
+            field="argument-hint",
+            fix=f'Put it in quotes: argument-hint: "[{printable(skill.declared.argument_hint)}]".',
+        )
+
+
+def other_fields(skill: Skill) -> Iterator[Finding]:
+    """Find each field that neither Claude Code nor the specification has."""
+    for field in skill.frontmatter:
+        if OWNERS.get(field) in (SPECIFICATION, CLAUDE_CODE):
+            continue
+        close = _meant(field)
+        yield skill.finding(
+            "field-ignored",
+            f"Claude Code ignores {printable(field)}.",
+            field=field,
+            fix=f"Write {close}, if that is what you meant." if close else None,
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    listing_length,
+    context_is_fork,
+    values_are_known,
+    hooks_are_heard,
+    paths_can_match,
+    argument_hint_is_text,
+    other_fields,
+)
+
+
+def _wrong_with(matchers: Json) -> str | None:
+    """Say what is wrong with what stands under an event, if anything is."""
+    if not isinstance(matchers, list):
+        return f"is {kind(matchers)}, not a list of matchers"
+    for matcher in matchers:
+        handlers = matcher.get("hooks") if isinstance(matcher, Mapping) else None
+        if not isinstance(handlers, list):
+            return "has an entry without a list of hooks"
+        if not all(isinstance(hook, Mapping) and hook.get("type") for hook in handlers):
+            return "has a hook without a type"
+    return None
+
+
+def _meant(field: str) -> str | None:
+    if len(field) > _LONGEST_MISSPELT:
+        return None
+    plain = {known.replace("_", "-"): known for known in FIELDS}
+    close = get_close_matches(field.lower().replace("_", "-"), plain, n=1, cutoff=0.8)
+    return plain[close[0]] if close and OWNERS.get(field) is None else None

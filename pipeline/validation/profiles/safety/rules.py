@@ -1,0 +1,188 @@
+"""The rules of safety: what could deceive a reader, mislead an agent or run on its machine."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from catalog.model.skill import Finding, Json
+from catalog.text.quoting import printable, quoted
+from pipeline.roots.native_files import may_be_native
+from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
+from pipeline.validation.profiles.safety.overrides import overrides
+from pipeline.validation.references import LINK_TO_MACHINE, references
+from pipeline.validation.registry import finding
+from pipeline.validation.skill import File, Rule, Skill
+
+MOST_ALIKE = 10
+"""Findings of one code that are listed one by one."""
+
+_PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
+_MARKS = ("<", "-->", "]]>", "INST]")  # without one of them there is nothing to look for
+_TAG = re.compile(
+    r"</\s*[a-z]"
+    r"|<\s*(?:available_skills|skills?|name|description|location|system|instructions?|assistant"
+    r"|developer|human|function_calls|tool_use|tool_result|invoke)\b[^<>]{0,100}>"
+    r"|<!--|-->|<!\[CDATA\[|\]\]>|<\|[a-z_]{1,40}\|>|\[/?INST\]",
+    re.IGNORECASE,
+)
+
+_TOOL = re.compile(r"([^\s()]{1,200})(?:\(([^()\n]{0,1000})\))?")
+_SHELLS = frozenset({"bash", "powershell", "shell", "sh", "zsh", "terminal", "execute"})
+_ANYTHING = re.compile(r"[*:/\s]*")
+_RUNS_ANYTHING = re.compile(
+    r"(?:sudo|ba|z|da|fi|k)?sh[: ]|(?:sudo|su|eval|exec|env|xargs|pwsh|powershell|cmd)[: ]\W*$"
+)
+
+
+def nothing_is_hidden(skill: Skill) -> Iterator[Finding]:
+    """Find invisible characters, bidi controls and tags in fields, body and file names."""
+    for field, text in _texts(skill.frontmatter):
+        for hidden in hidden_in(text):
+            yield skill.finding(f"{hidden.sort}-characters", _told(hidden, field), field=field)
+    for hidden in hidden_in(skill.parsed.body):
+        yield skill.finding_in_body(
+            f"{hidden.sort}-characters", _told(hidden, "The body"), offset=hidden.offset
+        )
+    for file in skill.files:
+        for hidden in hidden_in(file.path):
+            yield finding(
+                f"{hidden.sort}-characters", _told(hidden, "The file's name"), path=file.path
+            )
+
+
+def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
+    """Find markup in what is put into prompts that could close a tag there, or open another."""
+    for field in _PROMPT_FIELDS:
+        value = skill.frontmatter.get(field)
+        if not isinstance(value, str) or not any(mark in value for mark in _MARKS):
+            continue
+        if tag := _TAG.search(value):
+            yield skill.finding(
+                "markup-in-prompt",
+                f"{field} holds {quoted(tag[0])}, which could close or open a "
+                "tag of the prompt it is put into.",
+                field=field,
+            )
+
+
+def no_overriding(skill: Skill) -> Iterator[Finding]:
+    """Find text addressed to override the agent's instructions."""
+    fields = [
+        (field, value)
+        for field in _PROMPT_FIELDS
+        if isinstance(value := skill.frontmatter.get(field), str)
+    ]
+    texts = [value for _, value in fields]
+    if next(overrides("\n".join([*texts, skill.parsed.body])), None) is None:
+        return  # as of nearly every skill, and to ask once is faster
+    for field, value in fields:
+        for override in islice(overrides(value), 1):
+            yield skill.finding(
+                "instruction-override",
+                f"{field} tells the agent: {quoted(override.words)}.",
+                field=field,
+            )
+    for override in islice(overrides(skill.parsed.body), MOST_ALIKE):
+        yield skill.finding_in_body(
+            "instruction-override",
+            f"The body tells the agent: {quoted(override.words)}.",
+            offset=override.offset,
+        )
+
+
+def links_stay_inside(skill: Skill) -> Iterator[Finding]:
+    """Find links to places of the reader's machine: its system folders, home or drives."""
+    body = skill.parsed.body
+    if not LINK_TO_MACHINE.search(body):
+        return
+    leading = (each for each in references(body) if each.leads_to_machine)
+    for reference in islice(leading, MOST_ALIKE):
+        yield skill.finding_in_body(
+            "link-to-machine",
+            f"A link leads to {quoted(reference.target)}, a place of the reader's machine.",
+            offset=reference.offset,
+        )
+
+
+def no_native_binaries(skill: Skill) -> Iterator[Finding]:
+    """Find files that a machine runs or loads and nobody can read."""
+    return _listed(skill, "native-binary", filter(_is_native, skill.files))
+
+
+def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find files outside scripts/ that may be executed."""
+    if all(file.mode == 0o755 for file in skill.files):
+        return iter(())  # on many shares everything is executable, and the bit says nothing
+    stray = (
+        file
+        for file in skill.files
+        if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
+    )
+    return _listed(skill, "executable-outside-scripts", stray)
+
+
+def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
+    """Find allowed-tools that let the agent do anything without being asked."""
+    tools = skill.declared.allowed_tools
+    if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
+        yield skill.finding(
+            "allowed-tools-broad",
+            f"allowed-tools lets the agent do anything unasked: {printable(', '.join(broad))}.",
+            field="allowed-tools",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    nothing_is_hidden,
+    no_markup_in_the_prompt,
+    no_overriding,
+    tools_are_narrow,
+    links_stay_inside,
+    no_native_binaries,
+    executables_lie_in_scripts,
+)
+
+
+def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of a frontmatter value that is not plain ASCII, with its field."""
+    if isinstance(value, str):
+        if not value.isascii():
+            yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{field}.{key}" if field else key)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{field}.{number}")
+
+
+def _told(hidden: Hidden, where: str) -> str:
+    code = f"U+{ord(hidden.character):04X}"
+    least = "at least " if hidden.goes_on else ""
+    times = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
+    says = f", which spell {quoted(hidden.says)}" if hidden.says else ""
+    what = {
+        "invisible": "an invisible character",
+        "bidi": "a character that reorders text",
+        "tag": "a tag character",
+    }[hidden.sort]
+    return f"{printable(where)} holds {what}, {code}{times}{says}."
+
+
+def _is_native(file: File) -> bool:
+    return not file.is_text and may_be_native(file.path, file.mode)
+
+
+def _listed(skill: Skill, code: str, files: Iterator[File]) -> Iterator[Finding]:
+    return (finding(code, path=file.path) for file in islice(files, MOST_ALIKE))
+
+
+def _is_broad(tool: re.Match[str]) -> bool:
+    name, pattern = tool[1].lower(), tool[2]
+    if not name.strip("*"):
+        return True
+    if pattern is None:
+        return name in _SHELLS
+    if _ANYTHING.fullmatch(pattern):
+        return True
+    return name in _SHELLS and bool(_RUNS_ANYTHING.match(f"{pattern} "))

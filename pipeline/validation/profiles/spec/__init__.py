@@ -1,0 +1,1 @@
+"""The Agent Skills specification to the letter."""

@@ -1,0 +1,245 @@
+"""The rules of the Agent Skills specification, to the letter.
+
+Errors are exactly what the reference validator (skills-ref) refuses, so that `spec_valid` equals
+its verdict. What the specification asks for and the reference lets pass is a warning.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from catalog.model.skill import Finding
+from catalog.text.quoting import kind, printable, quoted
+from pipeline.validation.fields.frontmatter import OWNERS, SPECIFICATION
+from pipeline.validation.skill import Rule, Skill
+
+NAME_LIMIT = 64
+DESCRIPTION_LIMIT = 1_024
+COMPATIBILITY_LIMIT = 500
+"""All in characters. Source: Agent Skills specification, Frontmatter."""
+
+FIELDS = tuple(field for field, owner in OWNERS.items() if owner == SPECIFICATION)
+_LONGEST_MISSPELT = 30  # characters; a longer field is no slip of the pen
+
+
+def name_required(skill: Skill) -> Iterator[Finding]:
+    """Find a name that is missing, empty or not text."""
+    if skill.parsed.frontmatter is None:
+        return  # parsing has said so; that no field is there would add nothing
+    name = skill.frontmatter.get("name")
+    if _is_blank(name):
+        yield skill.finding("name-missing", field="name")
+    elif not isinstance(name, str):
+        yield skill.finding("name-not-text", f"name is {kind(name)}, not text.", field="name")
+
+
+def name_length(skill: Skill) -> Iterator[Finding]:
+    """Find a name of more than 64 characters."""
+    if len(name := _name(skill)) > NAME_LIMIT:
+        yield skill.finding(
+            "name-too-long",
+            f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
+            field="name",
+        )
+
+
+def name_lower_case(skill: Skill) -> Iterator[Finding]:
+    """Find upper-case and title-case letters in a name."""
+    if (name := _name(skill)) != name.lower():
+        yield skill.finding(
+            "name-not-lower-case", f"name {quoted(name)} is not all lower case.", field="name"
+        )
+
+
+def name_outer_hyphens(skill: Skill) -> Iterator[Finding]:
+    """Find a hyphen at either end of a name."""
+    name = _name(skill)
+    if name.startswith("-") or name.endswith("-"):
+        yield skill.finding(
+            "name-outer-hyphen", f"name {quoted(name)} begins or ends with a hyphen.", field="name"
+        )
+
+
+def name_double_hyphens(skill: Skill) -> Iterator[Finding]:
+    """Find two hyphens in a row."""
+    if "--" in (name := _name(skill)):
+        yield skill.finding(
+            "name-double-hyphen", f"name {quoted(name)} has two hyphens in a row.", field="name"
+        )
+
+
+def name_characters(skill: Skill) -> Iterator[Finding]:
+    """Find characters in a name that are no letter, no digit and no hyphen."""
+    name = _name(skill)
+    if name.replace("-", "a").isalnum() or not name:
+        return
+    strange = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
+    shown = ", ".join(_character(c) for c in list(strange)[:10])
+    yield skill.finding(
+        "name-characters",
+        f"name has characters other than letters, digits and hyphens: {shown}.",
+        field="name",
+    )
+
+
+def name_is_the_folders(skill: Skill) -> Iterator[Finding]:
+    """Find a name that differs from the name of the skill's folder."""
+    name = _name(skill)
+    if name and name != unicodedata.normalize("NFKC", skill.folder):
+        yield skill.finding(
+            "name-not-folder",
+            f"name is {quoted(name)}, but the folder is {quoted(skill.folder)}.",
+            field="name",
+        )
+
+
+def description_required(skill: Skill) -> Iterator[Finding]:
+    """Find a description that is missing, blank or not text."""
+    if skill.parsed.frontmatter is None:
+        return
+    description = skill.frontmatter.get("description")
+    if _is_blank(description):
+        yield skill.finding("description-missing", field="description")
+    elif not isinstance(description, str):
+        yield skill.finding(
+            "description-not-text",
+            f"description is {kind(description)}, not text.",
+            field="description",
+        )
+
+
+def description_length(skill: Skill) -> Iterator[Finding]:
+    """Find a description of more than 1,024 characters."""
+    description = skill.frontmatter.get("description")
+    if not isinstance(description, str) or _is_blank(description):
+        return
+    if len(description) > DESCRIPTION_LIMIT:
+        yield skill.finding(
+            "description-too-long",
+            f"description is {len(description):,} characters; the limit is {DESCRIPTION_LIMIT:,}.",
+            field="description",
+        )
+
+
+def compatibility_length(skill: Skill) -> Iterator[Finding]:
+    """Find a compatibility that is not text of 1 to 500 characters."""
+    if "compatibility" not in skill.frontmatter:
+        return
+    compatibility = skill.frontmatter["compatibility"]
+    if _is_blank(compatibility):
+        yield skill.finding("compatibility-empty", field="compatibility")
+    elif not isinstance(compatibility, str):
+        yield skill.finding(
+            "compatibility-not-text",
+            f"compatibility is {kind(compatibility)}, not text.",
+            field="compatibility",
+        )
+    elif len(compatibility) > COMPATIBILITY_LIMIT:
+        yield skill.finding(
+            "compatibility-too-long",
+            f"compatibility is {len(compatibility):,} characters; "
+            f"the limit is {COMPATIBILITY_LIMIT}.",
+            field="compatibility",
+        )
+
+
+def license_is_text(skill: Skill) -> Iterator[Finding]:
+    """Find a license that is a list or a map."""
+    value = skill.frontmatter.get("license")
+    if value is not None and not isinstance(value, str):
+        yield skill.finding(
+            "license-not-text", f"license is {kind(value)}, not text.", field="license"
+        )
+
+
+def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
+    """Find metadata that is no map, and each value in it that is not text."""
+    metadata = skill.frontmatter.get("metadata")
+    if isinstance(metadata, Mapping):
+        for key, value in metadata.items():
+            if value is not None and not isinstance(value, str):
+                yield skill.finding(
+                    "metadata-value-not-text",
+                    f"metadata.{printable(key)} is {kind(value)}, not text.",
+                    field=f"metadata.{key}",
+                )
+    elif metadata:
+        yield skill.finding(
+            "metadata-not-map", f"metadata is {kind(metadata)}, not a map.", field="metadata"
+        )
+
+
+def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
+    """Find allowed-tools that are a list or a map."""
+    value = skill.frontmatter.get("allowed-tools")
+    if value is not None and not isinstance(value, str):
+        yield skill.finding(
+            "allowed-tools-not-text",
+            f"allowed-tools is {kind(value)}, not one space-separated text.",
+            field="allowed-tools",
+        )
+
+
+def no_other_fields(skill: Skill) -> Iterator[Finding]:
+    """Find each field that the specification does not have."""
+    for field in skill.frontmatter:
+        owner = OWNERS.get(field)
+        if owner is None:
+            yield skill.finding(
+                "field-not-in-specification",
+                f"{printable(field)} is not a field of the specification.",
+                field=field,
+                fix=_correction(field),
+            )
+        elif owner != SPECIFICATION:
+            yield skill.finding(
+                "field-not-in-specification",
+                f"{field} is {owner}'s, not the specification's.",
+                field=field,
+                fix=f"Keep it where {owner} needs it; else move it under metadata or remove it.",
+            )
+
+
+RULES: tuple[Rule, ...] = (
+    name_required,
+    name_length,
+    name_lower_case,
+    name_outer_hyphens,
+    name_double_hyphens,
+    name_characters,
+    name_is_the_folders,
+    description_required,
+    description_length,
+    compatibility_length,
+    license_is_text,
+    metadata_maps_to_texts,
+    allowed_tools_is_text,
+    no_other_fields,
+)
+
+
+def _name(skill: Skill) -> str:
+    """Return the name as the reference judges it, or "" where there is none."""
+    name = skill.frontmatter.get("name")
+    return unicodedata.normalize("NFKC", name.strip()) if isinstance(name, str) else ""
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _character(character: str) -> str:
+    code = f"U+{ord(character):04X}"
+    if unicodedata.category(character)[0] in "CMZ":  # invisible, or drawn onto its neighbour
+        return code
+    return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
+
+
+def _correction(field: str) -> str | None:
+    """Return the advice to correct a field that looks misspelt, else None."""
+    if len(field) > _LONGEST_MISSPELT:
+        return None
+    close = get_close_matches(field.lower().replace("_", "-"), FIELDS, n=1, cutoff=0.8)
+    if not close:
+        return None
+    return f"Write {close[0]}, if that is what you meant; else move it under metadata."

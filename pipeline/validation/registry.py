@@ -1,0 +1,62 @@
+"""Every finding there is, by its code, and the one way to make one."""
+
+from catalog.model.finding import FindingType
+from catalog.model.skill import Finding
+from catalog.writing import codes as writing_codes
+from pipeline.dialects.apexbridge import codes as apexbridge_codes
+from pipeline.outcomes import codes as outcomes_codes
+from pipeline.parsing import codes as parsing_codes
+from pipeline.roots import codes as roots_codes
+from pipeline.roots.archives import codes as archives_codes
+from pipeline.validation import codes as validation_codes
+from pipeline.validation.profiles.advice import codes
+from pipeline.validation.profiles.claude_code import codes as claude_code_codes
+from pipeline.validation.profiles.safety import codes as safety_codes
+from pipeline.validation.profiles.spec import codes as spec_codes
+
+REGISTRY: dict[str, FindingType] = {
+    kind.code: kind
+    for module in (
+        roots_codes,
+        archives_codes,
+        parsing_codes,
+        validation_codes,
+        writing_codes,
+        spec_codes,
+        codes,
+        safety_codes,
+        claude_code_codes,
+        apexbridge_codes,
+        outcomes_codes,
+    )
+    for kind in module.TYPES
+}
+
+
+def finding(
+    code: str,
+    message: str | None = None,
+    *,
+    fix: str | None = None,
+    field: str | None = None,
+    path: str | None = None,
+    line: int | None = None,
+    column: int | None = None,
+    before: str | None = None,
+    after: str | None = None,
+) -> Finding:
+    """Return a finding of a registered code; message and fix default to the registry's."""
+    kind = REGISTRY[code]
+    return Finding(
+        code=code,
+        severity=kind.severity,
+        profile=kind.profile,
+        message=message or kind.summary,
+        fix=fix or kind.fix,
+        field=field,
+        path=path,
+        line=line,
+        column=column,
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,76 @@
+"""A skill as the rules see it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from catalog.model.skill import Finding, Json
+from pipeline.parsing.document import Parsed
+from pipeline.validation.fields.frontmatter import Declared, Misfit
+from pipeline.validation.registry import finding
+
+
+class File(Protocol):
+    """A file of a skill, as far as rules ask of it."""
+
+    @property
+    def path(self) -> str:
+        """The path relative to the skill folder, with "/" between the parts."""
+
+    @property
+    def mode(self) -> int:
+        """0o755 if its owner may execute it, else 0o644."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is UTF-8 without NUL; told of what `may_be_native` alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Everything a rule may look at."""
+
+    folder: str  # its name
+    plugin: str | None
+    document: str  # SKILL.md, or the variant that was found
+    parsed: Parsed
+    declared: Declared
+    files: Sequence[File]  # sorted by path
+    is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
+    misfits: tuple[Misfit, ...] = ()  # the fields that `declared` could not take as they are
+
+    @property
+    def frontmatter(self) -> Mapping[str, Json]:
+        """The fields as they were written; empty where there is no readable frontmatter."""
+        return self.parsed.frontmatter or {}
+
+    def finding(
+        self, code: str, message: str | None = None, *, field: str, fix: str | None = None
+    ) -> Finding:
+        """Return a finding about a field, at its place in the document or at its first line.
+
+        The place of a field that has none of its own is that of what it lies in.
+        """
+        position, outer = self.parsed.positions.get(field), field
+        while position is None and "." in outer:
+            outer = outer.rpartition(".")[0]
+            position = self.parsed.positions.get(outer)
+        return finding(
+            code,
+            message,
+            fix=fix,
+            field=field,
+            path=self.document,
+            line=position.line if position else 1,
+            column=position.column if position else None,
+        )
+
+    def finding_in_body(
+        self, code: str, message: str | None = None, *, offset: int, fix: str | None = None
+    ) -> Finding:
+        """Return a finding about the body at an offset, in characters from the body's start."""
+        line = self.parsed.body_line + self.parsed.body.count("\n", 0, offset)
+        return finding(code, message, fix=fix, path=self.document, line=line)
+
+
+Rule: TypeAlias = Callable[[Skill], Iterable[Finding]]

@@ -1,0 +1,1 @@
+"""From the system's events to settled hints."""

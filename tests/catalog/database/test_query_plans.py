@@ -1,0 +1,357 @@
+"""No query that the product runs goes through a whole table where an index should serve.
+
+Every statement is caught as SQLite gets it, from the real flows on a real catalog, and SQLite is
+asked how it would go about it.
+"""
+
+import re
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from catalog.mcp.server import SkillServer
+from catalog.prompt_index import explain as prompt_index_explain
+from catalog.prompt_index import query
+from catalog.reading import reader, search
+from catalog.reading import versions as reading_versions
+from catalog.site.server.app import metadata_path
+from catalog.writing.store import Store
+from pipeline.config.loader import Settings, load
+from pipeline.service.loop import CollectWish
+from pipeline.sync import reconcile
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.run_once import scan_once, unit_at
+from tests.pipeline.outcomes.test_collect import drop
+from tests.support.serving import Serving
+from tests.support.sites import Site
+from tests.support.skills import SkillWriter
+
+LARGE = {
+    "skills",
+    "versions",
+    "files",
+    "findings",
+    "ingestions",
+    "skill_text",
+    "outcomes",
+    "memory_writes",
+    "step_traces",
+    "index_entries",
+    "index_builds",
+    "index_texts",
+    "scans",
+    "requests",
+    "outcome_rejections",
+    "index_tags",
+    "apexbridge_skills",
+    "abp_tools",
+}
+"""Tables that grow with the skills there are, or with time."""
+
+MEANT = {
+    "GROUP BY status": "counts of all skills by status, from an index alone",
+    "SELECT severity, count(*)": "counts of all findings, for the status",
+    "SELECT DISTINCT s.skill_id FROM skills AS s": "every skill is compared with its package",
+    "FROM versions WHERE package_path IS NOT NULL": "so is every package",
+    "UPDATE versions SET package_path = NULL, retired_at": "packages that the disk has no more",
+    "SELECT 1 FROM versions LIMIT 1": "stops at the first row",
+    "FROM outcomes WHERE is_newest = 1": "a full look at the folder of outcomes compares them all",
+    "FROM roots AS r CROSS JOIN skills AS s": "a comparison looks for skills of no root at all",
+    "LEFT JOIN skill_text AS t ON t.id = s.id)": "it compares every skill with its text …",
+    "OR s.package_path IS NOT NULL": "… and with its version",
+    "GROUP BY skill HAVING": "which skills have much history is counted from an index alone",
+    "texts_with_bodies": "an older catalog is converted, once",
+    "SELECT DISTINCT skill_id FROM skills": "so are its names",
+    "SELECT count(*) FROM files": "the front page says how many there are, from an index alone",
+    "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
+    "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
+}
+"""What goes through a whole table because it is about all of it, by words in it; and why."""
+
+OF_EVERYTHING = {
+    "why_not_in_the_index": {"skills"},  # what is typed may stand anywhere in a name or a path
+    "my_findings": {"findings"},  # so it may there
+    "triggered_by": {"apexbridge_skills"},  # and there
+    "memory_by_owner": {"memory_writes"},  # those of all owners, where none is typed
+    "failures_by_skill": {"outcomes"},  # counts the runs of each
+    "what_changed": {"index_builds"},  # of which few are kept
+    "slowest_steps": {"step_traces"},  # slowest first, until there are enough of one skill
+}
+"""The canned queries that go through a whole large table, through which, and why."""
+
+OF_WHAT_WAITS = {"requests_waiting", "requests_unbegun"}
+"""Indexes that hold only what waits, which is next to nothing."""
+
+TESTS_OWN = {"serving", __name__}
+
+
+class Statement(NamedTuple):
+    """One statement as SQLite got it."""
+
+    flow: str
+    sql: str
+
+
+Begin = Callable[[str], list[Statement]]
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> Begin:
+    """Let every connection to a catalog tell its statements; return what names their flow."""
+    caught: list[Statement] = []
+    flow = ["set-up"]
+    connect = sqlite3.connect
+
+    def telling(path: Any, *given: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(path, *given, **named)
+        if "catalog.db" in str(path) and sys._getframe(1).f_globals["__name__"] not in TESTS_OWN:
+            connection.set_trace_callback(lambda sql: caught.append(Statement(flow[0], sql)))
+        return connection
+
+    def begin(name: str) -> list[Statement]:
+        flow[0] = name
+        return caught
+
+    monkeypatch.setattr(sqlite3, "connect", telling)
+    return begin
+
+
+@pytest.fixture
+def settings(tmp_path: Path, skill: SkillWriter) -> Settings:
+    """Return settings with a root of some skills."""
+    for number in range(60):
+        skill(tmp_path / "root" / f"skill-{number}", description=f"Counts words, {number}.")
+    skill(tmp_path / "root" / "broken", files={"SKILL.md": "nothing"})
+    return load(None, tmp_path / "root", tmp_path / "data").model_copy(update={"settle_quiet": 0.0})
+
+
+def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
+    """Fail with every statement that goes through a whole large table unasked."""
+    plain = sqlite3.connect(catalog)
+    plain.create_function("has_package", 1, lambda _: True)  # asks the disk, for the mending
+    wrong = set()
+    for statement in set(caught):
+        sql = " ".join(statement.sql.split())
+        is_asked = re.match(r"(SELECT|WITH|UPDATE|DELETE|INSERT|REPLACE)\b", sql, re.IGNORECASE)
+        if is_asked and not any(words in sql for words in MEANT):
+            wrong |= {(statement.flow, table, sql[:300]) for table in full_scans(plain, sql)}
+    plain.close()
+    assert caught
+    assert not wrong, "\n".join(map(str, sorted(wrong)))
+
+
+def full_scans(db: sqlite3.Connection, sql: str, *, limited: bool = True) -> Iterator[str]:
+    """Yield the large tables that a statement goes through as a whole.
+
+    To walk in the order that is asked for, up to a limit, is not that, if it is soon reached.
+    """
+    named = re.findall(r"(?:FROM|JOIN)\s+(\w+)\s+AS\s+(\w+)", sql, re.IGNORECASE)
+    tables = {alias: table for table, alias in named}
+    try:
+        plan = db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    except sqlite3.Error as error:
+        raise AssertionError(f"{sql}: {error}") from error
+    steps = [step for *_, step in plan]
+    if limited and "LIMIT" in sql and not any("TEMP B-TREE" in step for step in steps):
+        return
+    for step in steps:
+        if found := re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", step):
+            table = tables.get(found[1], found[1])
+            if table in LARGE and found[2] not in OF_WHAT_WAITS:
+                yield table
+
+
+def test_no_scan_goes_through_a_whole_table(
+    settings: Settings, skill: SkillWriter, traced: Begin
+) -> None:
+    """A first scan, an unchanged one, a deep one, one change, and the comparison with all."""
+    caught = traced("a first scan")
+    store = open_store(settings)
+    scan_once(settings, store)
+    traced("an unchanged re-scan")
+    scan_once(settings, store)
+    traced("a deep scan")
+    scan_once(settings, store, deep=True)
+    traced("one change")
+    changed = skill(settings.watched / "skill-7", description="Counts letters.")
+    unit = unit_at(settings, changed)
+    assert unit
+    scan_once(settings, store, [unit])
+    store.close()
+    traced("a start")
+    open_store(settings).close()
+    traced("a comparison")
+    assert not reconcile.compare(settings).differences
+    traced("mending")
+    reconcile.mend(settings)
+    refuse_full_scans(caught, settings.catalog_path)
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Return a service, which is stopped in the end."""
+    made = Serving(tmp_path, retention={"index_builds": 1})
+    yield made
+    made.stop()
+
+
+def test_no_tick_of_the_service_goes_through_a_whole_table(
+    serving: Serving, skill: SkillWriter, traced: Begin
+) -> None:
+    """Changes, removals, wishes, outcomes, collections and signs of life."""
+    caught = traced("the service's start")
+    for number in range(30):
+        skill(serving.root / f"skill-{number}", description=f"Counts words, {number}.")
+    serving.start()
+    serving.settle()
+    traced("changes and removals")
+    changed = skill(serving.root / "skill-7", description="Counts letters.")
+    serving.settle()
+    changed.rename(serving.root / "renamed")
+    (serving.root / "skill-8/SKILL.md").unlink()
+    serving.settle()
+    traced("a re-scan")
+    serving.rescan()
+    traced("wishes")
+    versions = serving.rows(
+        "SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
+        " WHERE s.path = 'renamed' ORDER BY v.id"
+    )
+    carry_out(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
+    carry_out(serving.settings, "unpin", {"skill": "skill-7"})
+    traced("outcomes")
+    serving.settings.outcomes_folder.mkdir(exist_ok=True)
+    drop(serving.settings.outcomes_folder, skill_id="skill-7")
+    drop(serving.settings.outcomes_folder, skill_id="skill-7", run="bad", status=7)
+    serving.wait_for(
+        lambda: (
+            serving.rows("SELECT 1 FROM outcomes")
+            and serving.rows("SELECT 1 FROM outcome_rejections")
+        )
+    )
+    traced("a collection")
+    assert serving.service
+    serving.service._inbox.put(CollectWish())
+    serving.settle()
+    serving.stop()
+    refuse_full_scans(caught, serving.settings.catalog_path)
+
+
+def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin) -> None:
+    """Searches, files, versions, indexes with their past and reasons, status and MCP tools."""
+    store = open_store(settings)
+    scan_once(settings, store)
+    store.close()
+    caught = traced("search")
+    caught.clear()
+    db = search.open_catalog(settings.catalog_path)
+    assert search.find(db, "words")
+    traced("status")
+    search.status(db)
+    search.service_runs(settings.catalog_path)
+    traced("an index")
+    spec = query.index_spec(db, "default")
+    built = query.build_index(db, spec)
+    prompt_index_explain.explain(db, spec, built)
+    prompt_index_explain.said_at(db, "default", datetime.now(UTC))
+    traced("a file")
+    assert reader.read_skill_file(db, settings.packages_folder, "skill-7")
+    traced("versions")
+    reading_versions.history(db, "skill-7")
+    traced("agents")
+    server = SkillServer(settings.catalog_path, settings.packages_folder, "1")
+    assert not server.search_skills("words").is_error
+    assert not server.list_skills(10, 10).is_error
+    assert not server.read_skill_file("skill-7").is_error
+    assert "skill-7" in server.manifest("skill-7")
+    refuse_full_scans(caught, settings.catalog_path)
+
+
+PAGES = {
+    "/": 200,
+    "/skills": 200,
+    "/skills?q=words": 200,
+    "/skills?level=project&page=2": 200,
+    "/skills/skill-7": 200,
+    "/skills/skill-7/view/SKILL.md": 200,
+    "/skills/skill-7/versions": 200,
+    "/skills/skill-99": 404,
+    "/findings": 200,
+    "/findings/frontmatter-missing": 200,
+    "/indexes": 200,
+    "/indexes/default": 200,
+    "/activity": 200,
+    "/activity?before=50": 200,
+    "/search.json?q=words": 200,
+    "/skills/skill-7/preview": 200,
+    "/skills/skill-7/files/SKILL.md": 200,
+    "/index/default.xml": 200,
+    "/index/default.meta.json": 200,
+    "/.well-known/agent-skills/index.json": 200,
+    "/-/healthz": 200,
+}
+
+
+def test_no_page_goes_through_a_whole_table(
+    settings: Settings, traced: Begin, serve: Callable[[Path], Site]
+) -> None:
+    """Those for people and those for programs."""
+    store = open_store(settings)
+    scan_once(settings, store)
+    store.close()
+    site = serve(settings.catalog_path)
+    caught = traced("")
+    caught.clear()
+    for page, status in PAGES.items():
+        traced(page)
+        assert (page, site.get(page).status_code) == (page, status)
+    refuse_full_scans(caught, settings.catalog_path)
+
+
+CANNED = yaml.safe_load(metadata_path().read_text("utf-8"))["databases"]["catalog"]["queries"]
+
+
+@pytest.mark.parametrize("name", CANNED)
+def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
+    name: str, tmp_path: Path
+) -> None:
+    """Some are about everything there is, and say so."""
+    store = Store.open(tmp_path / "catalog.db")
+    sql = CANNED[name]["sql"]
+    for parameter in CANNED[name].get("params", ()):
+        sql = sql.replace(f":{parameter}", "'x'")
+    scanned = set(full_scans(store.db.conn, sql, limited=False))
+    store.close()
+    assert scanned == OF_EVERYTHING.get(name, set())
+
+
+def test_what_changed_last_costs_the_same_however_much_did(tmp_path: Path) -> None:
+    """As after a first scan: a page of it is read, and not all that is younger than a week."""
+    store = Store.open(tmp_path / "catalog.db")
+    costs = []
+    for _ in range(4):
+        store.db.execute("""
+            WITH RECURSIVE numbers (n) AS
+                (VALUES (1) UNION ALL SELECT n + 1 FROM numbers LIMIT 2000)
+            INSERT INTO ingestions (root, path, "trigger", outcome, started_at, took_ms)
+            SELECT '/root', n, 'start', 'added', strftime('%Y-%m-%dT%H:%M:%S', 'now'), 1
+            FROM numbers""")
+        costs.append(steps_of(store.db.conn, CANNED["what_changed"]["sql"], {"days": ""}))
+    store.close()
+    assert costs[-1] < 1.2 * costs[0]
+
+
+def steps_of(db: sqlite3.Connection, sql: str, values: dict[str, str]) -> int:
+    """Return how often SQLite took ten steps for a statement."""
+    taken: list[None] = []
+    db.set_progress_handler(lambda: taken.append(None), 10)
+    db.execute(sql, values).fetchall()
+    db.set_progress_handler(None, 0)
+    return len(taken)

@@ -1,0 +1,80 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.model.naming import SKILL_ID_BYTES, qualified_name, skill_id, version_name
+
+
+@pytest.mark.parametrize(
+    ("name", "plugin", "path", "expected"),
+    [
+        pytest.param("pdf-tools", None, "pdf-tools", "pdf-tools", id="a plain name is itself"),
+        pytest.param("PDF  Tools!", None, "x", "pdf-tools", id="runs of others become a hyphen"),
+        pytest.param("snake_case", None, "x", "snake-case", id="an underscore is no letter"),
+        pytest.param("--edge--", None, "x", "edge", id="no hyphen at the ends"),
+        pytest.param("ﬁle①", None, "x", "file1", id="NFKC"),
+        pytest.param("数据分析", None, "x", "数据分析", id="Chinese letters stay"),
+        pytest.param(None, None, "a/Folder Name", "folder-name", id="no name: the folder's"),
+        pytest.param("!!!", None, "a/b", "b", id="nothing usable in the name: the folder's"),
+        pytest.param("!", None, "a/…", "skill-c39c48c4", id="nothing usable: the path's hash"),
+        pytest.param("Skill", "My Plugin", "p/x", "my-plugin--skill", id="plugin"),
+        pytest.param("skill", "!", "!/x", "bb7208bc--skill", id="a plugin without a letter"),
+    ],
+)
+def test_skill_id(name: str | None, plugin: str | None, path: str, expected: str) -> None:
+    """A skill_id is the slug of the qualified name, else of the folder, else a hash."""
+    assert skill_id(name, plugin, path) == expected
+
+
+def test_a_plugins_skill_never_has_the_id_of_a_bare_one() -> None:
+    """Two hyphens in a row come from the qualification alone."""
+    assert skill_id("p--s", None, "x") == "p-s"
+    assert skill_id("s", "p", "x") == "p--s"
+
+
+def test_long_names_stay_apart_and_fit_a_directory() -> None:
+    """Names that differ only beyond the limit get different ids within it."""
+    one, two = (skill_id("长" * 100 + end, None, "x") for end in "ab")
+    assert one != two
+    assert max(len(one.encode()), len(two.encode())) <= SKILL_ID_BYTES
+
+
+@given(st.text(), st.none() | st.text(min_size=1), st.text())
+def test_any_skill_id_is_safe_as_a_directory(name: str, plugin: str | None, path: str) -> None:
+    """Whatever the names, the id is short, not empty, and neither hidden nor a path."""
+    own = skill_id(name, plugin, path)
+    assert 0 < len(own.encode()) <= SKILL_ID_BYTES
+    assert all(character.isalnum() or character == "-" for character in own)
+    assert own == skill_id(name, plugin, path)
+
+
+def test_qualified_name() -> None:
+    """A plugin's skill carries its plugin's name."""
+    assert qualified_name("skill", "plugin") == "plugin:skill"
+    assert qualified_name("skill", None) == "skill"
+
+
+def test_version_name_is_utc_to_the_second() -> None:
+    """A version is named after its moment in UTC, wherever the clock hangs."""
+    tokyo = datetime(2026, 1, 2, 8, 4, 5, tzinfo=timezone(timedelta(hours=9)))
+    assert version_name(tokyo) == "20260101-230405"
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("", "20260102-030405"),
+        ("20260102-030404-9", "20260102-030405"),
+        ("20260102-030405", "20260102-030405-2"),
+        ("20260102-030405-2", "20260102-030405-3"),
+        ("20260102-030405-9", "20260102-030406"),
+        ("20260102-040405", "20260102-040405-2"),  # the clock was set back since
+    ],
+)
+def test_a_version_sorts_behind_the_one_before(after: str, expected: str) -> None:
+    """As text, too: in a list of directories the newest comes last, whatever the clock did."""
+    name = version_name(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), after)
+    assert name == expected
+    assert name > after

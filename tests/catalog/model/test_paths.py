@@ -1,0 +1,33 @@
+"""Names of files as text."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.model.paths import is_utf8, os_path, text_path
+
+
+@given(name=st.binary(max_size=20))
+def test_every_name_has_one_text_and_comes_back_from_it(name: bytes) -> None:
+    """Whatever bytes a name has, its text can be stored, and leads to it again."""
+    system = os.fsdecode(name)
+    text = text_path(system)
+    assert os_path(text.encode().decode()) == system
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "valid"),
+    [
+        (b"plain/name.md", "plain/name.md", True),
+        ("读我.md".encode(), "读我.md", True),
+        (rb"a\b", r"a\\b", True),
+        (b"caf\xe9", r"caf\xe9", False),
+        (rb"caf\xe9", r"caf\\xe9", True),
+    ],
+)
+def test_only_what_is_not_text_is_spelt_out(name: bytes, text: str, valid: bool) -> None:
+    """A backslash is doubled, a stray byte written in hexadecimal."""
+    system = os.fsdecode(name)
+    assert (text_path(system), is_utf8(system)) == (text, valid)

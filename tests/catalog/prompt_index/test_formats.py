@@ -1,0 +1,182 @@
+"""What each format looks like, and that nothing breaks out of it."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from catalog.prompt_index import builder
+from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.messages import Language
+from catalog.text.sanitize import one_line
+from tests.support.candidates import CANDIDATES, SPECS, a, read_back
+
+TWO = [
+    a("count", files=("scripts/count.py",)),
+    a(
+        "pdf",
+        "Fills forms & more.",
+        user_invocable=False,
+        files=("REFERENCE.md", *(f"scripts/s{n}.py" for n in range(8))),
+    ),
+]
+
+LOOKS = {
+    "xml": (
+        "<available_skills>\n<skill>\n<name>count</name>\n"
+        "<description>Counts words.</description>\n"
+        "<location>/p/count/current/SKILL.md</location>\n</skill>\n"
+        '<skill user_invocable="false">\n<name>pdf</name>\n'
+        "<description>Fills forms &amp; more.</description>\n"
+        "<location>/p/pdf/current/SKILL.md</location>\n</skill>\n</available_skills>\n"
+    ),
+    "semibot": (
+        '<available_skills>\nDo.\n<skill name="count" path="/p/count/current/">\n'
+        "Counts words.\nFiles: SKILL.md, scripts/count.py\n</skill>\n"
+        '<skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
+        "Fills forms &amp; more.\nFiles: SKILL.md, REFERENCE.md, scripts/ (8)\n</skill>\n"
+        "</available_skills>\n"
+    ),
+    "markdown": (
+        "- **count** (`/p/count/current/SKILL.md`): Counts words.\n"
+        "- **pdf** (`/p/pdf/current/SKILL.md`, for agents only): Fills forms &amp; more.\n"
+    ),
+    "json": (
+        '{"skills": [\n{"name": "count", "description": "Counts words.", '
+        '"location": "/p/count/current/SKILL.md"},\n'
+        '{"name": "pdf", "description": "Fills forms & more.", '
+        '"location": "/p/pdf/current/SKILL.md", "user_invocable": false}\n]}\n'
+    ),
+    "discovery": (
+        '{"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",\n"skills": [\n'
+        '{"name": "count", "type": "skill-md", "description": "Counts words.", '
+        f'"url": "/p/count/current/SKILL.md", "digest": "sha256:{"0" * 64}"}},\n'
+        '{"name": "pdf", "type": "skill-md", "description": "Fills forms & more.", '
+        f'"url": "/p/pdf/current/SKILL.md", "digest": "sha256:{"0" * 64}"}}\n]}}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_how_a_format_reads(form: str) -> None:
+    """Each format in full, with a mark on what people are not meant to start."""
+    spec = IndexSpec(format=form, instruction="Do." if form == "semibot" else None)
+    assert builder.build(spec, TWO).text == LOOKS[form]
+
+
+TAILS = {
+    ("xml", "en"): (
+        '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
+        "<left_out>98 more skills are not listed here. Search them with "
+        "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"
+    ),
+    ("semibot", "zh"): (
+        '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
+        "<left_out>另有 98 个技能未列出。可用 `skilldrop search 关键词` 查找。</left_out>\n"
+        "</available_skills>\n"
+    ),
+    ("markdown", "en"): (
+        "\nMore skills, by name alone; the files of NAME lie in `/p/NAME/current/`:\n\n"
+        "- one\n- two\n\n"
+        "98 more skills are not listed here. Search them with `skilldrop search WORDS`.\n"
+    ),
+    ("json", "en"): (
+        ',\n"by_name": {"files": "/p/NAME/current/", "names": ["one", "two"]},\n'
+        '"left_out": {"count": 98, "say": "98 more skills are not listed here. '
+        'Search them with `skilldrop search WORDS`."}}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize(("form", "language"), TAILS)
+def test_what_follows_the_entries(form: str, language: Language) -> None:
+    """Names alone with the one place of their files, then how many are missing."""
+    skills = [a("one", "x" * 500), a("two", "x" * 500), *[a("y" * 5000)] * 98]
+    spec = IndexSpec(format=form, language=language, location_base="/p")
+    found = (builder.build(replace(spec, budget_chars=n), skills) for n in range(200, 500))
+    named = next(index for index in found if index.count("name_only") == 2)
+    assert named.text.endswith(TAILS[form, language])
+
+
+@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
+def test_a_name_that_does_not_lead_to_its_files_says_what_does(form: str) -> None:
+    """Another slug, or a skill in no package: the name alone would send an agent astray."""
+    skills = [
+        a("plain", "x" * 500),
+        a("plugin:one", "x" * 500, skill_id="plugin--one"),
+        a("apart", "x" * 500, follows_pattern=False, location="/root/apart/SKILL.md"),
+    ]
+    for budget in range(100, 900):
+        spec = IndexSpec(format=form, budget_chars=budget, location_base="/p", instruction="")
+        if (index := builder.build(spec, skills)).count("name_only") == 3:
+            break
+    assert [name for name, _ in read_back(spec, index)] == [
+        "plain",
+        "plugin:one (plugin--one)",
+        "apart (/root/apart/SKILL.md)",
+    ]
+
+
+def test_the_instruction_can_be_set_or_silenced() -> None:
+    """The semibot format brings its own, the others none; a text of the setting wins."""
+    own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
+    assert "Each skill here is a folder" in own["semibot"]
+    zh = builder.build(IndexSpec(format="semibot", language="zh"), TWO).text
+    assert "每个技能都是一个文件夹" in zh
+    assert "文件：SKILL.md, scripts/count.py" in zh
+    for form in ("xml", "semibot", "markdown", "json"):
+        assert (
+            "Each skill here" not in builder.build(IndexSpec(format=form, instruction=""), TWO).text
+        )
+        assert (
+            "Use wisely."
+            in builder.build(IndexSpec(format=form, instruction="Use\nwisely."), TWO).text
+        )
+
+
+def test_many_kinds_of_files_are_counted() -> None:
+    """The line of files stays short, whatever a skill holds."""
+    skill = a("big", files=tuple(f"folder{n}/x.py" for n in range(40)))
+    text = builder.build(IndexSpec(format="semibot"), [skill]).text
+    assert "folder5/x.py, … (34)\n" in text
+
+
+@given(SPECS, CANDIDATES)
+def test_reading_a_text_back_gives_what_the_report_says(
+    spec: IndexSpec, candidates: list[Candidate]
+) -> None:
+    """Nothing a skill says can close its element, start another or begin a line."""
+    index = builder.build(spec, candidates)
+    told = [(one_line(e.name), e.description) for e in index.entries]
+    by_id = {one_line(c.name): f"{one_line(c.name)} (" for c in candidates}
+    read = read_back(spec, index)
+    assert len(read) == len(told)
+    for (name, said), (expected, description) in zip(read, told, strict=True):
+        assert said == description
+        if spec.format != "discovery":
+            assert name == expected or name.startswith(by_id[expected])
+
+
+@given(CANDIDATES)
+def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
+    """Each line of the list is one skill, and there are no other lines."""
+    text = builder.build(IndexSpec(format="markdown", budget_chars=10**6), candidates).text
+    lines = text.splitlines()
+    assert len(lines) == len(candidates)
+    assert all(re.match(r"- \*\*", line) for line in lines)
+
+
+@given(CANDIDATES)
+def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> None:
+    """Name, type, description, url and digest, and the schema they follow."""
+    text = builder.build(IndexSpec(format="discovery", budget_chars=10**6), candidates).text
+    if candidates:
+        found = json.loads(text)
+        assert found["$schema"].endswith("/discovery/0.2.0/schema.json")
+        assert all(
+            set(skill) == {"name", "type", "description", "url", "digest"}
+            for skill in found["skills"]
+        )

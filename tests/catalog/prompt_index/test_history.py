@@ -1,0 +1,97 @@
+"""What is kept of what an index said."""
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.model.errors import NotInCatalog
+from catalog.prompt_index import explain
+from catalog.prompt_index import query as prompt_index_query
+from catalog.prompt_index.builder import IndexSpec, PromptIndex
+from catalog.prompt_index.history import USUAL, Kept
+from catalog.writing.store import Store
+from tests.support.records import NOON, judged, rooted
+
+DAY = timedelta(days=1)
+SPEC = IndexSpec()
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """Return a catalog with one index."""
+    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
+    store.set_indexes([SPEC])
+    yield store
+    store.close()
+
+
+def say(store: Store, text: str, day: int, keep: Kept = USUAL) -> None:
+    """Publish a text on a day."""
+    store.record_build(SPEC, PromptIndex(text, ()), NOON + day * DAY, keep)
+
+
+def kept(store: Store) -> list[str]:
+    """Return the texts that are kept, oldest publication first."""
+    return [
+        row["text"]
+        for row in store.db.query(
+            "SELECT text FROM index_builds JOIN index_texts USING (sha256) ORDER BY published_at"
+        )
+    ]
+
+
+def test_what_an_index_said_at_a_time_is_its_last_publication_before(store: Store) -> None:
+    """The same text twice is kept once and found at both times."""
+    for day, text in enumerate(["one", "two", "one"]):
+        say(store, text, day)
+    said = [explain.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
+    assert said == ["one", "one", "two", "two", "one", "one"]
+    assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
+    with pytest.raises(NotInCatalog, match="the first that is kept is of 2026-11-20T12:00"):
+        explain.said_at(store.db, "default", NOON - DAY)
+    with pytest.raises(NotInCatalog, match="There is no index 'big'"):
+        explain.said_at(store.db, "big", NOON)
+
+
+def test_only_so_many_publications_are_kept(store: Store) -> None:
+    """The newest ones, with their texts; a text that still holds is not lost with an old one."""
+    for day, text in enumerate(["a", "b", "c", "a"]):
+        say(store, text, day, Kept(builds=2))
+    assert kept(store) == ["c", "a"]
+    assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
+
+
+def test_what_held_within_the_days_to_keep_is_kept(store: Store) -> None:
+    """A publication goes when the one after it is too old as well: until then it held."""
+    for day, text in enumerate(["a", "b", "c"]):
+        say(store, text, day)
+    say(store, "d", 12, Kept(days=10))
+    assert kept(store) == ["c", "d"]
+    say(store, "e", 40, Kept(days=10))
+    assert kept(store) == ["d", "e"]
+
+
+def test_an_index_that_is_no_longer_configured_takes_its_texts_along(store: Store) -> None:
+    """Nothing is left that no index said."""
+    say(store, "a", 0)
+    store.set_indexes([IndexSpec("other")])
+    assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (0,)
+
+
+def test_entries_are_rewritten_where_they_changed(store: Store) -> None:
+    """After every publication the rows are the entries, and no more."""
+    for count in (3, 1, 2):
+        store.apply(
+            [judged(f"s{n}", "Reads. " * count) for n in range(count)], trigger="event", at=NOON
+        )
+        spec = IndexSpec(names=tuple(f"s{n}" for n in range(count)))
+        index = prompt_index_query.build_index(store.db, spec)
+        store.record_build(spec, index, NOON)
+        assert store.published_at(spec, index)
+        assert [
+            tuple(row.values())
+            for row in store.db.query("SELECT rank, state, chars FROM index_entries ORDER BY rank")
+        ] == [(rank, "full", entry.chars) for rank, entry in enumerate(index.entries, start=1)]

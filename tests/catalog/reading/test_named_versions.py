@@ -1,0 +1,285 @@
+"""Reading by version: what is begun in one version is read on in it, whatever is published."""
+
+import asyncio
+import json
+import re
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mcp.types import CallToolResult, TextContent
+
+from catalog.mcp.server import SkillServer
+from catalog.model.errors import NotInCatalog
+from catalog.prompt_index import builder, query
+from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.reading import published, reader
+from catalog.writing import index_publisher, retention
+from pipeline.cli.app import cli
+from pipeline.sync.open_catalog import open_store
+from tests.support.records import NOON
+from tests.support.shelf import Shelf
+from tests.support.sites import Site
+from tests.support.skills import write_skill
+
+LONG = 3_000  # lines, more than a page of the MCP server
+
+
+def write(shelf: Shelf, number: int) -> None:
+    """Let the root hold a content in which each file and line names its number."""
+    write_skill(
+        shelf.root / "flip",
+        body=f"# Number {number}\n",
+        files={"notes.md": f"number {number}\n", "long.txt": f"a line of number {number}\n" * LONG},
+    )
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """Return a skill with two published versions."""
+    shelf = Shelf(tmp_path)
+    for number in (1, 2):
+        write(shelf, number)
+        shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture
+def site(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
+    """Return the site of the shelf."""
+    return serve(shelf.settings.catalog_path)
+
+
+@pytest.fixture
+def server(shelf: Shelf) -> SkillServer:
+    """Return the MCP server of the shelf."""
+    return SkillServer(shelf.settings.catalog_path, shelf.packages, "0")
+
+
+def names(shelf: Shelf) -> list[str]:
+    """Return the versions, oldest first."""
+    return [name for (name,) in shelf.db.execute("SELECT version FROM versions ORDER BY id")]
+
+
+def told(result: CallToolResult) -> list[str]:
+    """Return the texts of an answer."""
+    return [part.text for part in result.content if isinstance(part, TextContent)]
+
+
+def test_a_superseded_version_is_read(shelf: Shelf, site: Site) -> None:
+    """Files, preview and archive name their version, and give the one that is asked for."""
+    old, new = names(shelf)
+    for version, asked, number in ((new, {}, 2), (old, {"version": old}, 1)):
+        file = site.get("/skills/flip/files/notes.md", **asked)
+        assert (file.text, file.headers["skilldrop-version"]) == (f"number {number}\n", version)
+        preview = site.get("/skills/flip/preview", **asked)
+        assert preview.headers["skilldrop-version"] == preview.json()["version"] == version
+        assert f"# Number {number}" in preview.json()["skill_md_content"]
+        link = next(f["url"] for f in preview.json()["files"] if f["path"] == "notes.md")
+        assert site.get(link).text == f"number {number}\n"
+        archive = site.get("/skills/flip/bundle.zip", **asked)
+        assert archive.headers["skilldrop-version"] == version
+        with zipfile.ZipFile(BytesIO(archive.content)) as members:
+            assert members.read("notes.md") == f"number {number}\n".encode()
+
+
+def test_another_version_has_no_time_of_the_present_one(shelf: Shelf, site: Site) -> None:
+    """Else a client that has the old one would be told that it is up to date."""
+    old, _ = names(shelf)
+    assert "last-modified" in site.get("/skills/flip/files/notes.md").headers
+    assert "last-modified" not in site.get("/skills/flip/files/notes.md", version=old).headers
+
+
+def test_a_version_that_is_not_kept_is_said_to_be_so(
+    shelf: Shelf,
+    site: Site,
+    server: SkillServer,
+) -> None:
+    """With the present one, which can be read; over HTTP, MCP and from Python."""
+    _, new = names(shelf)
+    why = f"is no longer kept, or never was; the present one is {new}."
+    for path in ("files/notes.md", "bundle.zip"):
+        found = site.get(f"/skills/flip/{path}", version="20000101-000000")
+        assert (found.status_code, why in found.text) == (404, True)
+    assert site.get("/skills/flip/preview", version="20000101-000000").status_code == 404
+    answer = server.read_skill_file("flip", version="20000101-000000")
+    assert answer.is_error
+    assert why in told(answer)[0]
+    with pytest.raises(NotInCatalog, match=re.escape(why)):
+        published.package_of(shelf.db, shelf.packages, "flip", "../../etc")
+
+
+def test_an_agent_reads_on_in_the_version_it_began(shelf: Shelf, server: SkillServer) -> None:
+    """Its second page is told with the version, and comes from it though another is published."""
+    first, about = told(server.read_skill_file("flip", "long.txt"))
+    offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
+    write(shelf, 3)
+    shelf.scan()
+    second, about = told(server.read_skill_file("flip", "long.txt", int(offset), version))
+    assert f"version {version}" in about
+    assert first + second == "a line of number 2\n" * LONG
+    assert asyncio.run(server.read_resource(f"skill://flip/SKILL.md?version={version}"))
+
+
+def test_resources_are_of_a_version(shelf: Shelf, server: SkillServer) -> None:
+    """The manifest names its version, by which the files can be asked for."""
+    old, new = names(shelf)
+    assert json.loads(server.manifest("flip"))["version"] == new
+    assert json.loads(server.manifest("flip", old))["version"] == old
+    assert "Number 1" in server.skill_md("flip", old)
+
+
+def test_the_command_reads_a_version(shelf: Shelf) -> None:
+    """`read --version`, also a page of it."""
+    old, _ = names(shelf)
+    done = CliRunner().invoke(
+        cli,
+        [
+            "--data",
+            str(shelf.settings.data),
+            "read",
+            "flip",
+            "long.txt",
+            "--version",
+            old,
+            "--offset",
+            "19",
+            "--limit",
+            "19",
+        ],
+    )
+    assert (done.exit_code, done.output) == (0, "a line of number 1\n")
+
+
+def test_readers_meet_one_version_while_a_writer_publishes(
+    shelf: Shelf,
+    site: Site,
+    server: SkillServer,
+) -> None:
+    """With the version of the first answer nothing is mixed and nothing missing."""
+
+    def publish() -> None:
+        for number in range(3, 15):
+            write(shelf, number)
+            shelf.scan()
+
+    writer = threading.Thread(target=publish)
+    writer.start()
+    rounds = 0
+    while writer.is_alive() or not rounds:
+        rounds += 1
+        body = site.get("/skills/flip/files/SKILL.md")
+        version = body.headers["skilldrop-version"]
+        number = re.findall(r"# Number (\d+)", body.text)[0]
+        assert site.get("/skills/flip/files/notes.md", version=version).text == (
+            f"number {number}\n"
+        )
+        sheet = site.get("/skills/flip/preview").json()
+        digests = {file["sha256"] for file in sheet["files"]}
+        assert sheet["skill_md_hash"] in digests
+        package = published.package_of(shelf.db, shelf.packages, "flip")
+        pages = [reader.read(package, path).text for path in ("notes.md", "long.txt")]
+        assert pages[1] == f"a line of {pages[0]}" * LONG
+        first, about = told(server.read_skill_file("flip", "long.txt"))
+        offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
+        second = told(server.read_skill_file("flip", "long.txt", int(offset), version))[0]
+        assert len(set((first + second).splitlines())) == 1
+    writer.join()
+    assert len(names(shelf)) == 14
+
+
+@pytest.mark.parametrize("base", [None, "http://localhost/skills"])
+@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
+def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str | None) -> None:
+    """Each location leads to the version's own files, and so does the pattern of bare names."""
+    _, new = names(shelf)
+    rest = f"/flip/versions/{new}/files/" if base else f"/flip/{new}/"
+    spec = IndexSpec(format=form, locations="version", location_base=base)
+    text = query.build_index(shelf.db, spec).text
+    assert f"{base or shelf.packages}{rest}" in text
+    assert (shelf.packages / "flip" / new / "SKILL.md").is_file()
+    assert site.get(f"/skills/flip/versions/{new}/files/notes.md").text == "number 2\n"
+    assert "current" not in text
+
+
+@pytest.mark.parametrize(
+    ("base", "where"),
+    [
+        ("/p", "/p/NAME/VERSION/"),
+        ("http://h/skills", "http://h/skills/NAME/versions/VERSION/files/"),
+    ],
+)
+def test_bare_names_have_their_version(base: str, where: str) -> None:
+    """Where a skill is listed by name alone, the pattern and its version lead to its files."""
+    many = [
+        Candidate(
+            n,
+            f"skill-{n}",
+            "words " * 40,
+            f"/p/skill-{n}/7/SKILL.md",
+            f"skill-{n}",
+            follows_pattern=True,
+            package_path=f"skill-{n}/7",
+        )
+        for n in range(99)
+    ]
+    text = builder.build(
+        IndexSpec(budget_chars=3_000, location_base=base, locations="version"), many
+    ).text
+    assert where in text
+    assert "skill-98 (7)" in text
+
+
+def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
+    """As long as the index names it, though it is superseded and retention is over."""
+    spec = IndexSpec(locations="version")
+    old, new = names(shelf)
+    store = open_store(shelf.settings)
+    store.set_indexes([spec])
+    index_publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON)
+    assert query.index_spec(store.db, "default") == spec
+    assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
+        f"flip/{new}"
+    ]
+
+    packaging = store.packager.packaging
+    assert packaging
+
+    def collect() -> list[str]:
+        retention.collect(
+            store.db,
+            packaging.folder,
+            retention.Retention(1, 0, 0),
+            datetime.now(UTC) + timedelta(days=900),
+        )
+        return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]
+
+    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{old}"])
+    assert collect() == [old, new]
+    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{new}"])
+    assert collect() == [new]
+    store.close()
+
+
+def test_an_index_follows_its_versions(shelf: Shelf) -> None:
+    """With each publication it names the newest, so that it is written anew."""
+    spec = IndexSpec(locations="version")
+    texts = []
+    for number in (3, 4):
+        write(shelf, number)
+        shelf.scan()
+        store = open_store(shelf.settings)
+        store.set_indexes([spec])
+        assert index_publisher.publish_indexes(
+            store, [spec], shelf.settings.index_folder, NOON
+        ) == ["default"]
+        store.close()
+        texts.append((shelf.settings.index_folder / "default.xml").read_text())
+        assert names(shelf)[-1] in texts[-1]
+    assert texts[0] != texts[1]

@@ -1,0 +1,111 @@
+"""An agent reads on while folders change: it never meets a missing, mixed or wrong file."""
+
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.serving import Serving
+from tests.support.skills import write_skill
+from tests.support.waiting import PATIENCE
+
+SECONDS = float(os.environ.get("SKILLDROP_READING_SECONDS", "2"))
+"""How long the agent reads at least; a longer run finds more."""
+
+_LOCATION = re.compile(r"<name>a</name>.*?<location>(.*?)</location>", re.DOTALL)
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Return a service that takes a folder for quiet soon."""
+    made = Serving(tmp_path, settle_quiet=0.05).start()
+    yield made
+    made.stop()
+
+
+def test_what_an_index_leads_to_is_always_one_version_whole(serving: Serving) -> None:
+    """Good, half copied, bad, gone and good again, thousands of times read in between."""
+    write(serving.root / "a", 0)
+    serving.wait_for(lambda: _LOCATION.search(serving.index()))
+    stop = threading.Event()
+    writer = threading.Thread(target=rewrite, args=(serving, stop))
+    writer.start()
+    seen: Counter[str] = Counter()
+    reads = 0
+    try:
+        with sqlite3.connect(f"file:{serving.settings.catalog_path}?mode=ro", uri=True) as db:
+            begun = time.monotonic()
+            while (
+                time.monotonic() < begun + SECONDS
+                or reads < 500
+                or len(seen.keys() - {"not listed"}) < 3
+            ):
+                assert time.monotonic() < begun + SECONDS + PATIENCE, seen
+                version = read_whole(serving.settings.index_folder / "default.xml", db)
+                seen[version] += 1
+                reads += 1
+        db.close()
+    finally:
+        stop.set()
+        writer.join()
+
+
+def read_whole(index: Path, db: sqlite3.Connection) -> str:
+    """Follow the index as an agent does, check all there is, and return the version."""
+    found = _LOCATION.search(index.read_text("utf-8"))
+    if not found:
+        return "not listed"
+    current = Path(found[1]).parent
+    version = os.readlink(current)
+    package = current.parent / version
+    expected = dict(
+        db.execute(
+            "SELECT f.path, f.sha256 FROM files AS f JOIN versions AS v ON v.id = f.version"
+            " WHERE v.skill_id = ? AND v.version = ?",
+            [current.parent.name, version],
+        ).fetchall()
+    )
+    there = {
+        str(file.relative_to(package)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in package.rglob("*")
+        if not file.is_dir()
+    }
+    assert expected
+    assert there == expected
+    return version
+
+
+def rewrite(serving: Serving, stop: threading.Event) -> None:
+    """Rewrite a folder over and over, and wait for what becomes of it half of the time."""
+    folder = serving.root / "a"
+    steps: list[Callable[[int], object]] = [
+        lambda n: write(folder, n),
+        lambda n: write(folder, n, half=True),
+        lambda n: (folder / "SKILL.md").write_text("---\nname: a\n---\n"),
+        lambda n: write(folder, n),
+        lambda n: shutil.rmtree(folder),
+        lambda n: write(folder, n),
+        lambda n: [write(folder, n + more, half=more % 2 == 0) for more in range(5)],
+    ]
+    number = 0
+    while not stop.is_set():
+        number += 10
+        steps[number // 10 % len(steps)](number)
+        stop.wait(0.0 if number % 30 else 0.4)
+
+
+def write(folder: Path, number: int, *, half: bool = False) -> None:
+    """Write the skill a with files that speak of one number, or stop half way."""
+    if not half:
+        write_skill(folder, name="a", description=f"Number {number}.")
+    for file in range(2 if half else 6):
+        (folder / f"deep/{file}").mkdir(parents=True, exist_ok=True)
+        (folder / f"deep/{file}/x.txt").write_text(f"{number} {file}\n" * 50)

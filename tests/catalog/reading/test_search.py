@@ -1,0 +1,140 @@
+"""Questions asked of a catalog."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from catalog.model.errors import CatalogUnusable, NotInCatalog
+from catalog.model.skill import Gone
+from catalog.reading import search
+from catalog.writing.store import Store
+from tests.support.records import NOON, ROOT, judged, rooted
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Iterator[Store]:
+    """Return a catalog of a few skills that differ in where a word stands."""
+    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
+    store.apply(
+        [
+            judged("invoice", "Takes a bill, gives its sum."),
+            judged("billing", "Reads an invoice as PDF and gives its fields."),
+            judged("archive", "Stores documents.", body="# Steps\n\nOne per invoice.\n"),
+            judged("会议纪要", "把会议录音的文字稿整理成纪要。用于会议之后。"),
+            judged("gone", "Reads an invoice, too."),
+            judged("tagged", "Nothing to see.", tags=("spreadsheet", "表格")),
+        ],
+        trigger="command",
+        at=NOON,
+    )
+    store.apply([Gone(ROOT, "gone")], trigger="command", at=NOON)
+    yield store
+    store.close()
+
+
+def names(store: Store, words: str) -> list[str]:
+    """Return the names that a search finds, best first."""
+    return [hit.name for hit in search.find(store.db, words)]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("invoice", ["invoice", "billing", "archive"]),  # name before description before body
+        ("invo", ["invoice", "billing", "archive"]),  # by its beginning
+        ("invoices", ["invoice", "billing", "archive"]),  # by its stem
+        ("invoice pdf", ["billing"]),  # all words
+        ("纪要", ["会议纪要"]),  # two characters, inside a longer run
+        ("会议录音的文字稿", ["会议纪要"]),  # longer than any stored piece
+        ("纪要 会议", ["会议纪要"]),
+        ("PDF纪要", []),  # both halves must match
+        ("spreadsheet", ["tagged"]),
+        ("表格", ["tagged"]),
+        ("run.py invoice", ["invoice", "billing", "archive"]),  # by file name
+        ("nowhere", []),
+        ("", []),
+        ("--- ***", []),
+    ],
+)
+def test_search_finds(catalog: Store, words: str, found: list[str]) -> None:
+    """English by beginnings and stems, Chinese by any two characters, removed skills never."""
+    assert names(catalog, words) == found
+
+
+def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
+    """The hit shows where the word stands, in the description or else in the body."""
+    snippets = {hit.name: hit.snippet for hit in search.find(catalog.db, "invoice")}
+    assert "an [invoice] as PDF" in snippets["billing"]
+    assert "per [invoice]" in snippets["archive"]
+
+
+@given(
+    words=st.text(max_size=40)
+    | st.sampled_from(
+        ['"', "AND", "NOT a", "a OR", "name:", "a* b^", "NEAR(a b)", "()", "grams : x", "\x00", "_"]
+    )
+)
+def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> None:
+    """Operators, quotes and brackets are words or nothing."""
+    search.find(catalog.db, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "kept", "said"),
+    [
+        ("one two", "one two", ""),
+        ("a " * 32, "a " * 32, ""),
+        (
+            "a " * 500,
+            ("a " * 32).strip(),
+            "Only the first 32 words were searched for; 500 were given.",
+        ),
+        (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
+        ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
+        ("?" * 600, "?" * 500, ""),
+    ],
+)
+def test_a_question_has_a_bounded_number_of_words(words: str, kept: str, said: str) -> None:
+    """The first words are searched for, and a sentence says that the others are left out."""
+    assert search.bounded(words) == (kept, said)
+
+
+def test_words_beyond_the_bound_do_not_count(catalog: Store) -> None:
+    """Each word costs a look into the index, and a thousand of them would cost a minute."""
+    assert names(catalog, "invoice " * 32 + "nowhere") == names(catalog, "invoice")
+    assert search.match_expression("invoice pdf invoice").count("invoice") == 1
+    statements: list[str] = []
+    catalog.db.conn.set_trace_callback(statements.append)
+    search.find(catalog.db, " ".join(f"w{number}" for number in range(5000)))
+    catalog.db.conn.set_trace_callback(None)
+    assert max(map(len, statements)) < 5000
+
+
+def test_a_missing_catalog_says_how_to_make_one(tmp_path: Path) -> None:
+    """There is no traceback for a first question asked too early."""
+    with pytest.raises(NotInCatalog, match="skilldrop scan"):
+        search.open_catalog(tmp_path / "catalog.db")
+
+
+def test_a_file_that_is_no_catalog_is_said_to_be_none(tmp_path: Path) -> None:
+    """A foreign file gives one sentence."""
+    (tmp_path / "catalog.db").write_text("something else entirely")
+    with pytest.raises(CatalogUnusable, match="cannot be read"):
+        search.open_catalog(tmp_path / "catalog.db")
+
+
+def test_a_reader_sees_what_the_writer_has_committed(tmp_path: Path) -> None:
+    """Reading beside the writer needs no lock and writes nothing."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    db = search.open_catalog(tmp_path / "catalog.db")
+    store.apply([judged("a")], trigger="command", at=NOON)
+    assert search.status(db)["counts"]["active"] == 1
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        db.execute("DELETE FROM skills")
+    db.conn.close()
+    store.close()

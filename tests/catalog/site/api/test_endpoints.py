@@ -1,0 +1,136 @@
+"""What programs ask of the site."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from catalog.database import health
+from catalog.database.health import Trouble
+from catalog.reading import search
+from catalog.writing.store import Store
+from tests.support.sites import Site
+
+
+def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> None:
+    """Byte for byte the file, with its type; its report lies beside it."""
+    found = site.get("/index/default")
+    assert found.content == (published / "default.xml").read_bytes()
+    assert found.headers["content-type"] == "application/xml; charset=utf-8"
+    assert site.get("/index/default.xml").content == found.content
+    report = site.get("/index/default.meta.json")
+    assert report.headers["content-type"] == "application/json; charset=utf-8"
+    assert report.json()["sha256"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["other", "..%2fcatalog.db", "%2e%2e%2fcatalog.db", "catalog.db", "%00", ".hidden", "a%5cb"],
+)
+def test_nothing_but_an_index_is_given(site: Site, published: Path, name: str) -> None:
+    """No path leads out of the folder of the indexes, and no other file in it is given."""
+    (published / ".hidden.xml").write_text("x")
+    found = site.ask("get", f"/index/{name}")
+    assert found.status_code == 404
+
+
+def test_a_new_index_is_given_at_once(site: Site, published: Path) -> None:
+    """With its new validator; nobody is told an old one."""
+    first = site.get("/index/default").headers["etag"]
+    (published / "default.xml").write_text("new")
+    found = site.ask("get", "/index/default", headers={"If-None-Match": first})
+    assert (found.status_code, found.text) == (200, "new")
+
+
+def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) -> None:
+    """The same skills in the same order, each with the page that shows it."""
+    db = search.open_catalog(catalog)
+    expected = [hit.name for hit in search.find(db, "counts")]
+    db.conn.close()
+    found = site.get("/search.json", q="counts").json()
+    assert [hit["name"] for hit in found] == expected
+    assert {site.get(hit["url"]).status_code for hit in found} == {200}
+    assert len(site.get("/search.json", q="counts", limit="1").json()) == 1
+
+
+@pytest.mark.parametrize("words", ["会议", "AND (", '"', "*", "a:b", "NEAR(", "\ud800", "%", "\0"])
+def test_nothing_typed_is_an_error(site: Site, words: str) -> None:
+    """Neither in the page nor for programs."""
+    for path in ("/search.json", "/skills"):
+        asked = words.encode("utf-8", "surrogatepass")
+        assert site.get(path, q=asked).status_code == 200
+
+
+def test_a_preview_has_content_and_inventory(site: Site) -> None:
+    """One answer holds what a program would put together from six tables."""
+    found = site.get("/skills/word-count/preview").json()
+    assert found["skill_md_content"].startswith("---\nname: word-count\n")
+    assert found["fileInventory"]["scriptFiles"] == ["scripts/run.py"]
+    assert [file["path"] for file in found["files"]] == ["SKILL.md", "scripts/run.py"]
+    assert found["findings"][0]["code"] == "field-unknown"
+    assert {index["name"]: index["state"] for index in found["indexes"]} == {
+        "default": "full",
+        "company": "filtered",
+    }
+    assert site.get("/skills/nobody/preview").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("age", "stopped", "status"),
+    [
+        pytest.param(1, None, 200, id="alive"),
+        pytest.param(100, None, 503, id="killed or stuck"),
+        pytest.param(100, "2026-11-20T12:00:00+00:00", 200, id="stopped in order"),
+    ],
+)
+def test_health_is_a_status(
+    site: Site, catalog: Path, age: int, stopped: str | None, status: int
+) -> None:
+    """A monitor needs no more than the number, a person gets the row and a sentence."""
+    store = Store.open(catalog)
+    store.set_health(
+        service_pid=1,
+        service_seen=datetime.now(UTC) - timedelta(seconds=age),
+        service_stopped=stopped,
+        watcher_mode="native",
+    )
+    store.close()
+    found = site.get("/-/healthz")
+    assert found.status_code == status
+    assert found.json()["health"]["watcher_mode"] == "native"
+    assert found.headers["cache-control"] == "no-store"
+
+
+def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> None:
+    """A share that is not mounted is for the operator to know."""
+    store = Store.open(catalog)
+    store.set_root_trouble("/company", "No such file or directory")
+    store.close()
+    found = site.get("/-/healthz")
+    assert found.status_code == 503
+    (trouble,) = found.json()["troubles"]
+    assert (trouble["part"], trouble["what"]) == ("root", "/company: No such file or directory")
+
+
+def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:
+    """The page says so in a sentence, and the JSON in a header."""
+    words, said = "counts " * 900, "Only the first 32 words were searched for; 900 were given."
+    found = site.get("/search.json", q=words)
+    assert found.json()
+    assert found.headers["x-search-note"] == said
+    assert said in site.get("/skills", q=words).text
+    assert "x-search-note" not in site.get("/search.json", q="counts").headers
+
+
+def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
+    """It says so as JSON, with what the service told in the file beside it."""
+    trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
+    health.write_file(catalog, 1, "now", None, [trouble])
+    with catalog.open("r+b") as file:
+        file.seek(100)
+        file.write(b"rubbish" * 20_000)
+    found = site.get("/-/healthz")
+    assert found.status_code == 503
+    assert found.json()["message"].startswith("The catalog cannot be read: ")
+    assert found.json()["troubles"] == [asdict(trouble)]

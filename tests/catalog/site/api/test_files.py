@@ -1,0 +1,333 @@
+"""The published files of skills over HTTP, hostile ones among them."""
+
+import html
+import io
+import os
+import re
+import socket
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urljoin
+
+import httpx
+import pytest
+
+from catalog.site.http import catalog as http_catalog
+from catalog.site.http import security_headers, streamed
+from catalog.site.server.process import SiteProcess
+from pipeline.config import loader
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+from tests.support.records import NOON
+from tests.support.shelf import Shelf
+from tests.support.sites import Site
+from tests.support.skills import SkillWriter, write_skill
+
+HTML = "<!doctype html><script>document.title = 'run'</script>"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return a published skill with files of many kinds."""
+    shelf = Shelf(tmp_path)
+    skill(
+        shelf.root / "kinds",
+        files={
+            "assets/page.html": HTML,
+            "assets/drawing.svg": SVG,
+            "assets/data.xml": "<a/>",
+            "assets/page.xhtml": HTML,
+            "scripts/run.js": "alert(1)",
+            "scripts/run.py": "print(1)\n",
+            "assets/a.png": PNG,
+            "assets/a.bin": bytes(range(256)),
+            "references/a.md": "# A\n",
+            "assets/data.json": "{}",
+            "assets/名 字.txt": "字\n",
+            "assets/style.css": "*{}",
+            "assets/no-ending": HTML,
+            "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
+            "assets/page.html.gz": b"\x1f\x8b\x00\xff",
+            "assets/long.txt": "a line\n" * 20_000,
+        },
+    )
+    shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture
+def raw(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
+    """Return the site of the shelf."""
+    return serve(shelf.settings.catalog_path)
+
+
+def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None:
+    """The link `current`, and the folder of the version that it leads to."""
+    page = raw.get("/skills/kinds").text
+    packages = shelf.settings.catalog_path.parent / "packages" / "kinds"
+    for path in (packages / "current", (packages / "current").resolve()):
+        assert path.is_dir()
+        assert f'data-copy="{path}"' in page
+
+
+def test_a_picture_is_shown_as_one(raw: Site) -> None:
+    """Other files that are no text are a link away."""
+    assert (
+        '<img src="/skills/kinds/files/assets/a.png"'
+        in raw.get("/skills/kinds/view/assets/a.png").text
+    )
+    assert '<img src="/skills' not in raw.get("/skills/kinds/view/assets/a.bin").text
+
+
+@pytest.mark.parametrize("path", ["files/SKILL.md", "bundle.zip"])
+def test_a_file_says_since_when_it_is_published(shelf: Shelf, raw: Site, path: str) -> None:
+    """Who has it from then on need not fetch it again, also where a version is returned to."""
+    link = shelf.version_folder("kinds").parent / "current"
+    os.utime(link, (1_700_000_000, 1_700_000_000), follow_symlinks=False)
+    found = raw.ask("get", f"/skills/kinds/{path}")
+    assert found.headers["last-modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
+    since = {"If-Modified-Since": found.headers["last-modified"]}
+    assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 304
+    os.utime(link, (1_700_000_001, 1_700_000_001), follow_symlinks=False)
+    assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 200
+
+
+def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
+    """With the command that lets it go; what was found in the folder is said of no line."""
+    version = shelf.version_folder("kinds").name
+    write_skill(shelf.root / "kinds", more="colour: red")
+    shelf.scan()
+    store = open_store(shelf.settings)
+    store.hold("kinds", version, NOON)
+    store.close()
+    page = raw.get("/skills/kinds").text
+    assert f"held at version {version}" in page
+    assert "skilldrop unpin kinds" in page
+    assert page.count("colour is not a field of the specification.") == 1
+
+
+def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
+    shelf: Shelf, raw: Site
+) -> None:
+    """On its own, on the front page, to monitors and to whom asks why it is in no index."""
+    folder = shelf.version_folder("kinds")
+    write_skill(shelf.root / "kinds", more="colour: red")
+    shelf.scan()
+    store = open_store(shelf.settings)
+    store.hold("kinds", folder.name, NOON)
+    (folder / "SKILL.md").chmod(0o644)
+    (folder / "SKILL.md").write_text("bad")
+    list(store.check_packages(NOON, deep=True))
+    store.close()
+    said = f"held at version {folder.name}, whose files are lost"
+    page = raw.get("/skills/kinds").text
+    assert f"It is {said}." in page
+    assert "skilldrop rollback kinds VERSION" in page
+    assert "which agents get" not in page
+    assert f"kinds is {said}" in html.unescape(raw.get("/").text)
+    health = raw.ask("get", "/-/healthz")
+    assert health.status_code == 503
+    assert [said in each["what"] for each in health.json()["troubles"]] == [True]
+    (why,) = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
+    assert why["because"] == f"It is {said}."
+    assert "skilldrop unpin" in why["what_to_do"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "how"),
+    [
+        ("assets/page.html", "text/plain; charset=utf-8", "inline"),
+        ("assets/page.xhtml", "text/plain; charset=utf-8", "inline"),
+        ("assets/drawing.svg", "text/plain; charset=utf-8", "inline"),
+        ("assets/data.xml", "text/plain; charset=utf-8", "inline"),
+        ("assets/no-ending", "text/plain; charset=utf-8", "inline"),
+        ("assets/style.css", "text/plain; charset=utf-8", "inline"),
+        ("scripts/run.js", "text/plain; charset=utf-8", "inline"),
+        ("scripts/run.py", "text/plain; charset=utf-8", "inline"),
+        ("references/a.md", "text/markdown; charset=utf-8", "inline"),
+        ("assets/data.json", "application/json; charset=utf-8", "inline"),
+        ("assets/名 字.txt", "text/plain; charset=utf-8", "inline"),
+        ("assets/a.png", "image/png", "inline"),
+        ("assets/a.bin", "application/octet-stream", "attachment"),
+        ("assets/a.pdf", "application/pdf", "attachment"),
+        ("assets/page.html.gz", "application/octet-stream", "attachment"),
+    ],
+)
+def test_a_file_is_given_whole_and_inert(
+    raw: Site, shelf: Shelf, path: str, kind: str, how: str
+) -> None:
+    """Byte for byte, in a type that no browser runs, under a policy that lets nothing run."""
+    found = raw.ask("get", f"/skills/kinds/files/{quote(path)}")
+    assert found.status_code == 200
+    assert found.content == (shelf.root / "kinds" / path).read_bytes()
+    assert found.headers["content-type"] == kind
+    assert found.headers["content-disposition"].startswith(f"{how}; filename*=UTF-8''")
+    assert found.headers["content-security-policy"] == security_headers.INERT
+    assert found.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_of_a_file_shows_also_what_the_catalog_does_not_keep(raw: Site) -> None:
+    """Long texts are read from the package, part by part, and each is a link away."""
+    page = raw.get("/skills/kinds/view/assets/long.txt").text
+    assert "Lines 1 to 2,000 of 20,000" in page
+    assert "a line" in raw.get("/skills/kinds/view/assets/long.txt", line=19_999).text
+
+
+def test_a_file_that_is_known_is_not_sent_again(raw: Site) -> None:
+    """Its validator is its hash."""
+    first = raw.ask("get", "/skills/kinds/files/SKILL.md")
+    known = {"If-None-Match": first.headers["etag"]}
+    again = raw.ask("get", "/skills/kinds/files/SKILL.md", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "..%2f..%2f..%2fcatalog.db",
+        "%2e%2e/%2e%2e/catalog.db",
+        "assets/../../../x",
+        "%2fetc%2fpasswd",
+        "/etc/passwd",
+        "a%00b",
+        "assets",
+        "none.txt",
+        "%ff",
+        "assets//page.html",
+    ],
+)
+def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
+    """What is no file of the skill is said not to be there, whatever lies on the disk."""
+    found = raw.ask("get", f"/skills/kinds/files/{path}")
+    assert found.status_code == 404
+    assert "root:" not in found.text
+
+
+def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) -> None:
+    """An agent never gets what was not validated."""
+    (shelf.version_folder("kinds") / "scripts" / "run.py").chmod(0o644)
+    (shelf.version_folder("kinds") / "scripts" / "run.py").write_text("print(2)\n")
+    found = raw.ask("get", "/skills/kinds/files/scripts/run.py")
+    assert found.status_code == 503
+    assert "print" not in found.text
+
+
+def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
+    """With a URL as location_base the index leads over HTTP to SKILL.md, and on to a script."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    origin = f"http://127.0.0.1:{port}"
+    write_skill(
+        tmp_path / "watched" / "count",
+        body="Run [it](scripts/run.py).\n",
+        files={"scripts/run.py": "print(1)\n"},
+    )
+    settings = loader.load(None, tmp_path / "watched", tmp_path / "var")
+    index = settings.indexes[0].model_copy(
+        update={"location_base": f"{origin}/skills", "format": "json"}
+    )
+    settings = settings.model_copy(update={"settle_quiet": 0, "indexes": (index,)})
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    store.close()
+    child = SiteProcess(settings.catalog_path, "127.0.0.1", port, tmp_path / "site.log")
+    child.start()
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8), trust_env=False) as agent:
+            listed = agent.get(f"{origin}/index/default").raise_for_status().json()
+            location = next(value for value in listed.values() if isinstance(value, list))[0][
+                "location"
+            ]
+            assert location == f"{origin}/skills/count/files/SKILL.md"
+            skill_md = agent.get(location).raise_for_status().text
+            found = re.search(r"\]\((.+?)\)", skill_md)
+            assert found
+            script = agent.get(urljoin(location, found[1])).raise_for_status()
+    finally:
+        child.stop()
+    assert script.text == "print(1)\n"
+
+
+# Large files
+
+LARGE = bytes(range(256)) * 20_000
+
+
+@pytest.fixture
+def large(shelf: Shelf, skill: SkillWriter, serve: Callable[..., Site]) -> Site:
+    """Return the site of a shelf with a skill of 5 MB."""
+    skill(shelf.root / "large", files={"assets/large.bin": LARGE, "references/a.md": "# A\n"})
+    shelf.scan()
+    return serve(shelf.settings.catalog_path)
+
+
+@pytest.mark.parametrize("path", ["files/assets/large.bin", "bundle.zip"])
+def test_a_large_file_is_sent_in_pieces(
+    large: Site, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is never in memory as a whole, and comes with its length and its validator."""
+    pieces = []
+    send = streamed.FileResponse.asgi_send
+
+    async def counting(self: streamed.FileResponse, to: Any) -> None:
+        async def told(message: Any) -> None:
+            pieces.append(len(message.get("body", b"")))
+            await to(message)
+
+        await send(self, told)
+
+    monkeypatch.setattr(streamed.FileResponse, "asgi_send", counting)
+    found = large.get(f"/skills/large/{path}")
+    assert len(found.content) == int(found.headers["content-length"]) == sum(pieces) > 5_000_000
+    assert max(pieces) <= streamed.PIECE
+    assert (
+        found.content == LARGE
+        if "bin" in path
+        else (zipfile.ZipFile(io.BytesIO(found.content)).read("assets/large.bin") == LARGE)
+    )
+    head = large.ask("head", f"/skills/large/{path}")
+    assert (head.content, head.headers["content-length"]) == (b"", found.headers["content-length"])
+    assert head.headers["etag"] == found.headers["etag"]
+    known = {"If-None-Match": f"W/{found.headers['etag']}"}
+    assert large.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
+
+
+@pytest.mark.parametrize("path", ["files/assets/large.bin", "files/references/a.md", "bundle.zip"])
+def test_a_validator_that_only_holds_ours_gets_the_file(large: Site, path: str) -> None:
+    """A whole answer, and never an empty one that looks like it."""
+    whole = large.get(f"/skills/large/{path}")
+    for form in ("{}-br", "x{}"):
+        tag = f'"{form.replace("{}", whole.headers["etag"].strip(chr(34)))}"'
+        found = large.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
+        assert (found.status_code, found.content) == (200, whole.content)
+
+
+def test_there_are_only_a_few_large_archives_at_once(
+    large: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more waits a little and is then put off; small ones and files are not concerned."""
+    found = http_catalog.find(large.datasette)
+    assert found
+    monkeypatch.setattr(found.archives, "_patience", 0.01)
+
+    async def asked() -> list[tuple[str, int]]:
+        await found.archives.take()
+        await found.archives.take()
+        try:
+            return [
+                (path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
+                for path in ("large/bundle.zip", "kinds/bundle.zip", "large/files/assets/large.bin")
+            ]
+        finally:
+            found.archives.free()
+            found.archives.free()
+
+    assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
+    assert large.get("/skills/large/bundle.zip").status_code == 200
+    assert found.archives._free._value == 2

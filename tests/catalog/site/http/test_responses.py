@@ -1,0 +1,135 @@
+"""How the site answers over HTTP, asked as a client would."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from catalog.site.http import responses
+from catalog.site.rendering import assets
+from tests.support.sites import Site
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/index/default",
+        "/index/default.meta.json",
+        "/search.json?q=a",
+        "/skills/word-count/preview",
+        assets.path("site.css"),
+    ],
+)
+def test_what_is_known_is_not_sent_again(site: Site, published: Path, path: str) -> None:
+    """With the validator of the first answer the second is 304, without a body."""
+    first = site.ask("get", path)
+    assert first.status_code == 200
+    again = site.ask("get", path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == first.headers["etag"]
+    weak = site.ask("get", path, headers={"If-None-Match": f'"x", W/{first.headers["etag"]}'})
+    assert weak.status_code == 304
+    other = site.ask("get", path, headers={"If-None-Match": '"x"'})
+    assert other.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/index/default", "/skills/word-count", "/-/healthz"])
+def test_head_is_get_without_the_body(site: Site, published: Path, path: str) -> None:
+    """A client learns type and size without fetching."""
+    plain = {"Accept-Encoding": "identity"}
+    head, get = (site.ask(method, path, headers=plain) for method in ("head", "get"))
+    assert head.content == b""
+    assert head.status_code == get.status_code
+    for name in ("content-type", "content-length"):
+        assert head.headers[name] == get.headers[name]
+
+
+@pytest.mark.parametrize(
+    ("accepts", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br, gzip;q=0.5", "gzip"),
+        ("*", "gzip"),
+        ("gzip;q=0", None),
+        ("", None),
+        ("br", None),
+        ("gzip;q=rubbish", None),
+    ],
+)
+def test_compression_is_for_those_who_ask(site: Site, accepts: str, encoding: str | None) -> None:
+    """The same page either way, and caches are told that there are two."""
+    found = site.ask("get", "/skills/word-count", headers={"Accept-Encoding": accepts})
+    assert found.headers.get("content-encoding") == encoding
+    assert "Accept-Encoding" in found.headers["vary"]
+    assert "word-count" in found.text
+
+
+def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: Path) -> None:
+    """The validator says which form it is of, and both mean the same text."""
+    long = site.ask("get", "/skills/word-count/preview", headers={"Accept-Encoding": "gzip"})
+    assert long.headers["etag"].endswith('-gzip"')
+    plain = {"Accept-Encoding": "identity", "If-None-Match": long.headers["etag"]}
+    assert site.ask("get", "/skills/word-count/preview", headers=plain).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ('"{}"', 304),
+        ('W/"{}"', 304),
+        ('"a,b", "{}"', 304),
+        ('"x" ,W/"{}"', 304),
+        ("*", 304),
+        (" * ", 304),
+        ('"{}-gzip"', 304),
+        ('W/"{}-gzip"', 304),
+        ('"{}-br"', 200),
+        ('"{}x"', 200),
+        ('"x{}"', 200),
+        ('"x, {}"', 200),
+        ("{}", 200),
+        ('"*"', 200),
+        ('"', 200),
+        (",", 200),
+        ("", 200),
+    ],
+)
+@pytest.mark.parametrize("method", ["get", "head"])
+@pytest.mark.parametrize("path", ["/index/default", "/skills/word-count/preview"])
+def test_validators_are_compared_as_the_standard_says(
+    site: Site, published: Path, path: str, method: str, form: str, status: int
+) -> None:
+    """Weakly and as a whole: RFC 9110, sections 8.8.3.2 and 13.1.2."""
+    plain = {"Accept-Encoding": "identity"}
+    etag = site.ask("get", path, headers=plain).headers["etag"].strip('"')
+    found = site.ask(method, path, headers=plain | {"If-None-Match": form.replace("{}", etag)})
+    assert found.status_code == status
+    assert bool(found.content) == (status == 200 and method == "get")
+
+
+def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> None:
+    """If-Modified-Since with the time of the first answer, and not with an earlier one."""
+    since = site.ask("get", "/index/default").headers["last-modified"]
+    for moment, status in ((since, 304), ("Mon, 01 Jan 2001 00:00:00 GMT", 200), ("rubbish", 200)):
+        found = site.ask("get", "/index/default", headers={"If-Modified-Since": moment})
+        assert found.status_code == status
+    both = {"If-Modified-Since": since, "If-None-Match": '"x"'}
+    assert site.ask("get", "/index/default", headers=both).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+def test_only_reading_is_answered(site: Site, method: str) -> None:
+    """Whatever would change something is refused, and what is allowed is named."""
+    found = site.ask(method, "/skills/word-count")
+    assert found.status_code in {403, 405}
+    assert found.status_code == 403 or found.headers["allow"] == "GET, HEAD"
+
+
+def test_the_clock_of_a_file_counts_in_seconds() -> None:
+    """HTTP knows no smaller ones, so a file is not newer than itself."""
+
+    class Request:
+        headers = {"if-modified-since": "Fri, 20 Nov 2026 12:00:00 GMT"}  # noqa: RUF012
+
+    at = datetime(2026, 11, 20, 12, 0, 0, 999_000, tzinfo=UTC)
+    assert responses.is_known(Request, None, at)

@@ -1,0 +1,385 @@
+"""The pages for people, as HTML."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote, urljoin
+
+import pytest
+
+from catalog.model.skill import FileEntry
+from catalog.site.http import security_headers
+from catalog.writing import index_publisher
+from catalog.writing.store import Store
+from tests.support.records import NOON, ODD, ROOT, WRONG, judged
+from tests.support.sites import DEFAULT, Site
+
+PAGES = [
+    "/",
+    "/skills",
+    "/skills?q=words",
+    "/skills?q=nothing-has-this",
+    "/skills/word-count",
+    "/skills/word-count/view/SKILL.md",
+    "/skills/word-count/view/scripts/run.py",
+    "/skills/word-count/view/scripts",
+    "/skills/word-count/versions",
+    "/findings",
+    "/findings/field-unknown",
+    "/indexes",
+    "/indexes/default",
+    "/activity",
+]
+
+
+class Links(HTMLParser):
+    """Collects where a page leads, and what it loads."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the addresses of a tag."""
+        self.found += [
+            value for name, value in attrs if name in {"href", "src", "action"} and value
+        ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_answers_under_a_strict_policy(site: Site, page: str) -> None:
+    """Nothing runs but our one script, nothing is loaded from elsewhere, nobody is told."""
+    found = site.get(page)
+    assert found.status_code == 200
+    assert found.headers["content-security-policy"] == security_headers.OURS
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert found.headers["referrer-policy"] == "no-referrer"
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", found.text)
+    assert '<html lang="en">' in found.text
+    assert found.text.count("<h1") == 1
+
+
+def test_every_link_leads_somewhere(site: Site) -> None:
+    """Followed from the front page on, no link of ours or to a table ends in an error."""
+    seen, waiting = set(), ["/"]
+    while waiting:
+        page = waiting.pop()
+        found = site.get(page)
+        assert found.status_code == 200 or re.search("/files/|/index/|/bundle.zip", page), page
+        ours = found.headers["content-security-policy"] == security_headers.OURS
+        for link in Links(found.text).found if ours else []:
+            target = urljoin(page, link.partition("#")[0])
+            assert target.startswith("/"), f"{page} leads to {target}"
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    assert len(seen) > 60
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/skills/nobody",
+        "/skills/nobody/view/SKILL.md",
+        "/skills/word-count/view/none.txt",
+        "/findings/none",
+        "/skills/word-count/versions/19700101-000000",
+        "/skills/nobody/versions",
+        "/indexes/none",
+        "/skills/%E4%BC%9A%FF",
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
+    """With the way back, and without a detour."""
+    found = site.ask("get", page)
+    assert found.status_code == 404
+    assert "Not here" in found.text
+
+
+def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
+    """Rejected, shadowed, pending and removed skills have a page, too."""
+    for skill, said in [
+        ("broken", "It was rejected."),
+        ("copying", "still changing"),
+        ("gone", "Its folder is gone"),
+        ("worse", "newest content of its folder was rejected"),
+        ("secret", "disable-model-invocation"),
+        ("zz-large", "Raise the budget"),
+    ]:
+        assert said in site.get(f"/skills/{skill}").text, skill
+    rival = re.search(r'href="(/skills/dup\?row=\d+)"', site.get("/skills/dup").text)
+    assert rival
+    assert "shadowed by the enterprise skill" in site.get(rival[1]).text
+
+
+def test_a_finding_stands_beside_its_line(site: Site) -> None:
+    """On the page of the file right below the line that it speaks of, with what to do."""
+    page = site.get("/skills/word-count/view/SKILL.md").text
+    line = page.index('id="L4"')
+    assert line < page.index("The field colour is unknown.") < page.index('id="L5"')
+    assert "Remove it." in page
+
+
+def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
+    """What was found in a rejected update is not said of the lines of the last good version."""
+    page = site.get("/skills/worse").text
+    assert page.count("There is no description.") == 1
+    assert "speak of what its folder holds now" in page
+    source = site.get("/skills/worse/view/SKILL.md").text
+    assert "There is no description." not in source
+    assert "its folder holds other content now" in source
+    assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
+
+
+def test_an_empty_catalog_says_how_to_fill_it(
+    tmp_path: Path, serve: Callable[[Path], Site]
+) -> None:
+    """And a choice that leaves nothing leads back to all."""
+    Store.open(tmp_path / "catalog.db").close()
+    empty = serve(tmp_path / "catalog.db")
+    assert "Put a folder with a SKILL.md" in empty.get("/skills").text
+    assert empty.get("/indexes").status_code == 200
+
+
+def test_a_rejected_skill_speaks_of_no_version(site: Site) -> None:
+    """It has none, so its findings are simply its own, and it declares nothing."""
+    page = site.get("/skills/broken").text
+    assert "There is no description." in page
+    assert "not of the version" not in page
+    assert "Declared" not in page
+
+
+def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
+    """Its files and versions are its own, though the rival goes by the same identifier."""
+    page = site.get("/skills/dup").text
+    row = re.search(r"/skills/dup(\?row=\d+)", page)
+    assert row
+    shadowed = site.get(f"/skills/dup{row[1]}").text
+    parts = [
+        link
+        for link in Links(shadowed).found
+        if re.match(r"/skills/dup/(view|files|preview)", link)
+    ]
+    assert parts
+    assert [link for link in parts if row[1] not in link] == []
+    assert site.get(f"/skills/dup/preview{row[1]}").json()["root"] == ROOT
+    assert row[1] in site.get(f"/skills/dup/view/SKILL.md{row[1]}").text
+
+
+def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
+    """The message and what to do are of one and the same finding."""
+    other = ODD._replace(message="A is odd.", fix="Zap it.")
+    store = Store.open(catalog)
+    store.apply([judged("zoo", findings=[other])], trigger="event", at=NOON)
+    store.close()
+    card = site.get("/findings").text.partition("field-unknown")[2].partition("</li>")[0]
+    assert "The field colour is unknown." in card
+    assert "Remove it." in card
+    assert "Zap it." not in card
+
+
+def test_chinese_is_found_and_shown(site: Site) -> None:
+    """By two characters of its description, under its own name."""
+    found = site.get("/skills", q="录音").text
+    assert f'href="/skills/{quote("会议纪要")}"' in found
+    assert "会议纪要" in site.get("/skills/会议纪要").text
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("level=enterprise", {"dup"}),
+        ("tag=writing", {"word-count"}),
+        ("status=removed", {"gone"}),
+        ("page=2", set()),
+        ("page=99999999999999999999", {"word-count"}),
+    ],
+)
+def test_the_list_can_be_narrowed(site: Site, asked: str, names: set[str]) -> None:
+    """By status, level, plugin and tag; rubbish narrows nothing."""
+    page = site.get(f"/skills?{asked}").text
+    found = set(re.findall(r'<h2><a href="[^"]*">([^<]*)</a>', page))
+    assert names <= found
+    assert bool(names) == bool(found)
+
+
+def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
+    """Line by line against the one before it."""
+    store = Store.open(catalog)
+    store.apply(
+        [judged("word-count", "Counts words.", body="# Steps\n\nNew line.\n")],
+        trigger="event",
+        at=NOON.replace(hour=13),
+    )
+    store.close()
+    page = site.get("/skills/word-count").text
+    newest = re.search(r'href="(/skills/word-count/versions/[^"]+)"', page)
+    assert newest
+    shown = site.get(newest[1]).text
+    assert re.search(r'class="line add">.*New line\.', shown)
+    assert "<code>line 1</code>" in shown
+    assert "@@" not in shown
+    assert "1 file." in shown
+
+
+def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
+    """Though not a byte of the file differs."""
+    store = Store.open(catalog)
+    mode = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry("scripts/run.py", 9, "1" * 64, 0o644, "script", True, "print(1)\n"),
+    )
+    for hour, bits in ((13, 0o644), (14, 0o755)):
+        store.apply(
+            [judged("mode", files=(mode[0], mode[1]._replace(mode=bits)), digest=f"sha256:{hour}")],
+            trigger="event",
+            at=NOON.replace(hour=hour),
+        )
+    store.close()
+    newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)
+    assert newest
+    assert "It may now be executed." in site.get(newest[1]).text
+
+
+def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
+    """Names, descriptions, file names, findings and texts are words, whatever they hold."""
+    evil = '"><script>alert(1)</script>'
+    files = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry(f"{evil[:20]}.html", 9, "1" * 64, 0o644, "asset", True, evil),
+    )
+    store = Store.open(catalog)
+    store.apply(
+        [
+            judged(
+                "evil",
+                evil,
+                name=evil,
+                body=f"# {evil}\n",
+                files=files,
+                license=evil,
+                tags=(evil,),
+                author=evil,
+                skill_id="evil",
+                display_name=evil,
+                findings=[WRONG.__class__(evil, "error", evil, evil, evil, path=evil, line=1)],
+            )
+        ],
+        trigger="event",
+        at=NOON,
+    )
+    store.close()
+    for page in (
+        "/",
+        "/skills",
+        "/skills?q=alert",
+        "/skills/evil",
+        "/skills/evil/view/SKILL.md",
+        f"/skills/evil/view/{quote(files[1].path, safe='')}",
+        "/findings",
+        "/activity",
+        f"/findings/{quote(evil, safe='')}",
+        "/indexes/default",
+        "/catalog/skills",
+    ):
+        found = site.get(page)
+        assert found.status_code == 200, page
+        assert "<script>alert" not in found.text, page
+
+
+SLY = "a\u202eb\u200bc"
+"""A right-to-left override and a zero width space."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/",
+        "/skills",
+        "/skills?q=harmless",
+        "/skills?tag=" + quote(SLY),
+        "/skills/sly",
+        "/skills/sly/view/SKILL.md",
+        "/skills/sly/view/" + quote(SLY + ".md"),
+        "/skills/sly/versions",
+        "/skills/sly/versions/{version}",
+        "/findings",
+        "/findings/" + quote(SLY),
+        "/activity",
+        "/indexes/default",
+        "/catalog/skills?skill_id=sly",
+        "/catalog/skills/{row}",
+        "/catalog/skills?_facet=author&_search=harmless",
+        "/catalog/findings",
+        "/skills/" + quote(SLY),
+        "/skills/sly/view/none" + quote(SLY),
+    ],
+)
+def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: str) -> None:
+    """In titles, names, snippets, Markdown, file trees, cells and attributes alike."""
+    files = (
+        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
+        FileEntry(f"{SLY}.md", 9, "1" * 64, 0o644, "asset", True, SLY),
+    )
+    store = Store.open(catalog)
+    store.apply(
+        [
+            judged(
+                "sly",
+                f"Harmless {SLY}",
+                name=SLY,
+                body=f"# {SLY}\n\n`{SLY}`\n",
+                files=files,
+                license=SLY,
+                tags=(SLY,),
+                author=SLY,
+                skill_id="sly",
+                display_name=SLY,
+                priority=0.9,
+                findings=[WRONG.__class__(SLY, "error", SLY, SLY, SLY, path=SLY, line=1)],
+            )
+        ],
+        trigger="event",
+        at=NOON,
+    )
+    index_publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
+    store.close()
+    (row,) = site.rows("skills", skill_id="sly", _col="skill_id")
+    (version,) = site.rows("versions", skill_id="sly")
+    found = site.get(page.format(row=row["id"], version=version["version"])).text
+    values = "".join(re.findall(r'(?:value|data-copy)="[^"]*"', found))  # to be sent or pasted
+    shown = re.sub(r'(?:value|data-copy)="[^"]*"', "", found)
+    assert "[U+202E]" in shown
+    assert not {"\u202e", "\u200b"} & set(shown)
+    assert "[U+" not in values
+    assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
+
+
+def test_the_site_works_below_a_prefix(own_site: Site) -> None:
+    """Behind a proxy that shows it under /catalogue/, every link stays there."""
+    own_site.datasette._settings["base_url"] = "/pre/"
+    page = own_site.get("/skills/word-count")
+    links = [link for link in Links(page.text).found if not link.startswith("#")]
+    assert [link for link in links if not link.startswith("/pre/")] == []
+
+
+def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
+    """Datasette's own permissions hold for our pages; only health answers, without the row."""
+    own_site.datasette._metadata_local["allow"] = {"id": "somebody"}
+    for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
+        found = own_site.get(page)
+        assert found.status_code == 403, page
+        assert "Not for you" in found.text
+        assert "Counts words" not in found.text
+    assert set(own_site.get("/-/healthz").json()) == {"status"}
+
+
+def test_the_roots_of_a_catalog_are_words_too(site: Site, catalog: Path) -> None:
+    """A folder may have any name; the front page shows its trouble as text."""
+    store = Store.open(catalog)
+    store.set_root_trouble(ROOT, "<b>gone</b>")
+    store.close()
+    assert "&lt;b&gt;gone" in site.get("/").text

@@ -1,0 +1,228 @@
+"""How the pages put it in words."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from catalog.reading import health as reading_health
+from catalog.site.rendering import file_tree, formatting
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def before(**passed: float) -> str:
+    """Return a time as the catalog stores it."""
+    return (NOW - timedelta(**passed)).isoformat(timespec="milliseconds")
+
+
+def row(**said: Any) -> dict[str, Any]:
+    """Return the health row of a service that runs, with other things said."""
+    return {
+        "service_pid": 1,
+        "service_seen": before(seconds=1),
+        "service_stopped": None,
+        "last_full_scan": before(minutes=2),
+        "watcher_mode": "native",
+        "watcher_reason": None,
+        "pending_count": 0,
+    } | said
+
+
+def held(skills: int, why: str = "30 of 40 skills vanished at once") -> dict[str, Any]:
+    """Return what the catalog says of removals that are held."""
+    return {"held": [{"root": "/a", "why": why, "skills": skills}]}
+
+
+EMPTY: dict[str, Any] = {"health": row(), "roots": [], "held": [], "withheld": [], "troubles": []}
+ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}
+FULL = {
+    "part": "indexes",
+    "what": "There is no room left.",
+    "since": before(minutes=3),
+    "times": 4,
+    "last_at": before(seconds=20),
+    "next_try_at": (NOW + timedelta(seconds=20)).isoformat(timespec="milliseconds"),
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "tone", "sentence"),
+    [
+        pytest.param(
+            {}, {}, "good", "Watching, last full scan 2 minutes ago, nothing pending.", id="well"
+        ),
+        pytest.param(
+            {"pending_count": 3},
+            {},
+            "good",
+            "Watching, last full scan 2 minutes ago, 3 pending.",
+            id="busy",
+        ),
+        pytest.param(
+            {"watcher_mode": "polling", "watcher_reason": "a network share"},
+            {},
+            "odd",
+            "Watching, last full scan 2 minutes ago, nothing pending.",
+            id="polling",
+        ),
+        pytest.param(
+            {},
+            held(30),
+            "bad",
+            "Watching, last full scan 2 minutes ago, 30 removals held.",
+            id="held removals",
+        ),
+        pytest.param(
+            {"pending_count": 2},
+            held(1) | {"roots": [ROOT]},
+            "bad",
+            "Watching, last full scan 2 minutes ago, 2 pending, 1 removal held.",
+            id="pending and held",
+        ),
+        pytest.param(
+            {"service_seen": before(minutes=5)},
+            {},
+            "bad",
+            "The service was last heard of 5 minutes ago; it may have been killed, or cannot "
+            "write where its data is.",
+            id="killed",
+        ),
+        pytest.param(
+            {"service_seen": before(minutes=-50)},
+            {},
+            "bad",
+            "The service was last heard of before the clock was set back; it may have been "
+            "killed, or cannot write where its data is.",
+            id="killed, and the clock set back",
+        ),
+        pytest.param(
+            {"service_stopped": before(hours=1)},
+            {"troubles": [FULL]},
+            "quiet",
+            "Not watching since 1 hour ago; last full scan 2 minutes ago.",
+            id="stopped",
+        ),
+        pytest.param(
+            {"service_pid": None, "last_full_scan": None},
+            {},
+            "quiet",
+            "Not watching; no full scan yet.",
+            id="never started",
+        ),
+        pytest.param(
+            {},
+            {"roots": [ROOT]},
+            "bad",
+            "Watching, last full scan 2 minutes ago, needs attention.",
+            id="a root in trouble",
+        ),
+        pytest.param(
+            {},
+            {"troubles": [FULL]},
+            "bad",
+            "Watching, last full scan 2 minutes ago, needs attention.",
+            id="failed work",
+        ),
+        pytest.param(
+            {"service_stopped": before(hours=1)},
+            {"roots": [ROOT]},
+            "bad",
+            "Not watching since 1 hour ago; last full scan 2 minutes ago.",
+            id="stopped, and a root in trouble",
+        ),
+    ],
+)
+def test_health_is_a_sentence(
+    said: dict[str, Any], found: dict[str, Any], tone: str, sentence: str
+) -> None:
+    """It says what is the case and not what the columns are called."""
+    health = reading_health.health(EMPTY | {"health": row(**said)} | found, NOW)
+    assert (health.tone, health.sentence) == (tone, sentence)
+    assert health.is_well == (tone != "bad")
+    assert health.is_followed == (tone in ("good", "odd"))
+    if found.get("roots"):
+        assert "/srv/skills: No such file or directory" in health.details
+
+
+def test_failed_work_says_when_it_is_tried_again() -> None:
+    """What failed, why, how often, since when."""
+    health = reading_health.health(EMPTY | {"troubles": [FULL]}, NOW)
+    (detail,) = health.details
+    assert detail == (
+        "Publishing the prompt indexes: There is no room left. Failed 4 times, first"
+        " 3 minutes ago; next try in 20 seconds."
+    )
+    assert health.troubles == (FULL,)
+
+
+def test_a_root_is_called_what_its_trouble_says() -> None:
+    """One whose skills are held is not called unreadable, and one that is named is named once."""
+    roots = [{"path": "/b", "trouble": "The root /b cannot be listed: Permission denied."}]
+    health = reading_health.health(
+        EMPTY | held(1, "nothing is mounted any more at /a/disk") | {"roots": roots}, NOW
+    )
+    denied, kept = health.details
+    assert denied == "The root /b cannot be listed: Permission denied."
+    assert kept == (
+        "/a: 1 skill is gone but kept (nothing is mounted any more at /a/disk). Bring the folders "
+        "back, or confirm their removal with `skilldrop reconcile --accept-removals`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [
+        ({"seconds": 0}, "just now"),
+        ({"seconds": -9}, "just now"),
+        ({"seconds": 59}, "59 seconds ago"),
+        ({"seconds": 60}, "1 minute ago"),
+        ({"hours": 23}, "23 hours ago"),
+        ({"days": 1}, "1 day ago"),
+        ({"days": 40}, "1 month ago"),
+        ({"days": 800}, "2 years ago"),
+    ],
+)
+def test_times_are_told_in_their_largest_unit(passed: dict[str, float], said: str) -> None:
+    """Also one that a clock set wrong puts into the future."""
+    assert reading_health.ago(before(**passed), NOW) == said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (123_456, "123 kB"),
+        (5_000_000, "5.0 MB"),
+        (7_000_000_000_000, "7000 GB"),
+        (None, "?"),
+    ],
+)
+def test_sizes_are_told_shortly(number: int | None, said: str) -> None:
+    """In thousands, as people count."""
+    assert formatting.size(number) == said
+
+
+def test_a_list_of_files_is_a_tree() -> None:
+    """SKILL.md first, then files, then folders with what they hold in all."""
+    files = [
+        {"path": path, "size": size, "kind": kind}
+        for path, size, kind in (
+            ("LICENSE", 1, "other"),
+            ("SKILL.md", 2, "skill_md"),
+            ("a/b/c.txt", 3, "other"),
+            ("a/d.txt", 4, "other"),
+        )
+    ]
+    assert [
+        (line.depth, line.name, line.size, line.file is None) for line in file_tree.grow(files)
+    ] == [
+        (0, "SKILL.md", 2, False),
+        (0, "LICENSE", 1, False),
+        (0, "a", 7, True),
+        (1, "d.txt", 4, False),
+        (1, "b", 3, True),
+        (2, "c.txt", 3, False),
+    ]

@@ -1,0 +1,129 @@
+"""Connections to the site over real sockets: half a request, slow readers, and too many of them."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import uvicorn
+
+from catalog.site.server import protocol
+from tests.support.waiting import PATIENCE
+
+BIG = 32 * 2**20
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with a small or a very large body, or with what was sent."""
+    if scope["type"] != "http":
+        return
+    if scope["method"] == "POST":
+        while (await receive()).get("more_body"):
+            pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    if scope["path"] == "/big":
+        for _ in range(BIG // 2**16):
+            await send({"type": "http.response.body", "body": bytes(2**16), "more_body": True})
+    await send({"type": "http.response.body", "body": b"done"})
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.socket]]:
+    """Return the function that connects to a server whose times are short, and sends something."""
+    monkeypatch.setattr(protocol, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "READING_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 5)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            application, http=protocol.BoundedProtocol, lifespan="off", log_level="critical"
+        )
+    )
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
+    thread.start()
+    opened = []
+
+    def connecting(sent: bytes = b"") -> socket.socket:
+        connection = socket.create_connection(listener.getsockname(), timeout=PATIENCE)
+        opened.append(connection)
+        connection.sendall(sent)
+        return connection
+
+    yield connecting
+    for connection in opened:
+        connection.close()
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+def received(connection: socket.socket) -> bytes:
+    """Return all until the server ends the connection, for which it has a minute."""
+    found = bytearray()
+    with suppress(ConnectionResetError):
+        while part := connection.recv(2**20):
+            found += part
+    return bytes(found)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", b"408"),
+        (b"GET / HT", b"408"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX-", b"408"),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf", b""),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha", b""),
+    ],
+)
+def test_half_a_request_ends(
+    connect: Callable[..., socket.socket], sent: bytes, status: bytes
+) -> None:
+    """Head or body: what does not come in time is waited for no longer."""
+    assert received(connect(sent))[9:12] == status
+
+
+def test_a_trickle_of_bytes_ends_as_well(connect: Callable[..., socket.socket]) -> None:
+    """The time counts for the whole request, not for each part of it."""
+    connection = connect(b"GET / HTTP/1.1\r\nHost: a\r\n")
+    end = time.monotonic() + PATIENCE
+    with pytest.raises(OSError, match=r"Broken pipe|reset"):  # noqa: PT012
+        while time.monotonic() < end:
+            connection.sendall(b"X-A: b\r\n")
+            time.sleep(0.05)
+    assert time.monotonic() < end
+
+
+def test_half_a_second_request_ends(connect: Callable[..., socket.socket]) -> None:
+    """Also on a connection that is kept open."""
+    connection = connect(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    first = connection.recv(2**16)
+    while not first.endswith(b"0\r\n\r\n"):
+        first += connection.recv(2**16)
+    connection.sendall(b"GET / HT")
+    assert received(connection)[9:12] == b"408"
+
+
+def test_who_takes_nothing_of_an_answer_is_left(connect: Callable[..., socket.socket]) -> None:
+    """An answer does not wait in memory for a client that does not read."""
+    connection = connect(b"GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+    time.sleep(1)
+    assert len(received(connection)) < BIG
+
+
+def test_a_slow_but_steady_reader_gets_all(connect: Callable[..., socket.socket]) -> None:
+    """The time starts anew whenever something was taken."""
+    connection = connect(b"GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert len(received(connection)) > BIG
+
+
+def test_too_many_connections_are_refused(connect: Callable[..., socket.socket]) -> None:
+    """They are told so and closed, and those there are go on."""
+    kept = [connect() for _ in range(protocol.MOST_CONNECTIONS)]
+    assert received(connect())[9:12] == b"503"
+    kept[0].sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert received(kept[0])[9:12] == b"200"

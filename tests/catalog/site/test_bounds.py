@@ -1,0 +1,240 @@
+"""Pages of texts that are too much: they come soon, and nothing is cut without saying so."""
+
+import asyncio
+import hashlib
+import html
+import io
+import re
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from catalog.model.skill import FileEntry, Gone
+from catalog.site.pages import file, versions
+from catalog.site.rendering import background
+from catalog.site.rendering.result_cache import Kept
+from catalog.writing.store import Store
+from tests.support.records import NOON, ROOT, judged
+from tests.support.sites import Site
+
+SKILL_MD = FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True)
+
+
+def put(catalog: Path, *bodies: str, name: str = "hostile", text: str | None = None) -> None:
+    """Let a catalog accept one version of a skill after the other."""
+    store = Store.open(catalog)
+    for hour, body in enumerate(bodies, 13):
+        sha256 = hashlib.sha256(body.encode()).hexdigest()
+        files = (
+            SKILL_MD._replace(sha256=sha256),
+            *(
+                [FileEntry("notes.md", 9, sha256, 0o644, "other", True, text)]
+                if text is not None
+                else []
+            ),
+        )
+        store.apply(
+            [judged(name, body=body, files=files, digest=f"sha256:{sha256}")],
+            trigger="event",
+            at=NOON.replace(hour=hour),
+        )
+    store.close()
+
+
+def texts(page: str) -> str:
+    """Return the lines of code of a page as they were written."""
+    found = re.findall(r'aria-label="Line \d+">\d+</a><code>(.*?)</code></div>', page, re.DOTALL)
+    plain = [html.unescape(re.sub(r'<span class="unseen">.*?</span>', "", line)) for line in found]
+    return "\n".join(plain)
+
+
+def all_parts(site: Site, path: str) -> list[str]:
+    """Return a page with all that follow it."""
+    pages = [site.get(path).text]
+    while found := re.search(r'<a href="([^"]*)" rel="next">', pages[-1]):
+        link = html.unescape(found[1])
+        pages.append(site.get(link if link.startswith("/") else path + link).text)
+        assert len(pages) < 60
+    return pages
+
+
+@pytest.mark.parametrize("body", ["# a\n" * 9_900, "# a\n" * 90_000, "a\n\n" * 100_000])
+def test_many_headings_come_soon(site: Site, catalog: Path, body: str) -> None:
+    """A page of a text that rendered for minutes; also where the skill was removed."""
+    put(catalog, body)
+    began = time.process_time()
+    assert site.get("/skills/hostile").status_code == 200
+    store = Store.open(catalog)
+    store.apply([Gone(ROOT, "hostile")], trigger="event", at=NOON.replace(hour=15))
+    store.close()
+    found = site.get("/skills/hostile")
+    assert time.process_time() - began < 10
+    assert "Agents do not get this one" in found.text
+    if len(body) > 50_000:
+        assert "It is shown as it is written" in found.text
+        assert 'class="source"' in found.text
+
+
+def test_a_long_text_is_shown_plainly_and_goes_on(site: Site, catalog: Path) -> None:
+    """The page names the bound, and the link leads to the line at which the text goes on."""
+    put(catalog, "word\n" * 60_000 + "payload\n")
+    page = site.get("/skills/hostile").text
+    found = re.search(r'<a href="([^"]*)">The text goes on at line ([\d,]+)</a>', page)
+    assert found
+    assert "up to 200,000 are rendered" in page
+    following = site.get(html.unescape(found[1])).text
+    assert f'id="L{found[2].replace(",", "")}"' in following
+
+
+def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path) -> None:
+    """Rendering happens beside the event loop: health is answered before the page is there."""
+    put(catalog, "*a* " * 40_000)
+    order: list[str] = []
+
+    async def ask(path: str) -> None:
+        await site.datasette.client.get(path)
+        order.append(path)
+
+    async def both() -> None:
+        page = asyncio.create_task(ask("/skills/hostile"))
+        await asyncio.sleep(0.05)
+        await asyncio.gather(ask("/-/healthz"), page)
+
+    site.runner.run(both())
+    assert order == ["/-/healthz", "/skills/hostile"]
+
+
+def test_a_page_whose_turn_does_not_come_is_shown_plainly(
+    site: Site,
+    catalog: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where others keep the thread busy it waits for a bounded time, and says why it is plain."""
+    put(catalog, "*a* " * 20_000 + "payload")
+    monkeypatch.setattr(background, "LONGEST_WAIT", 0.001)
+    page = site.get("/skills/hostile").text
+    assert "the site is rendering other texts at present" in page
+    assert "payload" in page
+
+
+def test_results_are_kept_up_to_a_size() -> None:
+    """One that is asked for again is not made again; the one not asked for longest goes first."""
+    made: list[str] = []
+    kept: Kept[str] = Kept(10, len)
+
+    def result(key: str) -> str:
+        return kept.get(key, lambda: made.append(key) or key * 4)  # type: ignore[func-returns-value]
+
+    assert [result(key) for key in "abacab"] == [key * 4 for key in "abacab"]
+    assert made == ["a", "b", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("x" * 9_000 + "payload", id="far to the right"),
+        pytest.param(
+            "".join(f"{number}\n" for number in range(9_000)) + "payload\n", id="far below"
+        ),
+        pytest.param(f"é{'中' * 100_000}\nb" * 3 + "payload", id="lines longer than a part"),
+        pytest.param("\n" * 5_000 + "payload\n\n", id="empty lines"),
+    ],
+)
+def test_the_parts_of_a_file_are_all_of_it(site: Site, catalog: Path, text: str) -> None:
+    """Whatever its lines, following the links shows each character once."""
+    put(catalog, "b", text=text)
+    pages = all_parts(site, "/skills/hostile/view/notes.md")
+    joined = texts(pages[0])
+    for before, page in pairwise(pages):
+        joined += ("" if "goes on in the next part" in before else "\n") + texts(page)
+    assert joined == text.removesuffix("\n")
+    assert "payload" in pages[-1]
+
+
+def test_a_line_far_below_is_led_to(site: Site, catalog: Path) -> None:
+    """A link to a line shows the part in which it stands."""
+    put(catalog, "b", text="".join(f"line {number}\n" for number in range(1, 9_001)))
+    page = site.get("/skills/hostile/view/notes.md", line=8_000).text
+    assert re.search(r'id="L8000">.*line 8000<', page)
+    near = site.get("/skills/hostile/view/notes.md", line=30).text
+    assert 'id="L1"' in near
+
+
+def test_a_file_of_the_past_is_shown_by_its_version(site: Site, catalog: Path) -> None:
+    """The page and its links stay with the version that was asked for."""
+    put(catalog, "old words", "new words")
+    names = [row["version"] for row in site.rows("versions", skill_id="hostile", _sort="id")]
+    page = site.get("/skills/hostile/view/SKILL.md", version=names[0]).text
+    assert "old words" in page
+    assert f"This is version {names[0]}" in page
+    assert site.get("/skills/hostile/view/SKILL.md", version="never").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(
+            "".join(f"{number:x}\n" for number in range(30_000)),
+            "".join(f"{number * 7 % 30_000:x}\n" for number in range(30_000)),
+            id="short",
+        ),
+        pytest.param("a", "b" * 30_000 + "payload", id="a long line"),
+        pytest.param(
+            "a\n" * 3,
+            "".join(f"{number}\n" for number in range(9_000)) + "payload",
+            id="many lines",
+        ),
+    ],
+)
+def test_the_parts_of_a_difference_are_all_of_it(
+    site: Site,
+    catalog: Path,
+    old: str,
+    new: str,
+) -> None:
+    """However many or long its lines, following the links shows each of them, and soon."""
+    put(catalog, old, new)
+    newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"', site.get("/skills/hostile").text)
+    assert newest
+    began = time.process_time()
+    pages = all_parts(site, newest[1])
+    assert time.process_time() - began < 30
+    rows = re.findall(r'class="line (add|del|same)[^>]*>.*?<code>(.*?)</code>', "".join(pages))
+    for kinds, body in (({"add", "same"}, new), ({"del", "same"}, old)):
+        shown = "".join(text for kind, text in rows if kind in kinds)
+        assert body.replace("\n", "") in shown
+
+
+def test_a_part_never_stands_still() -> None:
+    """Each part of a text of line feeds alone, or of one line, is longer than nothing."""
+    for data in (b"\n" * 10_000, b"a" * 300_000, "\ufeffa\n".encode() * 5_000):
+        at, seen = 0, b""
+        while True:
+            page = file.read_part(io.BytesIO(data), len(data), at)
+            seen += page.text.encode(
+                "utf-8-sig" if page.encoding == "utf-8-sig" and not at else "utf-8"
+            )
+            if page.next_offset is None:
+                break
+            assert page.next_offset > at
+            at = page.next_offset
+        assert seen == data
+
+
+def test_many_long_files_are_compared_one_by_one(
+    site: Site,
+    catalog: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What one page does not compare has a link that compares it alone."""
+    monkeypatch.setattr(versions, "COMPARED_CHARS", 10)
+    put(catalog, "old words", "new words", text="notes")
+    newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"', site.get("/skills/hostile").text)
+    assert newest
+    page = site.get(newest[1]).text
+    assert "too long to be compared" in page
+    link = re.search(r'<a href="([^"]*)">Compare it alone', page)
+    assert link
+    assert "too long to be compared" not in site.get(newest[1] + html.unescape(link[1])).text

@@ -1,0 +1,196 @@
+"""The site as a person meets it, in a real browser."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.support.browsers import Seen
+
+EVERYWHERE = [
+    "/",
+    "/skills",
+    "/skills?q=csv",
+    "/skills?q=nothing-has-this",
+    "/skills/csv-profile",
+    "/skills/oddity",
+    "/skills/broken",
+    "/skills/csv-profile/view/scripts/profile_csv.py",
+    "/skills/csv-profile/versions",
+    "/findings",
+    "/findings/description-missing",
+    "/indexes",
+    "/indexes/default",
+    "/activity",
+    "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
+]
+LOOKS = [(1280, "light"), (390, "dark")]
+TABLES = [
+    "/catalog",
+    "/catalog/skills",
+    "/catalog/skills?status=active&_col=name",
+    "/catalog/why_not_in_the_index?skill=",
+    "/catalog/health/1",
+    "/catalog/ingestions",
+]
+
+
+def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
+    """Search, skill, file, finding, index: each is a click from the one before."""
+    page.goto("/")
+    page.get_by_role("searchbox").fill("word count")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="oddity").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("oddity")
+    page.get_by_role("link", name="run.py").click()
+    expect(page.locator("#L1")).to_contain_text("print(1)")
+    page.go_back()
+    page.locator(".finding a").first.click()
+    expect(page.get_by_text("What to do:").first).to_be_visible()
+    page.get_by_role("link", name="Indexes").click()
+    page.get_by_role("link", name="default").click()
+    expect(page.get_by_role("img", name="characters are spent")).to_be_visible()
+    page.get_by_role("link", name="oddity").click()
+    expect(page).to_have_url("/skills/oddity")
+
+
+def test_all_of_it_by_keyboard(page: Page) -> None:
+    """The slash leads to the search, Enter searches, and Tab leads to what was found."""
+    page.goto("/findings")
+    page.keyboard.press("/")
+    page.keyboard.type("纪要")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/skills?q=*")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    _tab_to(page, "会议纪要")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("会议纪要")
+    _tab_to(page, "SKILL.md")
+    page.keyboard.press("Enter")
+    expect(page.locator("#L1")).to_be_visible()
+
+
+def _tab_to(page: Page, text: str) -> None:
+    """Press Tab until a link of that text has the focus, which has to be seen."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        now = page.evaluate(
+            "() => { const e = document.activeElement; const s = getComputedStyle(e);"
+            " return [e.textContent.trim(), s.outlineStyle, parseFloat(s.outlineWidth)] }"
+        )
+        assert now[1] != "none", f"{now[0]!r} has the focus and does not show it"
+        assert now[2] >= 2, f"{now[0]!r} has the focus and hardly shows it"
+        if now[0] == text:
+            return
+    pytest.fail(f"no way to {text} by keyboard")
+
+
+@pytest.mark.parametrize("page", LOOKS, indirect=True, ids=lambda look: f"{look[0]}-{look[1]}")
+def test_everyone_can_use_every_page(page: Page) -> None:
+    """None is wider than the screen, and axe-core has no serious complaint of any."""
+    axe = Axe()
+    found = []
+    for path in (*EVERYWHERE, *TABLES):
+        page.goto(path)
+        if page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        ):
+            found.append(f"{path}: wider than the screen")
+        found += _serious(axe, page, path)
+    assert "\n".join(found) == ""
+
+
+def test_the_tables_keep_their_scripts_and_our_looks(page: Page) -> None:
+    """Under our policy the menu of a column opens, and asks what it says."""
+    page.goto("/catalog/skills")
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 244, 249)"
+    page.locator('th[data-column="level"] svg').click()
+    page.get_by_role("link", name="Sort descending").click()
+    expect(page).to_have_url(re.compile("_sort_desc=level"))
+    page.get_by_label("Search:").fill("纪要")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".rows-and-columns")).to_contain_text("会议纪要")
+
+
+def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
+    """Whatever a skill says in Markdown, names and files, no page of it runs or fetches it."""
+    hostile = _hostile(page)
+    for path in (
+        hostile,
+        f"{hostile}/view/SKILL.md",
+        f"{hostile}/view/assets/page.html",
+        f"{hostile}/files/assets/page.html",
+        f"{hostile}/files/assets/drawing.svg",
+        f"{hostile}/files/scripts/evil.js",
+        f"{hostile}/preview",
+        "/",
+        "/skills",
+        "/skills?q=hostile",
+        "/activity",
+        "/indexes/default",
+        "/index/default",
+        "/findings",
+        "/catalog/skills",
+    ):
+        page.goto(path)
+        page.wait_for_load_state("load")
+        assert page.title() != "ran", path
+    # Chromium lays a raw text out with a style of its own, which the policy refuses, too.
+    seen.complaints = [said for said in seen.complaints if "Applying inline style" not in said]
+    page.goto(hostile)
+    assert page.locator("main script, main iframe, main style, main base").count() == 0
+    assert page.locator("main [onerror], main [onload]").count() == 0
+    schemes = page.evaluate("[...document.querySelectorAll('main a')].map(a => a.protocol)")
+    assert set(schemes) <= {"http:", "https:", "mailto:"}
+    picture = page.locator(".markdown img")
+    assert picture.count() == 1
+    assert picture.evaluate("image => image.naturalWidth") == 1
+
+
+def test_even_an_injected_script_would_not_run(page: Page, seen: Seen) -> None:
+    """The policy is a wall of its own: put into the page, a skill's script is refused."""
+    hostile = _hostile(page)
+    page.goto(hostile)
+    page.evaluate(
+        """path => {
+        for (const fill of [s => s.textContent = "document.title = 'ran'",
+                            s => s.src = path + "/files/scripts/evil.js"]) {
+            const script = document.createElement("script"); fill(script);
+            document.body.append(script);
+        }
+    }""",
+        hostile,
+    )
+    page.wait_for_load_state("networkidle")
+    assert page.title() != "ran"
+    assert len([said for said in seen.complaints if "Content Security Policy" in said]) == 2
+    seen.complaints.clear()
+
+
+def test_a_path_is_copied(page: Page) -> None:
+    """A click puts the folder's path into the clipboard, and says so."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/skills/csv-profile")
+    page.get_by_role("button", name="Copy the folder's path").click()
+    expect(page.locator("button[data-done]")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()").endswith("/csv-profile")
+
+
+def _hostile(page: Page) -> str:
+    page.goto("/skills?q=hostile")
+    path = page.locator(".cards h2 a").first.get_attribute("href")
+    assert path
+    return path
+
+
+def _serious(axe: Axe, page: Page, path: str) -> list[str]:
+    results = axe.run(page, options={"resultTypes": ["violations"]})
+    return [
+        f"{path}: {found['id']}: {found['nodes'][0]['html'][:200]}"
+        for found in results.response["violations"]
+        if found["impact"] in {"serious", "critical"}
+    ]

@@ -1,0 +1,416 @@
+"""The site before a hostile visitor: whose names it answers to, and which questions it refuses."""
+
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.site.http import catalog as http_catalog
+from catalog.site.http import host_names
+from catalog.site.server import app, bounded_database
+from tests.support.sites import Site
+
+HUGE = "select hex(zeroblob(200000000))"
+
+
+# SQL of visitors
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/catalog.json",
+        "/catalog",
+        "/catalog.csv",
+        "/catalog.jsono",
+        "/_internal.json",
+    ],
+)
+def test_sql_of_visitors_is_refused(site: Site, path: str) -> None:
+    """A statement in the address is not run, whatever the form of the answer."""
+    for sql in ("select 1", HUGE):
+        found = site.get(path, sql=sql)
+        assert found.status_code == 403
+        assert "_internal" in path or "no SQL but its own" in found.text or "json" not in path
+
+
+def test_conditions_of_visitors_are_refused(site: Site) -> None:
+    """`?_where=` is SQL, too."""
+    assert site.get("/catalog/skills.json", _where="1=1").status_code == 403
+
+
+def test_canned_queries_run_only_their_own_sql(site: Site) -> None:
+    """They answer, and a statement beside their parameters is ignored."""
+    rows = site.rows("skills_with_tool", tool="Bash", sql="select 'smuggled' as name")
+    assert {row["name"] for row in rows} == {"secret", "word-count"}
+
+
+def test_no_page_offers_to_edit_sql(site: Site) -> None:
+    """What is refused is not offered."""
+    for path in ("/catalog", "/catalog/skills", "/catalog/skills_with_tool?tool=Bash"):
+        page = site.get(path).text
+        assert "?sql=" not in page
+        assert 'name="sql"' not in page
+
+
+def test_the_operator_may_allow_sql(catalog: Path, serve: Callable[..., Site]) -> None:
+    """With the setting a question is answered, and its values stay bounded."""
+    site = serve(catalog, sql=True)
+    assert site.get("/catalog.json", sql="select 1", _shape="arrays").json()["rows"] == [[1]]
+    found = site.get("/catalog.json", sql=HUGE)
+    assert found.status_code == 400
+    assert "too big" in found.json()["error"]
+
+
+def test_plain_datasette_refuses_sql(catalog: Path) -> None:
+    """With our metadata file, and with none at all."""
+    for more in (["-m", str(app.metadata_path())], []):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "datasette",
+                str(catalog),
+                *more,
+                "--get",
+                "/catalog.json?sql=select+1",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert json.loads(done.stdout)["status"] == 403, done.stderr
+
+
+def test_the_database_is_no_download(site: Site) -> None:
+    """The file holds texts of removed skills."""
+    assert site.get("/catalog.db").status_code == 403
+
+
+# Limits of SQLite
+
+
+def test_every_connection_of_the_site_is_limited(site: Site) -> None:
+    """Length of values, depth of expressions and patterns end far below SQLite's own limits."""
+
+    def limits(connection: sqlite3.Connection) -> list[int]:
+        return [
+            connection.getlimit(number)
+            for number in (
+                sqlite3.SQLITE_LIMIT_LENGTH,
+                sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
+                sqlite3.SQLITE_LIMIT_ATTACHED,
+            )
+        ]
+
+    length, pattern, attached = site.runner.run(
+        site.datasette.get_database("catalog").execute_fn(limits)
+    )
+    assert length <= 64 * 2**20
+    assert pattern <= 1000
+    assert attached == 0
+
+
+# Costly questions
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("/catalog/skills.json?" + "&".join(["_facet=name"] * 20), "facets"),
+        (
+            "/catalog/skills.json?" + "&".join(f"name__contains={n}" for n in range(300)),
+            "parameters",
+        ),
+        ("/catalog/skills.json?_search=" + "a+" * 300, "words"),
+        ("/catalog/skills.json?_search_name=" + "a+" * 300, "words"),
+        ("/catalog/skills.json?_timelimit=x", "_timelimit"),
+        ("/catalog/skills.json?_size=-9&_facet_size=x", "_size"),
+        ("/catalog/skills.json?_through=x", "_through"),
+        ("/catalog/skills.json?name=" + "x" * 9000, "long"),
+    ],
+)
+def test_a_costly_or_broken_question_is_refused(site: Site, path: str, complaint: str) -> None:
+    """One sentence says what is too much, before the catalog is asked."""
+    found = site.get(path)
+    assert found.status_code in {400, 414}, found.text
+    assert complaint in found.json()["error"]
+
+
+def test_a_page_of_huge_rows_is_refused(
+    catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page has a bounded number of bytes, however many rows it may have."""
+    monkeypatch.setattr(bounded_database, "RESULT_BYTES", 100)
+    found = serve(catalog).get("/catalog/skills.json", _size="max")
+    assert found.status_code == 400
+    assert "_size" in found.json()["error"]
+
+
+def test_questions_about_tables_leave_room_for_others(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While as many run as may, another is put off, and everything else is answered."""
+    found = http_catalog.find(site.datasette)
+    assert found
+    monkeypatch.setattr(found.tables, "_patience", 0.01)
+
+    async def asked() -> list[Any]:
+        await found.tables.take()
+        await found.tables.take()
+        try:
+            return [
+                await site.datasette.client.get(path)
+                for path in (
+                    "/catalog/skills.json",
+                    "/catalog/what_changed",
+                    "/skills",
+                    "/-/healthz",
+                )
+            ]
+        finally:
+            found.tables.free()
+            found.tables.free()
+
+    answers = site.runner.run(asked())
+    assert [answer.status_code for answer in answers[:3]] == [503, 503, 200]
+    assert answers[0].json()["error"]
+    assert answers[0].headers["retry-after"]
+    assert answers[3].json()["health"]
+    assert site.get("/catalog/skills.json").status_code == 200
+
+
+def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
+    """Also where it is an error; an export keeps it to its end."""
+    found = http_catalog.find(site.datasette)
+    assert found
+    for path in (
+        "/catalog/skills.json",
+        "/catalog/nothing",
+        "/catalog/skills?_next=%00&_size=x",
+        "/catalog/skills.csv?_stream=1",
+        "/catalog/skills.json?sql=x",
+    ):
+        site.get(path)
+        assert found.tables._free._value == 2
+
+
+def test_an_export_row_by_row_is_read_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of one row costs as much as one of thirty."""
+    database = site.datasette.get_database("catalog")
+    execute, asked = database.execute, []
+
+    async def counting(sql: str, *more: Any, **named: Any) -> Any:
+        asked.append(sql)
+        return await execute(sql, *more, **named)
+
+    monkeypatch.setattr(database, "execute", counting)
+    assert len(site.get("/catalog/skills.csv", _stream=1, _size=1).text.splitlines()) == 12
+    assert sum("limit 31" in sql for sql in asked) == 1
+    assert not any("limit 2" in sql for sql in asked)
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.0.0.1:8001",
+        "localhost:8001",
+        "LOCALHOST",
+        "[::1]:8001",
+        "localhost.",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/skills", "/catalog/skills.json", "/-/healthz"])
+def test_the_site_answers_to_its_own_names(site: Site, path: str, host: str) -> None:
+    """Loopback by any of its names, with any port."""
+    assert site.ask("get", path, headers={"Host": host}).status_code in {200, 503}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8001",
+        "127.0.0.1.evil.example",
+        "localhost@evil.example",
+        "127.0.0.1:x",
+        "",
+        "10.9.8.7",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/catalog/skills.json", "/-/healthz", "/-/nothing/"])
+def test_the_site_does_not_answer_to_other_names(site: Site, path: str, host: str) -> None:
+    """A web page whose name leads to this address learns nothing, and reads nothing of itself."""
+    found = site.ask("get", path, headers={"Host": host})
+    assert found.status_code == 421
+    assert "evil.example" not in found.text
+    assert "names" in found.text
+    assert found.headers["content-security-policy"]
+
+
+def test_a_proxy_may_give_the_site_another_name(catalog: Path, serve: Callable[..., Site]) -> None:
+    """The names in the settings are answered to, and no others."""
+    site = serve(catalog, names=("skills.example.org",))
+    for host, status in (
+        ("skills.example.org", 200),
+        ("Skills.Example.org:443", 200),
+        ("skills.example", 421),
+        ("www.skills.example.org", 421),
+    ):
+        assert site.ask("get", "/skills", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "is_answered"),
+    [
+        ("192.0.2.7:8001", "192.0.2.7", True),
+        ("192.0.2.8", "192.0.2.7", False),
+        ("[2001:db8::7]:80", "2001:db8::7", True),
+        ("localhost", "192.0.2.7", True),
+        (socket.gethostname(), "192.0.2.7", True),
+        (socket.gethostname(), "127.0.0.1", False),
+        ("0.0.0.0", "192.0.2.7", False),
+        ("evil.example", "192.0.2.7", False),
+    ],
+)
+def test_a_site_on_all_addresses_answers_to_those_of_this_machine(
+    host: str, address: str, is_answered: bool
+) -> None:
+    """The address at which somebody arrived is one, and the machine's name from elsewhere."""
+    scope = {"headers": [(b"host", host.encode())], "server": (address, 8001)}
+    assert (host_names.check([])(scope) is None) == is_answered
+
+
+@pytest.mark.parametrize("headers", [[], [(b"host", b"localhost"), (b"host", b"evil.example")]])
+def test_a_request_names_one_host(headers: list[tuple[bytes, bytes]]) -> None:
+    """No name, or two, are none of ours."""
+    assert host_names.check([])({"headers": headers, "server": ("127.0.0.1", 1)})
+
+
+def test_no_address_leads_to_another_site(site: Site) -> None:
+    """A path that begins like an address is no redirect to it."""
+    for path in ("//evil.example/", "//evil.example/%2e", "///evil.example/"):
+        found = site.ask("get", path, follow_redirects=False)
+        assert "evil" not in found.headers.get("location", "")
+
+
+# Inner pages
+
+INNER = [
+    "threads",
+    "settings",
+    "allow-debug",
+    "databases",
+    "plugins",
+    "metadata",
+    "config",
+    "actor",
+    "messages",
+    "patterns",
+    "permissions",
+    "logout",
+    "auth-token",
+    "versions",
+]
+
+
+@pytest.mark.parametrize("page", INNER)
+def test_inner_pages_of_datasette_are_not_shown(site: Site, page: str) -> None:
+    """They tell of threads, files and settings, and only the operator may know."""
+    for path in (f"/-/{page}", f"/-/{page}.json", f"/-/{page}?all=1"):
+        found = site.get(path)
+        assert found.status_code == 404, path
+        assert "catalog.db" not in found.text
+
+
+def test_the_operator_of_a_plain_datasette_may_show_them(catalog: Path, tmp_path: Path) -> None:
+    """By the plugin's own setting in the metadata file."""
+    metadata = tmp_path / "metadata.json"
+    metadata.write_text(json.dumps({"plugins": {"skilldrop": {"inner_pages": True}}}))
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "datasette",
+            str(catalog),
+            "-m",
+            str(metadata),
+            "--get",
+            "/-/versions.json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "sqlite" in json.loads(done.stdout), done.stderr
+
+
+# Errors of programs
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("get", "/catalog/nothing.json", 404),
+        ("get", "/nothing.json", 404),
+        ("get", "/catalog.json?sql=select+1", 403),
+        ("get", "/_internal.json", 403),
+        ("get", "/-/threads.json", 404),
+        ("get", "/skills/none/preview", 404),
+        ("get", "/index/none", 404),
+        ("get", "/index/none.meta.json", 404),
+        ("get", "/catalog/skills.json?_size=x", 400),
+        ("post", "/catalog/skills.json", 405),
+        ("put", "/catalog/skills.json", 405),
+        ("post", "/search.json", 405),
+        ("put", "/skills/word-count/preview", 405),
+        ("delete", "/-/healthz", 405),
+        ("put", "/.json", 405),
+        ("post", "/.json", 405),
+        ("put", "/.well-known/agent-skills/index.json", 405),
+    ],
+)
+def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, status: int) -> None:
+    """A program can read what went wrong wherever it can read the answer."""
+    found = site.ask(method, path)
+    assert found.status_code == status
+    assert found.headers["content-type"].startswith("application/json")
+    assert found.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/catalog/skills.json", "/search.json?q=a", "/skills/word-count/preview", "/-/healthz"]
+)
+def test_a_bug_of_a_json_route_is_json(
+    site: Site, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says that something went wrong and nothing of the inside."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("the inside")
+
+    monkeypatch.setattr(site.datasette.get_database("catalog"), "execute_fn", broken)
+    found = site.get(path)
+    assert found.status_code == 500
+    assert found.headers["content-type"].startswith("application/json")
+    assert found.json()["error"]
+    assert "inside" not in found.text
+
+
+def test_a_program_is_told_that_the_catalog_is_busy(own_site: Site) -> None:
+    """What takes longer than the time limit is 503 as JSON."""
+    own_site.get("/")
+    own_site.datasette.sql_time_limit_ms = 0
+    found = own_site.get("/skills/word-count/preview")
+    assert found.status_code == 503
+    assert found.json()["error"]

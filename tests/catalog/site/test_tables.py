@@ -1,0 +1,194 @@
+"""Datasette's own pages of the catalog, as people read them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from catalog.site.http import security_headers
+from catalog.writing.store import Store
+from tests.support.records import NOON, ROOT, judged
+from tests.support.sites import Site
+
+
+def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
+    """All of them are a link away, and JSON has them anyhow."""
+
+    def columns(asked: str) -> list[str]:
+        return re.findall(r'<th [^>]*data-column="(\w+)"', site.get(f"/catalog/skills{asked}").text)
+
+    assert columns("") == [
+        "id",
+        "skill_id",
+        "name",
+        "description",
+        "status",
+        "level",
+        "spec_valid",
+        "has_scripts",
+        "license",
+        "tags",
+        "last_changed",
+    ]
+    assert columns("?status=active") == columns("")
+    assert columns("?_col=name") == ["id", "name"]
+    assert len(columns("?_nocol=level_rank")) > 30
+    assert "frontmatter" in site.rows("skills")[0]
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("/catalog/skills?_col=tags&name=word-count", '<span class="chip">writing</span>'),
+        ("/catalog/skills?_col=file_inventory&name=word-count", "2 files · "),
+        ("/catalog/skills?name=word-count", '<a href="/skills/word-count">word-count</a>'),
+        ("/catalog/findings?code=field-unknown", '<a href="/findings/field-unknown">'),
+        ("/catalog/ingestions", "read 0.5 ms"),
+        ("/catalog/ingestions", '">2026-11-20 12:00:00</time>'),
+        ("/catalog/files?path=scripts/run.py&_size=1", ">9 B</td>"),
+        ("/catalog/scans", ">1.2 s</td>"),
+        ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
+        ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
+        ("/catalog/roots", '<span class="chip">spec</span>'),
+    ],
+)
+def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str) -> None:
+    """JSON as words, and names as the way to their page."""
+    assert shown in site.get(page).text
+
+
+def test_a_cell_that_is_no_json_is_left_alone(site: Site, catalog: Path) -> None:
+    """A skill may call itself what it likes, and its cells stay text."""
+    store = Store.open(catalog)
+    store.apply(
+        [judged("odd", '["<b>', license='{"<i>'), judged("deep", tags=("<u>a</u>",))],
+        trigger="event",
+        at=NOON,
+    )
+    store.close()
+    page = site.get("/catalog/skills", _nocol="level_rank").text
+    for markup in ('<b>"', "<i>", "<u>a"):
+        assert markup not in page
+    assert "&lt;u&gt;a" in page
+
+
+def test_datasettes_scripts_run_and_no_others(site: Site) -> None:
+    """Its pages keep a policy that names each script of theirs by its hash."""
+    found = site.get("/catalog/skills")
+    policy = found.headers["content-security-policy"]
+    assert policy == security_headers.DATASETTE
+    for script in re.findall(r"<script>(.*?)</script>", found.text, re.DOTALL):
+        assert security_headers._hash(script.encode()) in policy
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("newest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("largest_skills", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+        ("with_scripts", {"word-count", "会议纪要", "secret", "zz-large", "dup", "worse"}),
+    ],
+)
+def test_queries_list_skills(site: Site, query: str, names: set[str]) -> None:
+    """Each names the skills that can be had now."""
+    assert {row["name"] for row in site.rows(query)} == names
+
+
+def test_the_same_content_is_found(site: Site, catalog: Path) -> None:
+    """An auditor sees which folders are copies."""
+    store = Store.open(catalog)
+    store.apply(
+        [judged("copies/word", name="same"), judged("other/word", name="same")],
+        trigger="event",
+        at=NOON,
+    )
+    store.close()
+    (row,) = [row for row in site.rows("same_content") if row["names"] == "same"]
+    assert row["same"] == "all files"
+    assert set(row["places"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
+
+
+def test_what_indexes_lack_is_counted(site: Site) -> None:
+    """For each index, with the reason."""
+    rows = {row["index"]: row for row in site.rows("cut_from_indexes")}
+    assert rows["default"]["hidden"] == 1
+    assert rows["company"]["filtered"] == 4
+    assert rows["default"]["spent"] <= 500
+
+
+@pytest.mark.parametrize(("whose", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
+def test_an_author_sees_the_findings(site: Site, whose: str, codes: list[str]) -> None:
+    """Those of the skills whose name, folder or author has what was typed."""
+    assert [row["code"] for row in site.rows("my_findings", whose=whose)] == codes
+
+
+def test_a_row_is_read_from_top_to_bottom(site: Site) -> None:
+    """Each column is a line with what it means, and rows that speak of it are a link away."""
+    page = site.get("/catalog/skills/1").text
+    assert re.search(r'"row">description<span>What it does and[^<]*</span></th><td>Counts', page)
+    assert '<a href="/catalog/findings?skill=1">1 of findings</a>' in page
+    assert "0 of" not in page
+
+
+def test_a_page_of_rows_can_be_exported_whole(site: Site) -> None:
+    """All pages as one file, by the form below the rows."""
+    page = site.get("/catalog/skills", _size=2).text
+    assert '<input type="checkbox" name="_stream" checked> all pages' in page
+    assert len(site.get("/catalog/skills.csv", _size=2, _stream=1).text.splitlines()) == 12
+    assert "What the columns mean" in page
+
+
+def test_the_tables_go_by_their_titles(site: Site) -> None:
+    """With what each holds, and what each question answers."""
+    page = site.get("/catalog").text
+    assert '<a href="/catalog/index_builds">Publications of indexes</a>' in page
+    assert "Each time an index changed, and what it said from then on." in page
+    assert '<a href="/catalog/what_changed">' in page
+    assert "newest first. Without a number of days" in page
+    assert "skills_fts" not in page
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/catalog/nothing", 404, "Table not found"),
+        ("/catalog/skills/999999", 404, "Record not found"),
+        ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
+    ],
+)
+def test_an_error_of_datasette_wears_our_frame(
+    site: Site, path: str, status: int, said: str
+) -> None:
+    """It says what is wrong and where to go on."""
+    found = site.get(path)
+    assert found.status_code == status
+    assert said in found.text
+    assert "/-/skilldrop/tables.css?" in found.text
+    assert '<a href="/skills">All skills</a>' in found.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/catalog", "/catalog/skills", "/catalog/skills/1", "/catalog/what_changed"]
+)
+def test_the_tables_are_read_only(site: Site, path: str) -> None:
+    """Another request is refused in a sentence and is no bug."""
+    for method in ("post", "put", "delete"):
+        found = site.ask(method, path)
+        assert found.status_code == 405
+        assert found.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert found.headers["content-security-policy"] == security_headers.INERT
+
+
+def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
+    """Only the log says what it was."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("the inside")
+
+    own_site.get("/")  # now the templates have their words
+    own_site.datasette.jinja_env.globals["table_rows"] = broken
+    found = own_site.get("/catalog/skills")
+    assert found.status_code == 500
+    assert "Something went wrong" in found.text
+    assert "the inside" not in found.text

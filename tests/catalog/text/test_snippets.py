@@ -1,0 +1,51 @@
+"""The words around what was found."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.text.snippets import LENGTH, excerpt
+
+MARKS = ("[", "]")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        ("Reads an invoice.", "invoice", "Reads an [invoice]."),
+        ("Reads an invoice.", "INVO", "Reads an [invoice]."),
+        ("Reads an invoice.", "invoices", "Reads an [invoice]."),
+        ("Counting is done.", "counts", "[Counting] is done."),
+        ("Reads an invoice as PDF.", "pdf invoice", "Reads an [invoice] as [PDF]."),
+        ("把会议录音整理成纪要。", "录音", "把会议[录音]整理成纪要。"),
+        ("把会议录音整理成纪要。", "会议 纪要", "把[会议]录音整理成[纪要]。"),
+        ("Two\n  lines of  it", "lines", "Two [lines] of it"),
+        ("Nothing of that.", "invoice", None),
+        ("Anything.", "( * [", None),
+        ("a.b*c", "b*", "a.[b]*c"),
+    ],
+)
+def test_what_was_found_is_marked(text: str, words: str, shown: str | None) -> None:
+    """Beginnings and other forms of a word count, and no character of the question is syntax."""
+    assert excerpt(text, words, MARKS) == shown
+
+
+def test_a_long_text_is_cut_around_it() -> None:
+    """At spaces, with dots where something is missing."""
+    found = excerpt("word " * 500 + "needle " + "word " * 500, "needle", MARKS)
+    assert found
+    assert found.startswith("…word ")
+    assert "[needle]" in found
+    assert found.endswith(" word…")
+    assert len(found) < LENGTH + 10
+
+
+def test_a_text_cannot_bring_marks_of_its_own() -> None:
+    """Marks that nobody sees are taken out of it."""
+    assert excerpt("a \ue000needle", "needle", ("\ue000", "\ue001")) == "a \ue000needle\ue001"
+
+
+@given(st.text(), st.text())
+def test_nothing_makes_it_fail(text: str, words: str) -> None:
+    """Whatever a skill says and a person types."""
+    excerpt(text, words, MARKS)

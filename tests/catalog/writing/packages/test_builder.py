@@ -1,0 +1,110 @@
+"""Packages that are made ahead of the batch that commits them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from catalog.writing import packager as writing_packager
+from catalog.writing.packages import builder
+from catalog.writing.packages.builder import Packaging
+from catalog.writing.packages.folder import PackageFolder
+from pipeline.sync import package_sources
+from pipeline.sync.engines.pool import Crew
+from tests.support.made_archives import pack_zip
+from tests.support.packages import World
+from tests.support.records import NOON
+from tests.support.skills import SkillWriter
+
+NAMES = "abcdefg"
+
+
+@pytest.fixture
+def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Return skills that were taken in without packages, to be published two at a time."""
+    monkeypatch.setattr(writing_packager, "BATCH", 2)
+    monkeypatch.setattr(writing_packager, "AHEAD", 6)
+    monkeypatch.setattr(builder, "PIECE", 1)
+    made = World(tmp_path, in_place=True)
+    for name in NAMES:
+        skill(made.root / name, files={"scripts/x.py": f"print({name!r})"})
+    made.scan()
+    yield made
+    made.store.close()
+
+
+def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
+    """Publish all of it, and return how many were published after each batch."""
+    return list(
+        world.store.publish_into(
+            Packaging(PackageFolder(world.packages), package_sources.opened, at_work=at_work), NOON
+        )
+    )
+
+
+@pytest.mark.parametrize("at_work", [builder.here, Crew().at_work], ids=["here", "crew"])
+def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> None:
+    """Whoever makes the packages, each batch is whole before the next."""
+    assert publish(world, at_work) == [2, 4, 6, 7]
+    assert world.differences() == []
+    assert world.lying() == list(NAMES)
+
+
+def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
+    """It waits to be looked at again, while all the others are published."""
+    skill(world.root / "c", description="Another.")
+    publish(world, Crew().at_work)
+    assert world.lying() == [name for name in NAMES if name != "c"]
+    assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
+    world.scan()
+    assert world.differences() == []
+
+
+def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
+    """Batches before it stay published; the next start does what is left."""
+
+    @contextmanager
+    def breaks_down(
+        work: Callable[[list[builder.Job]], list[bool]], pieces: Sequence[list[builder.Job]]
+    ) -> Iterator[Iterator[list[bool]]]:
+        def fails() -> NoReturn:
+            raise OSError(28, "No space left on device")
+
+        done = list(map(work, pieces))
+        yield chain(done[:3], iter(fails, None))
+
+    with pytest.raises(OSError, match="No space"):
+        publish(world, breaks_down)
+    assert world.lying() == ["a", "b"]
+    world.restart()
+    assert world.differences() == []
+    assert world.lying() == list(NAMES)
+
+
+def test_what_is_near_is_made_by_one(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The skills of an archive are not shared out, so that it is opened once."""
+    world = World(tmp_path)
+    for name in "ab":
+        skill(tmp_path / f"pack/{name}")
+    pack_zip(tmp_path / "pack", world.root / "pack.zip")
+    skill(world.root / "c")
+    given: list[list[str]] = []
+
+    def noted(
+        work: Callable[[list[builder.Job]], list[bool]], pieces: Sequence[list[builder.Job]]
+    ) -> AbstractContextManager[Iterable[list[bool]]]:
+        given.extend([job.skill_id for job in piece] for piece in pieces)
+        return builder.here(work, pieces)
+
+    monkeypatch.setattr(builder, "PIECE", 1)
+    world.store.packager.packaging = Packaging(
+        PackageFolder(world.packages, world.store.identity), package_sources.opened, at_work=noted
+    )
+    world.scan()
+    world.store.close()
+    assert given == [["c"], ["a", "b"]]

@@ -1,0 +1,152 @@
+"""What is searched, in the table and in the index over it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.database.connection import connect
+from catalog.database.migrations import migrations
+from catalog.reading import search
+from catalog.text.body import body_of
+from catalog.writing.store import Store
+from tests.support.packages import World
+from tests.support.records import NOON, ROOT, judged, rooted
+from tests.support.skills import SkillWriter
+
+BODIES = ["", "One line.", "# Têtes\n\n报告\n\nEnd.", "A\0B", "x" * 5000]
+"""Also of more than one byte a character, and with what ends a text for SQLite."""
+
+
+@pytest.fixture
+def world(tmp_path: Path, skill: SkillWriter) -> World:
+    """Return three skills that were taken in."""
+    made = World(tmp_path)
+    for name in ("one", "two", "three"):
+        skill(made.root / name, description=f"Does {name} 报告.", body="# Words\n\nFirst words.\n")
+    made.scan()
+    return made
+
+
+def check(store: Store) -> None:
+    """Let SQLite compare the index with the table word by word, which raises where they differ."""
+    store.db.execute("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
+
+
+def edit(world: World, skill: SkillWriter) -> None:
+    """Change what is found by."""
+    skill(world.root / "one", description="Does another.", body="# Other\n\nSecond text.\n")
+    world.scan()
+
+
+def remove(world: World, skill: SkillWriter) -> None:
+    """Take a skill away, and bring it back."""
+    aside = world.root.parent / "aside"
+    (world.root / "two").rename(aside)
+    world.scan()
+    check(world.store)
+    aside.rename(world.root / "two")
+    world.scan()
+
+
+def roll_back(world: World, skill: SkillWriter) -> None:
+    """Return to a version, and let it go."""
+    version = world.rows("SELECT version FROM versions WHERE skill_id = 'one'")[0][0]
+    edit(world, skill)
+    world.store.hold("one", version, NOON)
+    check(world.store)
+    world.store.release("one", NOON)
+
+
+@pytest.mark.parametrize("happens", [edit, remove, roll_back])
+def test_the_index_says_what_the_table_says(
+    world: World, skill: SkillWriter, happens: Callable[[World, SkillWriter], None]
+) -> None:
+    """Whatever becomes of a skill."""
+    happens(world, skill)
+    check(world.store)
+    assert world.rows("SELECT count(*) FROM skill_text") == [(3,)]
+    world.store.close()
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("body", BODIES)
+def test_a_body_is_found_where_it_stands(tmp_path: Path, body: str, line_end: str) -> None:
+    """Whatever its characters and its line ends."""
+    skill_md = f"---\nname: á\n---\n\n{body}\n\n".replace("\n", line_end)
+    assert body_of(skill_md, len(body)).text == body
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    store.apply(
+        [judged("a", skill_md_content=skill_md, body_chars=len(body))], trigger="command", at=NOON
+    )
+    assert store.db.execute("SELECT body FROM searched_texts").fetchall() == [(body,)]
+    check(store)
+    store.close()
+
+
+def test_an_older_catalog_is_searched_as_before(tmp_path: Path) -> None:
+    """It had a copy of each body, of which the new one knows the place alone."""
+    path = tmp_path / "catalog.db"
+    db = Database(connect(path))
+    migrations.apply(db, stop_before="m016_bodies_once")
+    db["roots"].insert(
+        {
+            "path": ROOT,
+            "level": "project",
+            "position": 0,
+            "acceptance": "lenient",
+            "profiles": "[]",
+            "judged_by": "rules-1",
+        }
+    )
+    for number, body in enumerate(BODIES, start=1):
+        skill_md = f"---\nname: s{number}\n---\n{body}\n".replace("\n", "\r\n")
+        db["skills"].insert(
+            {
+                "id": number,
+                "skill_id": f"s{number}",
+                "name": f"s{number}",
+                "status": "active",
+                "level": "project",
+                "root": ROOT,
+                "path": f"s{number}",
+                "first_seen": "",
+                "last_changed": "",
+            }
+        )
+        db["versions"].insert(
+            {
+                "id": number,
+                "skill": number,
+                "skill_id": f"s{number}",
+                "version": "v",
+                "ingested_at": "",
+                "digest": "",
+                "skill_md_hash": "",
+                "file_inventory": "{}",
+                "frontmatter": "{}",
+                "skill_md_content": skill_md,
+            }
+        )
+        db["skills"].update(number, {"current_version_id": number})
+        db["skill_text"].insert(
+            {
+                "id": number,
+                "name": f"s{number}",
+                "description": "",
+                "tags": "",
+                "headings": "",
+                "file_names": "",
+                "body": body,
+                "grams": "",
+            }
+        )
+    db.conn.close()
+    store = Store.open(path)
+    assert [
+        body for (body,) in store.db.execute("SELECT body FROM searched_texts ORDER BY id")
+    ] == BODIES
+    check(store)
+    assert [hit.name for hit in search.find(store.db, "line")] == ["s2"]
+    store.close()

@@ -1,0 +1,114 @@
+"""Names that look like another's, told in the catalog as skills come, change and go."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.model.skill import Gone
+from catalog.reading import search
+from catalog.text.confusables import mixed_word, skeleton
+from catalog.writing.store import Store
+from pipeline.cli.output import status as output_status
+from tests.support.records import NOON, ROOT, judged, refused, rooted
+from tests.support.sites import Site
+
+LATIN, CYRILLIC = "paypal", "pаypal"  # the second letter
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return an empty catalog."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    yield store
+    store.close()
+
+
+def marked(store: Store) -> dict[str, str]:
+    """Return the messages by the name of the skill."""
+    return dict(
+        store.db.execute(
+            "SELECT s.name, f.message FROM findings AS f JOIN skills AS s"
+            " ON s.id = f.skill WHERE f.code = 'name-confusable'"
+        )
+    )
+
+
+def test_both_names_are_marked_until_one_goes(store: Store) -> None:
+    """Whichever came first; each finding names the other skill and where it lies."""
+    store.apply([judged(LATIN)], trigger="event", at=NOON)
+    assert marked(store) == {}
+    store.apply([judged("evil", name="PаyPаl"), judged("other")], trigger="event", at=NOON)
+    found = marked(store)
+    assert found.keys() == {LATIN, "PаyPаl"}
+    assert f"PаyPаl in {ROOT}/evil" in found[LATIN]
+    assert f"{LATIN} in {ROOT}/{LATIN}" in found["PаyPаl"]
+    assert all("In evil, а is the cyrillic small letter a." in said for said in found.values())
+    store.apply([Gone(ROOT, LATIN)], trigger="event", at=NOON)
+    assert "mixes letters" in marked(store).pop("PаyPаl")
+    store.apply([judged("evil", name="plain")], trigger="event", at=NOON)
+    assert marked(store) == {}
+
+
+def test_what_says_the_same_again_is_unchanged(store: Store) -> None:
+    """The finding is not of the folder, so looking at it again finds nothing new."""
+    store.apply([judged(LATIN), judged(CYRILLIC)], trigger="event", at=NOON)
+    before = marked(store)
+    (again,) = store.apply([judged(LATIN)], trigger="re-scan", at=NOON)
+    assert (again.outcome, marked(store)) == ("unchanged", before)
+
+
+def test_only_active_skills_are_looked_at(store: Store) -> None:
+    """A rejected folder of that name confuses nobody; a last good version still does."""
+    store.apply([judged(LATIN), refused(CYRILLIC)], trigger="event", at=NOON)
+    assert marked(store) == {}
+    store.apply([judged(CYRILLIC)], trigger="event", at=NOON)
+    store.apply([refused(CYRILLIC)], trigger="event", at=NOON)
+    assert marked(store).keys() == {LATIN, CYRILLIC}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("paypal", "pаypаl", True),
+        ("modern", "modem", True),
+        ("csv-t00l", "csv-tool", True),
+        ("word-1ist", "word-list", True),
+        ("αpi", "api", True),
+        ("word-list", "word-lists", False),
+        ("会议纪要", "会议记要", False),
+        ("step-1", "step-2", False),
+    ],
+)
+def test_what_looks_alike_has_one_skeleton(one: str, other: str, alike: bool) -> None:
+    """Letters of other scripts, digits and rn; other words stay different."""
+    assert (skeleton(one) == skeleton(other)) == alike
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("pаypal", "pаypal"),
+        ("обзор", None),
+        ("обзор-api", None),
+        ("β-test", None),
+        ("αpi-x", "αpi"),
+        ("pdf工具", None),
+        ("plain", None),
+    ],
+)
+def test_a_word_of_several_scripts_is_found(name: str, word: str | None) -> None:
+    """Latin, Greek, Cyrillic and Armenian within one word; Chinese beside Latin is usual."""
+    assert mixed_word(name) == word
+
+
+def test_the_mark_is_shown(site: Site, catalog: Path) -> None:
+    """Beside the name in lists, in what a search finds and on the skill's page, and in status."""
+    store = Store.open(catalog)
+    store.apply([judged(LATIN), judged(CYRILLIC)], trigger="event", at=NOON)
+    said = output_status.status(search.status(store.db))
+    store.close()
+    for page in ("/skills", f"/skills?q={LATIN}", f"/skills/{LATIN}", f"/skills/{CYRILLIC}"):
+        assert "looks like another name" in site.get(page).text
+    assert "looks like another name" not in site.get("/skills/word-count").text
+    assert f"name looks like another: {LATIN}" in said

@@ -1,0 +1,211 @@
+"""Which skill of a name wins, with real roots of every level and real scans."""
+
+import logging
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.model.skill import RootSpec
+from catalog.writing.store import Store
+from pipeline.roots.local.reader import Limits
+from pipeline.sync.synchronizer import FullScan, Report
+from tests.support.made_archives import make_zip
+from tests.support.records import NOON
+from tests.support.skills import SkillWriter
+
+
+class Roots:
+    """Roots of several levels and their catalog."""
+
+    def __init__(self, folder: Path, roots: list[tuple[str, str]]) -> None:
+        self.folder = folder
+        self.specs = [
+            RootSpec(str(folder / name), level)  # type: ignore[arg-type]
+            for name, level in roots
+        ]
+        for spec in self.specs:
+            os.makedirs(spec.path)
+        self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
+        self.store.set_roots(self.specs, "rules", NOON)
+
+    def scan(self) -> Report:
+        """Make a full pass."""
+        scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
+        list(scan.run())
+        return scan.report
+
+    def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
+        """Return columns of each skill that is present, by its path below all roots."""
+        return {
+            os.path.relpath(f"{root}/{path}", self.folder): tuple(values)
+            for root, path, *values in self.store.db.execute(
+                f"SELECT root, path, {', '.join(columns)} FROM skills WHERE status != 'removed'"
+            )
+        }
+
+    def statuses(self) -> dict[str, str]:
+        """Return the status of each."""
+        return {path: status for path, (status,) in self.skills("status").items()}
+
+
+LEVELS = [
+    ("plugins", "plugin"),
+    ("late", "project"),
+    ("project", "project"),
+    ("personal", "personal"),
+    ("company", "enterprise"),
+]
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Iterator[Roots]:
+    """Return roots of all levels, configured in an order of no importance to that."""
+    made = Roots(tmp_path, LEVELS)
+    yield made
+    made.store.close()
+
+
+def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: SkillWriter) -> None:
+    """Whoever goes, is rejected or renamed leaves the name to the next one at once."""
+    for root in ("late", "personal", "company", "project"):
+        skill(roots.folder / root / "pdf")
+    roots.scan()
+    rest = {"late/pdf": "shadowed", "project/pdf": "shadowed", "personal/pdf": "shadowed"}
+    assert roots.statuses() == rest | {"company/pdf": "active"}
+    assert roots.skills("status_reason")["late/pdf"] == (
+        f"shadowed by the enterprise skill in {roots.folder}/company/pdf",
+    )
+    shutil.rmtree(roots.folder / "company/pdf")
+    roots.scan()
+    assert roots.statuses() == rest | {"personal/pdf": "active"}
+    skill(roots.folder / "personal/pdf", name="other")
+    roots.scan()
+    assert roots.statuses() == rest | {"personal/pdf": "active", "late/pdf": "active"}
+    shutil.rmtree(roots.folder / "late/pdf")
+    skill(roots.folder / "company/pdf")
+    roots.scan()
+    assert roots.statuses() == {
+        "company/pdf": "active",
+        "project/pdf": "shadowed",
+        "personal/pdf": "active",
+    }
+
+
+def test_what_was_never_accepted_competes_for_nothing(roots: Roots, skill: SkillWriter) -> None:
+    """A rejected folder of a higher level leaves the name to a lower one."""
+    skill(roots.folder / "company/pdf", files={"SKILL.md": "nothing\n"})
+    skill(roots.folder / "project/pdf")
+    roots.scan()
+    assert roots.statuses() == {"company/pdf": "rejected", "project/pdf": "active"}
+
+
+def test_within_a_level_root_depth_and_path_decide(roots: Roots, skill: SkillWriter) -> None:
+    """In this order; an archive competes like the folder it stands for."""
+    for path in ("project/a", "late/A/deep", "late/y", "late/b"):
+        skill(roots.folder / path, name="same")
+    make_zip(roots.folder / "late/a.zip", {"SKILL.md": "---\nname: same\ndescription: x\n---\n"})
+    for winner in ("late/a.zip!", "late/b", "late/y", "late/A/deep", "project/a"):
+        roots.scan()
+        active = [path for path, status in roots.statuses().items() if status == "active"]
+        assert active == [winner]
+        place = roots.folder / winner.rstrip("!")
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+def test_a_plugins_skills_compete_among_themselves(roots: Roots, skill: SkillWriter) -> None:
+    """A qualified name never shadows a bare one; the plugin's own folder is `plugin:plugin`."""
+    skill(roots.folder / "project/pdf")
+    for path in ("office/skills/pdf", "office", "other/pdf"):
+        skill(roots.folder / "plugins" / path, name="pdf")
+    make_zip(
+        roots.folder / "plugins/zipped.zip",
+        {
+            "SKILL.md": "---\nname: x\ndescription: y\n---\n",
+            "skills/a/SKILL.md": "---\nname: a\ndescription: y\n---\n",
+        },
+    )
+    (roots.folder / "plugins/SKILL.md").write_text("---\nname: x\ndescription: y\n---\n")
+    roots.scan()
+    assert roots.skills("name", "skill_id", "status") == {
+        "project/pdf": ("pdf", "pdf", "active"),
+        "plugins/office": ("office:office", "office--office", "active"),
+        "plugins/office/skills/pdf": ("office:pdf", "office--pdf", "active"),
+        "plugins/other/pdf": ("other:pdf", "other--pdf", "active"),
+        "plugins/zipped.zip!": ("zipped:zipped", "zipped--zipped", "active"),
+        "plugins/zipped.zip!/skills/a": ("zipped:a", "zipped--a", "active"),
+    }
+    assert roots.store.db.execute("SELECT code FROM findings WHERE skill IS NULL").fetchall() == [
+        ("skill-md-in-root",)
+    ]
+
+
+def test_a_skill_that_moves_between_roots_keeps_its_row(roots: Roots, skill: SkillWriter) -> None:
+    """Seen in one scan it is renamed, and has its new root's level."""
+    skill(roots.folder / "project/pdf")
+    roots.scan()
+    before = roots.skills("id", "level")["project/pdf"]
+    (roots.folder / "project/pdf").rename(roots.folder / "company/pdf")
+    assert roots.scan().outcomes == {"renamed": 1}
+    assert roots.skills("id", "level") == {"company/pdf": (before[0], "enterprise")}
+
+
+def test_a_link_never_wins_over_what_it_leads_to(roots: Roots, skill: SkillWriter) -> None:
+    """However high it stands in the root, and also where folder and link change places."""
+    top = roots.folder / "project"
+    skill(top / "deep/down/real", name="same")
+    (top / "a").symlink_to("deep/down/real")
+    (top / "b").symlink_to("deep")
+    make_zip(top / "deep/packed.zip", {"SKILL.md": "---\nname: packed\ndescription: x\n---\n"})
+    (top / "a.zip").symlink_to("deep/packed.zip")
+    roots.scan()
+    real = {"project/deep/down/real": "active", "project/deep/packed.zip!": "active"}
+    assert roots.statuses() == real | dict.fromkeys(
+        ("project/a", "project/a.zip!", "project/b/down/real", "project/b/packed.zip!"), "shadowed"
+    )
+    (top / "a").unlink()
+    (top / "deep/down/real").rename(top / "a")
+    (top / "deep/down/real").symlink_to("../../a")
+    roots.scan()
+    assert roots.statuses()["project/a"] == "active"
+    assert roots.statuses()["project/deep/down/real"] == "shadowed"
+
+
+def test_it_is_logged_who_shadows_whom(
+    roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And who takes over; a name that a terminal would obey is shown, not obeyed."""
+    caplog.set_level(logging.INFO, "skilldrop")
+    skill(roots.folder / "project/pdf\n\x1b", name="pdf")
+    roots.scan()
+    assert caplog.messages == []
+    lower, higher = f"{roots.folder}/project/pdf\n\x1b", f"{roots.folder}/company/pdf"
+    skill(roots.folder / "company/pdf")
+    roots.scan()
+    shutil.rmtree(roots.folder / "company/pdf")
+    roots.scan()
+    assert caplog.messages == [
+        f"pdf: the skill in {lower!r} is shadowed by the enterprise skill in {higher!r}",
+        f"pdf: the skill in {lower!r} is active",
+    ]
+    assert all(message.isprintable() for message in caplog.messages)
+
+
+def test_a_root_that_is_missing_stops_no_other(roots: Roots, skill: SkillWriter) -> None:
+    """It is said to be in trouble, and what was there wins until it is known to be gone."""
+    skill(roots.folder / "company/pdf")
+    skill(roots.folder / "project/pdf")
+    roots.scan()
+    (roots.folder / "company").rename(roots.folder / "away")
+    skill(roots.folder / "project/new")
+    report = roots.scan()
+    assert list(report.troubles) == [f"{roots.folder}/company"]
+    assert roots.statuses() == {
+        "company/pdf": "active",
+        "project/pdf": "shadowed",
+        "project/new": "active",
+    }

@@ -1,0 +1,75 @@
+"""Index files that follow the catalog."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from catalog.prompt_index import files
+from catalog.prompt_index.builder import IndexSpec
+from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.store import Store
+from tests.support.records import NOON, judged, rooted
+
+SPECS = (IndexSpec(), IndexSpec("small", budget_chars=200, overflow="exclude"))
+LATER = NOON + timedelta(hours=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return a catalog with two skills and two configured indexes."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    store.set_indexes(SPECS)
+    store.apply([judged("a"), judged("b")], trigger="command", at=NOON)
+    yield store
+    store.close()
+
+
+def test_only_what_is_new_is_published(store: Store, tmp_path: Path) -> None:
+    """The same catalog gives the same bytes, time of publication included."""
+    folder = tmp_path / "index"
+    assert publish_indexes(store, SPECS, folder, NOON) == ["default", "small"]
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert publish_indexes(store, SPECS, folder, LATER) == []
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    store.apply([judged("c")], trigger="command", at=LATER)
+    assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
+    report = json.loads((folder / "small.meta.json").read_text())
+    assert (report["left_out"], report["published_at"][:13]) == (2, "2026-11-20T13")
+
+
+@pytest.mark.parametrize("harm", ["lost", "damaged", "report lost"])
+def test_a_file_that_was_lost_or_damaged_is_written_again(
+    store: Store, tmp_path: Path, harm: str
+) -> None:
+    """The file itself is looked at, not what we remember of it."""
+    folder = tmp_path / "index"
+    publish_indexes(store, SPECS, folder, NOON)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    if harm == "damaged":
+        (folder / "default.xml").write_text("junk")
+    else:
+        (folder / ("default.xml" if harm == "lost" else "default.meta.json")).unlink()
+    publish_indexes(store, SPECS, folder, LATER)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_write_that_failed_is_made_up_for(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be written is not taken for published."""
+    folder = tmp_path / "index"
+    publish_indexes(store, SPECS, folder, NOON)
+    store.apply([judged("c")], trigger="command", at=LATER)
+
+    def full(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "sync", full)
+        with pytest.raises(OSError, match="No space"):
+            publish_indexes(store, SPECS, folder, LATER)
+    assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
+    assert "<name>c</name>" in (folder / "default.xml").read_text()

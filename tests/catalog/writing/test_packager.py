@@ -1,0 +1,577 @@
+"""What is published of what was judged, and in which order."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from catalog.model.skill import RootSpec
+from catalog.prompt_index.builder import IndexSpec
+from catalog.reading import search
+from catalog.writing import packager
+from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.packages import staging
+from catalog.writing.packages.folder import Packages
+from catalog.writing.rows import batch, shadowing
+from tests.support.packages import World, wrong_files
+from tests.support.records import NOON
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Return an empty root with its catalog and packages."""
+    made = World(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_an_accepted_skill_is_published_whole(world: World, skill: SkillWriter) -> None:
+    """Every file with the bytes that were judged, read-only, under `current`."""
+    skill(world.root / "a", files={"scripts/run.sh": "echo 1\n", "deep/er/x.bin": b"\0\xff"})
+    (world.root / "a/scripts/run.sh").chmod(0o755)
+    world.scan()
+    package = world.current("a")
+    assert package.parent == world.packages / "a"
+    assert {
+        str(f.relative_to(package)): (f.read_bytes(), f.stat().st_mode & 0o777)
+        for f in package.rglob("*")
+        if f.is_file()
+    } == {
+        "SKILL.md": ((world.root / "a/SKILL.md").read_bytes(), 0o444),
+        "scripts/run.sh": (b"echo 1\n", 0o555),
+        "deep/er/x.bin": (b"\0\xff", 0o444),
+    }
+    assert {d.stat().st_mode & 0o777 for d in (package, *package.rglob("*")) if d.is_dir()} == {
+        0o555
+    }
+    assert world.rows(
+        "SELECT s.package_path = v.package_path, s.package_path FROM skills AS s"
+        " JOIN versions AS v ON v.id = s.current_version_id"
+    ) == [(1, f"a/{package.name}")]
+    assert world.differences() == []
+
+
+def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) -> None:
+    """Agents run as users of their own."""
+    skill(world.root / "a", files={"references/x.md": "x"})
+    before = os.umask(0o077)
+    try:
+        world.scan()
+    finally:
+        os.umask(before)
+    modes = {p.stat().st_mode & 0o777 for p in world.current("a").rglob("*")}
+    assert modes == {0o444, 0o555}
+    assert (world.packages / "a").stat().st_mode & 0o755 == 0o755
+
+
+def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path: Path) -> None:
+    """What an agent reads there is the SKILL.md that was judged."""
+    skill(world.root / "a")
+    world.scan()
+    world.store.set_indexes([IndexSpec()])
+    publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
+    (hit,) = search.find(world.store.db, "a")
+    assert hit.location == str(world.packages / "a/current/SKILL.md")
+    assert f"<location>{hit.location}</location>" in (tmp_path / "index/default.xml").read_text()
+    assert Path(hit.location).read_bytes() == (world.root / "a/SKILL.md").read_bytes()
+
+
+def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) -> None:
+    """Equal files are hard links to those of the version before, wherever they lie."""
+    skill(world.root / "a", files={"x.txt": "same", "y.txt": "one", "run": "same"})
+    (world.root / "a/run").chmod(0o755)
+    world.scan()
+    first = world.current("a")
+    skill(world.root / "a", files={"moved/x.txt": "same", "y.txt": "two"})
+    (world.root / "a/x.txt").unlink()
+    world.scan()
+    second = world.current("a")
+    assert second != first
+    assert (second / "moved/x.txt").samefile(first / "x.txt")
+    assert (second / "run").samefile(first / "run")
+    assert not (second / "y.txt").samefile(first / "y.txt")
+    assert (first / "y.txt").read_text() == "one"
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("harm", ["bytes", "mode", "link"])
+def test_damage_to_a_package_is_not_taken_over_by_the_next(
+    world: World, skill: SkillWriter, tmp_path: Path, harm: str
+) -> None:
+    """A file is shared only if it has the hash, and the mode, with which it was accepted."""
+    skill(world.root / "a", files={"x/x.txt": "same", "y.txt": "one"})
+    world.scan()
+    file = world.current("a") / "x/x.txt"
+    if harm == "link":
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (outside / "x.txt").write_text("same")
+        (outside / "x.txt").chmod(0o444)
+        file.parent.parent.chmod(0o755)
+        file.parent.rename(tmp_path / "away")
+        file.parent.symlink_to(outside)
+    else:
+        file.chmod(0o644)
+        file.write_text("SAME" if harm == "bytes" else "same")
+        file.chmod(0o444 if harm == "bytes" else 0o664)
+    skill(world.root / "a", files={"y.txt": "two"})
+    world.scan()
+    published = world.current("a") / "x/x.txt"
+    assert (published.read_text(), published.stat().st_mode & 0o777) == ("same", 0o444)
+    assert published.stat().st_nlink == 1
+
+
+def test_the_current_of_a_removed_skill_goes_with_the_next_index(
+    world: World, skill: SkillWriter
+) -> None:
+    """Its package stays for a while, and is current again when the skill comes back."""
+    skill(world.root / "a")
+    skill(world.root / "b")
+    world.scan()
+    package = world.current("a")
+    (world.root / "a").rename(world.folder / "away")
+    world.scan()
+    publish_indexes(world.store, [], world.folder / "index", NOON)
+    assert not os.path.lexists(world.packages / "a/current")
+    assert package.is_dir()
+    assert (world.packages / "b/current/SKILL.md").is_file()
+    (world.folder / "away").rename(world.root / "a")
+    world.scan()
+    publish_indexes(world.store, [], world.folder / "index", NOON)
+    assert world.current("a") == package
+    assert world.differences() == []
+
+
+def test_the_current_of_a_removed_skill_goes_at_the_next_start_after_a_crash(
+    world: World, skill: SkillWriter
+) -> None:
+    """Before its index could be published."""
+    skill(world.root / "a")
+    world.scan()
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    world.restart()
+    assert not os.path.lexists(world.packages / "a/current")
+
+
+def test_a_look_that_finds_nothing_new_begins_no_transaction(
+    world: World, skill: SkillWriter
+) -> None:
+    """Every event leads to one, and only one process may write at a time."""
+    skill(world.root / "a")
+    skill(world.root / "b")
+    world.scan()
+    said: list[str] = []
+    world.store.db.conn.set_trace_callback(said.append)
+    assert world.look("a").outcomes == {"unchanged": 1}
+    assert world.look("nothing").outcomes == {}
+    world.store.db.conn.set_trace_callback(None)
+    assert said
+    assert [sql for sql in said if not sql.lstrip().startswith(("SELECT", "WITH"))] == []
+
+
+def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWriter) -> None:
+    """An update leaves the version before as it was."""
+    skill(world.root / "a", description="One.", files={"x.txt": "one"})
+    world.scan()
+    reading = world.current("a")
+    skill(world.root / "a", description="Two.", files={"x.txt": "two"})
+    world.scan()
+    assert (reading / "x.txt").read_text() == "one"
+    assert (world.current("a") / "x.txt").read_text() == "two"
+    assert world.rows("SELECT retired_at IS NULL FROM versions ORDER BY id") == [(0,), (1,)]
+
+
+def test_rejected_content_is_never_published(world: World, skill: SkillWriter) -> None:
+    """The last good version stays, says so, and gives way by itself when the content is good."""
+    skill(world.root / "a", files={"x.txt": "good"})
+    world.scan()
+    good = world.current("a")
+    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    (world.root / "a/x.txt").write_text("bad")
+    assert world.scan().outcomes == {"rejected": 1}
+    assert world.current("a") == good
+    assert (good / "x.txt").read_text() == "good"
+    assert ("last-good-version-stands",) in world.rows("SELECT code FROM findings")
+    assert world.differences() == []
+    skill(world.root / "a", files={"x.txt": "better"})
+    world.scan()
+    assert (world.current("a") / "x.txt").read_text() == "better"
+    assert world.rows("SELECT code FROM findings") == []
+
+
+def test_only_the_winner_of_a_name_is_published(world: World, skill: SkillWriter) -> None:
+    """When it goes, the runner-up is published in the same batch, from its own folder."""
+    skill(world.root / "a/start", description="First.")
+    skill(world.root / "b/start", description="Second.")
+    world.scan()
+    assert "First." in (world.current("start") / "SKILL.md").read_text()
+    assert len(list((world.packages / "start").iterdir())) == 2
+    shutil.rmtree(world.root / "a")
+    assert world.look("a").unsettled == []
+    assert "Second." in (world.current("start") / "SKILL.md").read_text()
+    assert world.differences() == []
+
+
+def test_a_runner_up_that_changed_unheard_of_is_not_published(
+    world: World, skill: SkillWriter
+) -> None:
+    """It waits, is named to be looked at again, and is published as it then is."""
+    skill(world.root / "a/start", description="First.")
+    skill(world.root / "b/start", description="Second.")
+    world.scan()
+    first = world.current("start")
+    skill(world.root / "b/start", description="Third.")
+    shutil.rmtree(world.root / "a")
+    report = world.look("a")
+    assert [unit.path for unit in report.unsettled] == ["b/start"]
+    assert world.rows("SELECT status, pending_reason FROM skills WHERE path = 'b/start'") == [
+        ("pending", "its files cannot be read again as they were judged")
+    ]
+    assert world.current("start") == first  # an agent on its way there still finds it
+    world.look("b/start")
+    assert "Third." in (world.current("start") / "SKILL.md").read_text()
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("change", ["content", "removed", "folder removed", "a link instead"])
+def test_a_folder_that_changes_after_it_was_judged_waits(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Nothing of it is taken in, the rest of its batch is, and the next look does it."""
+    for name in "abc":
+        skill(world.root / name, files={"x.txt": "judged"})
+    take_in = batch.take_in
+
+    def changing(db: object, changes: Sequence[object], **kwargs: object) -> object:
+        x = world.root / "b/x.txt"
+        if not changes:
+            pass
+        elif change == "content":
+            x.write_text("swapped")
+        elif change == "folder removed":
+            shutil.rmtree(x.parent, ignore_errors=True)
+        else:
+            x.unlink(missing_ok=True)
+            if change == "a link instead":
+                x.symlink_to("/etc/hostname")
+        return take_in(db, changes, **kwargs)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "take_in", changing)
+        report = world.scan()
+    assert report.outcomes == {"added": 2}
+    assert [unit.path for unit in report.unsettled] == ["b"]
+    assert world.rows("SELECT path FROM skills ORDER BY path") == [("a",), ("c",)]
+    assert not (world.packages / "b" / "current").exists()
+    assert world.differences() == []
+    world.look("b")
+    assert world.differences() == []
+
+
+def test_a_rename_keeps_its_package_where_the_name_stays(world: World, skill: SkillWriter) -> None:
+    """A folder that moved has nothing to be published anew."""
+    skill(world.root / "old", name="a")
+    world.scan()
+    before = world.current("a")
+    (world.root / "old").rename(world.root / "new")
+    assert world.scan().outcomes == {"renamed": 1}
+    assert world.current("a") == before
+    assert world.differences() == []
+
+
+def test_a_removed_skill_keeps_its_package_for_readers_on_their_way(
+    world: World, skill: SkillWriter
+) -> None:
+    """The catalog no longer names it; its files go with the garbage after a while."""
+    skill(world.root / "a")
+    world.scan()
+    before = world.current("a")
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    assert world.current("a") == before
+    assert world.rows("SELECT package_path FROM skills") == [(None,)]
+    assert world.rows("SELECT retired_at IS NULL FROM versions") == [(0,)]
+    skill(world.root / "a")
+    world.scan()
+    assert world.current("a") == before
+    assert world.rows("SELECT retired_at FROM versions") == [(None,)]
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_skills_in_archives_are_always_published_as_packages(
+    tmp_path: Path, skill: SkillWriter, in_place: bool
+) -> None:
+    """There is no other way to their files; a skill in a folder beside it is as it is set."""
+    world = World(tmp_path, in_place=in_place)
+    skill(tmp_path / "b", files={"scripts/run.sh": "echo 1\n", "big.bin": bytes(3_000_000)})
+    shutil.make_archive(str(world.root / "pack"), "zip", tmp_path, "b")
+    skill(world.root / "a")
+    assert world.scan().outcomes == {"added": 2}
+    assert (world.current("b") / "scripts/run.sh").read_text() == "echo 1\n"
+    assert (world.packages / "a").exists() is not in_place
+    assert world.differences() == []
+    world.restart(in_place=in_place)
+    assert world.differences() == []
+    (world.root / "pack.zip").unlink()
+    assert world.scan().outcomes["removed"] == 1
+    world.store.close()
+
+
+def test_in_place_publishes_nothing_and_points_into_the_root(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """For those who want no copies."""
+    world = World(tmp_path, in_place=True)
+    skill(world.root / "a")
+    world.scan()
+    assert not world.packages.exists()
+    (hit,) = search.find(world.store.db, "a")
+    assert hit.location == str(world.root / "a/SKILL.md")
+    world.store.close()
+
+
+def test_the_setting_can_be_changed_at_any_time(world: World, skill: SkillWriter) -> None:
+    """The next start publishes what has no package, or points into the root again."""
+    skill(world.root / "a")
+    world.scan()
+    world.restart(in_place=True)
+    assert world.rows("SELECT package_path FROM skills") == [(None,)]
+    skill(world.root / "b")
+    world.scan()
+    world.restart()
+    assert world.differences() == []
+    assert world.lying() == ["a", "b"]
+
+
+def test_a_disk_without_room_leaves_the_catalog_as_it_was(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch is taken back with its packages, and is done when there is room."""
+    skill(world.root / "a", files={"x.txt": "x"})
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(staging.os, "write", full)
+        with pytest.raises(OSError, match="No space"):
+            world.scan()
+    assert world.rows("SELECT count(*) FROM skills") == [(0,)]
+    assert world.differences() == []
+    world.scan()
+    assert world.differences() == []
+
+
+def test_scripts_run_from_the_package_by_a_plain_shell(world: World, examples: Path) -> None:
+    """Modes survive, and read-only directories are no hindrance, also for another user."""
+    shutil.copytree(examples, world.root, dirs_exist_ok=True)
+    world.scan()
+    table = world.folder / "table.csv"
+    table.write_text("name,age\nAda,36\nLin,41\n")
+    (script,) = (world.packages / "csv-profile/current/scripts").glob("*.py")
+    done = subprocess.run(
+        [sys.executable, script, table], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "age" in done.stdout
+    assert world.differences() == []
+
+
+STEPS: dict[str, tuple[object, str]] = {
+    "before anything is decided": (shadowing, "decide"),
+    "before the first package": (staging.Stager, "stage"),
+    "half way through a package": (staging.Stager, "_copy"),
+    "when the packages are made": (packager, "sync"),
+    "when it is committed": (packager.Packager, "flip"),
+    "half way through the flips": (Packages, "flip"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("nth", [1, 2, 5])
+def test_a_crash_at_any_step_is_mended_at_the_next_start(
+    world: World, skill: SkillWriter, step: str, nth: int
+) -> None:
+    """The program is killed for real; what is public is one version at all times, and whole."""
+    for name in "abcdef":
+        skill(world.root / name, files={"x.txt": "old", "same.txt": "same"})
+    skill(world.root / "z/a", description="Comes second.")
+    world.scan()
+    before = {name: world.current(name) for name in "abcdef"}
+    for name in "abc":
+        skill(world.root / name, files={"x.txt": f"new {name}", "y/z.txt": "y"})
+    shutil.rmtree(world.root / "a")
+    skill(world.root / "g", files={"x.txt": "new"})
+    world.store.close()
+    if not (child := os.fork()):
+        try:
+            _die(*STEPS[step], nth)
+            World(world.folder).scan()
+            os._exit(0)
+        finally:
+            os._exit(1)  # whatever was raised, this process is not to go on with the tests
+    _, status = os.waitpid(child, 0)
+    assert os.WEXITSTATUS(status) == 9 or nth > 1  # not each step happens five times
+    with closing(sqlite3.connect(world.folder / "catalog.db")) as db:
+        for name in "abcdef":  # what agents meet before anybody mends anything
+            public = world.current(name)
+            ((version,),) = db.execute(
+                "SELECT id FROM versions WHERE package_path = ?", [f"{name}/{public.name}"]
+            ).fetchall()
+            assert wrong_files(db, version, public) == []
+            assert public == before[name] or name in "abc"
+    world.store = world.opened()
+    assert world.differences() == []
+    assert world.scan().unsettled == []
+    assert world.differences() == []
+    assert {name: (world.current(name) / "x.txt").read_text() for name in "bcdefg"} == {
+        "b": "new b",
+        "c": "new c",
+        "d": "old",
+        "e": "old",
+        "f": "old",
+        "g": "new",
+    }
+    assert "Comes second." in (world.current("a") / "SKILL.md").read_text()
+
+
+def _die(owner: object, name: str, nth: int) -> None:
+    """End this process without a word at the nth call of a function."""
+    real: Callable[..., object] = getattr(owner, name)
+    calls = iter(range(1, 1_000_000))
+
+    def deadly(*args: object, **kwargs: object) -> object:
+        if next(calls) >= nth:
+            os._exit(9)
+        return real(*args, **kwargs)
+
+    setattr(owner, name, deadly)
+
+
+def test_lost_packages_are_made_again(world: World, skill: SkillWriter) -> None:
+    """One package, one link or the whole folder: the next start has them all again."""
+    for name in "ab":
+        skill(world.root / name)
+    world.scan()
+    version = world.current("a")
+    os.chmod(version, 0o755)
+    shutil.rmtree(version)
+    (world.packages / "b/current").unlink()
+    world.restart()
+    assert world.differences() == []
+    subprocess.run(["chmod", "-R", "u+w", world.packages], check=True)
+    shutil.rmtree(world.packages)
+    world.restart()
+    assert world.differences() == []
+
+
+def test_a_lost_package_whose_folder_changed_is_not_made_up(
+    world: World, skill: SkillWriter
+) -> None:
+    """Until it is looked at again the skill is pending."""
+    skill(world.root / "a", description="One.")
+    world.scan()
+    subprocess.run(["chmod", "-R", "u+w", world.packages], check=True)
+    shutil.rmtree(world.packages)
+    skill(world.root / "a", description="Two.")
+    world.restart()
+    assert world.rows("SELECT status FROM skills") == [("pending",)]
+    world.scan()
+    assert world.differences() == []
+    assert "Two." in (world.current("a") / "SKILL.md").read_text()
+
+
+@pytest.mark.parametrize("harm", [b"", b"!"], ids=["the same", "other bytes"])
+def test_large_files_share_their_blocks_where_the_file_system_can(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, harm: bytes
+) -> None:
+    """What came of that is verified like a copy."""
+    cloned = []
+
+    def clone(target: int, request: int, source: int) -> None:
+        cloned.append(request)
+        os.pwrite(target, harm + os.pread(source, 1_000_000, 0)[len(harm) :], 0)
+
+    monkeypatch.setattr(staging, "ioctl", clone)
+    skill(world.root / "a", files={"large.bin": bytes(200_000), "small.bin": b"s"})
+    report = world.scan()
+    assert cloned == [0x40049409]
+    assert (report.outcomes["added"], len(report.unsettled)) == ((0, 1) if harm else (1, 0))
+    assert world.differences() == []
+
+
+def test_where_no_blocks_can_be_shared_they_are_copied(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is tried once."""
+    tried = []
+
+    def refuse(*_: object) -> None:
+        tried.append(1)
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(staging, "ioctl", refuse)
+    skill(world.root / "a", files={f"{n}.bin": bytes([n]) * 200_000 for n in range(3)})
+    world.scan()
+    assert len(tried) == 1
+    assert world.differences() == []
+
+
+def test_a_last_good_version_moves_with_its_root_into_a_plugin(
+    world: World, skill: SkillWriter
+) -> None:
+    """Its content is rejected and its skill_id another: what is public is the same bytes."""
+    skill(world.root / "pack/a", files={"x.txt": "good"})
+    world.scan()
+    before = world.current("a")
+    (world.root / "pack/a/SKILL.md").write_text("---\nname: a\n---\n")
+    world.scan()
+    world.roots = [RootSpec(str(world.root), level="plugin")]
+    world.restart()
+    world.scan()
+    assert world.rows("SELECT skill_id, status FROM skills") == [("pack--a", "active")]
+    assert (world.current("pack--a") / "x.txt").samefile(before / "x.txt")
+    assert world.differences() == []
+
+
+def test_a_change_costs_the_database_the_same_however_much_there_is(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Counted in steps of SQLite, from the look at a folder to its package and the index.
+
+    Ten times as much makes trees deeper; to go through any table would cost four times as much.
+    """
+    steps = [
+        _steps_of_a_change(World(tmp_path / str(count)), skill, count) for count in (100, 1000)
+    ]
+    assert steps[1] < 2 * steps[0], steps
+
+
+def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
+    steps = 0
+
+    def counted() -> None:
+        nonlocal steps
+        steps += 1
+
+    for number in range(count):
+        skill(world.root / f"s{number:03}", description=f"Does thing number {number}.")
+    world.scan()
+    spec = IndexSpec(budget_chars=500)
+    world.store.set_indexes([spec])
+    publish_indexes(world.store, [spec], world.folder / "index", NOON)
+    skill(world.root / "s000", description="Does another thing.")
+    world.store.db.conn.set_progress_handler(counted, 1)
+    assert world.look("s000").outcomes == {"updated": 1}
+    publish_indexes(world.store, [spec], world.folder / "index", NOON)
+    world.store.close()
+    return steps

@@ -1,0 +1,472 @@
+"""Holding a skill at a version, and letting it go."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from catalog.database import health
+from catalog.model.errors import NotInCatalog
+from catalog.model.skill import RootSpec
+from catalog.reading import health as reading_health
+from catalog.reading import search
+from catalog.reading.versions import history
+from catalog.writing.retention import Retention
+from catalog.writing.rows import publication_findings
+from catalog.writing.store import Store
+from tests.support.packages import World, audits, later
+from tests.support.skills import SkillWriter, write_skill
+
+
+@pytest.fixture
+def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
+    """Return a catalog with a skill `a` of two versions, the first about words."""
+    made = World(tmp_path)
+    skill(
+        made.root / "a",
+        description="Counts words.",
+        more="license: One",
+        body="# Sheep\n\nWool.\n",
+        files={"x.txt": "one", "old.txt": "o"},
+    )
+    made.scan()
+    skill(
+        made.root / "a",
+        description="Counts lines.",
+        body="# Goats\n\nHorn.\n",
+        files={"x.txt": "two"},
+    )
+    (made.root / "a/old.txt").unlink()
+    made.scan()
+    yield made
+    made.store.close()
+
+
+def versions(world: World) -> list[str]:
+    """Return the names of all versions, oldest first."""
+    return [each.version for each in history(world.store.db, "a").versions][::-1]
+
+
+def text(world: World) -> str:
+    """Return what an agent reads as x.txt."""
+    return (world.current("a") / "x.txt").read_text()
+
+
+def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: World) -> None:
+    """Files, description, search and everything else are that version's, and it says so."""
+    before = world.rows("SELECT * FROM skills")
+    text_before = world.rows("SELECT * FROM skill_text")
+    first, second = versions(world)
+    world.store.hold("a", first, later(1))
+    assert text(world) == "one"
+    assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
+    assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
+    assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
+    assert search.find(world.store.db, "goats") == []
+    assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
+    assert world.rows("SELECT code FROM findings") == [(publication_findings.HELD.code,)]
+    (held,) = search.status(world.store.db)["version_held"]
+    assert (held["path"], held["why"]) == ("a", first)
+    assert history(world.store.db, "a").held_at == first
+    assert world.differences() == []
+    world.store.release("a", later(2))
+    assert text(world) == "two"
+    assert world.rows("SELECT * FROM skills") == before
+    assert world.rows("SELECT * FROM skill_text") == text_before
+    assert world.rows("SELECT code FROM findings") == []
+    assert [hit.name for hit in search.find(world.store.db, "goats")] == ["a"]
+    assert world.differences() == []
+    assert world.scan().outcomes == {"unchanged": 1}
+    assert [each.version for each in history(world.store.db, "a").versions] == [second, first]
+
+
+def test_a_body_comes_back_whole_whatever_ends_its_lines(world: World, skill: SkillWriter) -> None:
+    """It is cut out of the version's SKILL.md, whose line ends it does not share."""
+    file = world.root / "a/SKILL.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b" \r\n\r\n")
+    world.scan()
+    windows = versions(world)[-1]
+    skill(world.root / "a", body="Other.")
+    world.scan()
+    world.store.hold("a", windows, later(1))
+    assert world.rows("SELECT body FROM searched_texts") == [("# Goats\n\nHorn.",)]
+
+
+def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillWriter) -> None:
+    """Edits are versions that wait, rejections are findings, and `unpin` gives the newest good."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    skill(world.root / "a", description="Third.", files={"x.txt": "three"})
+    assert world.scan().outcomes == {"updated": 1}
+    assert world.scan().outcomes == {"unchanged": 1}
+    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    assert world.scan(deep=True).outcomes == {"rejected": 1}
+    assert text(world) == "one"
+    assert world.rows("SELECT description, status FROM skills") == [("Counts words.", "active")]
+    codes = {code for (code,) in world.rows("SELECT code FROM findings")}
+    assert {publication_findings.HELD.code, publication_findings.LAST_GOOD.code} < codes
+    assert len(versions(world)) == 3
+    world.restart()
+    assert text(world) == "one"
+    assert world.differences() == []
+    shutil.rmtree(world.root / "a/x.txt", ignore_errors=True)
+    world.store.release("a", later(2))
+    assert text(world) == "three"
+    assert world.rows("SELECT description FROM skills") == [("Third.",)]
+    assert world.differences() == []
+
+
+def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> None:
+    """Replacing a folder by deleting and copying is an edit like any other."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    (world.root / "a").rename(world.folder / "away")
+    world.scan()
+    assert search.find(world.store.db, "sheep") == []
+    skill(world.folder / "away", name="a", description="Fourth.", files={"x.txt": "four"})
+    (world.folder / "away").rename(world.root / "a")
+    world.scan()
+    assert text(world) == "one"
+    assert [hit.name for hit in search.find(world.store.db, "sheep")] == ["a"]
+    world.store.release("a", later(2))
+    assert text(world) == "four"
+    assert world.differences() == []
+
+
+def lose(world: World, version: str) -> None:
+    """Delete the package of a version."""
+    (world.packages / "a" / version).chmod(0o755)
+    shutil.rmtree(world.packages / "a" / version)
+
+
+def damage(world: World, version: str) -> None:
+    """Change a file of the package of a version."""
+    file = world.packages / "a" / version / "x.txt"
+    file.chmod(0o644)
+    file.write_text("bad")
+
+
+def restart(world: World) -> None:
+    """Start again."""
+    world.restart()
+
+
+def check(world: World) -> None:
+    """Look at all packages."""
+    list(world.store.check_packages(later(2), deep=True))
+
+
+def verify(world: World) -> None:
+    """Hash all packages, a few at a time."""
+    for _ in range(10):
+        list(world.store.verify_packages(lambda: later(2)))
+
+
+def troubles(world: World) -> list[str]:
+    """Return what health says that somebody has to see to."""
+    said = reading_health.health(health.look(world.store.db, None), later(3))
+    assert said.is_well == (not said.details)
+    return list(said.details)
+
+
+def assert_withheld(world: World, version: str) -> None:
+    """Assert that the hold stands, that nothing is published, and that health says so."""
+    world.publish()
+    skill = world.rows("SELECT status, shadowed_by, package_path FROM skills WHERE path = 'a'")
+    assert skill == [("shadowed", None, None)]
+    assert history(world.store.db, "a").held_at == version
+    assert not os.path.lexists(world.packages / "a/current")
+    assert search.find(world.store.db, "sheep") == search.find(world.store.db, "goats") == []
+    assert (world.folder / "index/default.xml").read_text().count("<skill>") == 0
+    (said,) = troubles(world)
+    assert said.startswith(f"a is held at version {version}, whose files are lost")
+    assert "`skilldrop unpin a`" in said
+    assert "`skilldrop rollback a VERSION`" in said
+    assert audits(world) == []
+
+
+@pytest.mark.parametrize(
+    ("harm", "notice"),
+    [(lose, restart), (lose, check), (lose, verify), (damage, check), (damage, verify)],
+)
+def test_damage_to_a_held_version_does_not_lift_the_hold(
+    world: World,
+    harm: Callable[[World, str], None],
+    notice: Callable[[World], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing of the skill is published, whatever its folder does, until it is let go."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    world.publish()
+    harm(world, first)
+    notice(world)
+    assert_withheld(world, first)
+    assert f"is held at version {first}, whose files are lost" in caplog.text
+    write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
+    world.scan()
+    assert_withheld(world, first)
+    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    world.scan(deep=True)
+    assert_withheld(world, first)
+    world.restart()
+    assert_withheld(world, first)
+    (world.root / "a").rename(world.folder / "away")
+    world.scan()
+    assert troubles(world) == []
+    (world.folder / "away").rename(world.root / "a")
+    world.scan()
+    assert history(world.store.db, "a").held_at == first
+    write_skill(world.root / "a", description="Fourth.", files={"x.txt": "four"})
+    world.scan()
+    assert_withheld(world, first)
+    world.store.release("a", later(4))
+    assert text(world) == "four"
+    assert troubles(world) == []
+    assert audits(world) == []
+    assert world.differences() == []
+
+
+def test_a_withheld_skill_can_be_held_at_another_version(world: World) -> None:
+    """Its other packages are kept meanwhile as if it were published."""
+    first, second = versions(world)
+    world.store.hold("a", first, later(1))
+    write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
+    world.scan()
+    damage(world, first)
+    check(world)
+    write_skill(world.root / "a", description="Fourth.", files={"x.txt": "four"})
+    world.scan()
+    world.store.collect(Retention(), later(60 * 24))
+    _, _, third, fourth = versions(world)
+    for version, said in ((third, "three"), (fourth, "four"), (second, "two")):
+        world.store.hold("a", version, later(5))
+        assert text(world) == said
+        assert troubles(world) == []
+        assert audits(world) == []
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("notice", [restart, check])
+def test_a_held_version_that_its_folder_holds_is_made_again(
+    world: World, skill: SkillWriter, notice: Callable[[World], None]
+) -> None:
+    """Under its own name, also where that content was taken in anew since."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    rewrite_first(world)
+    world.scan()
+    lose(world, first)
+    notice(world)
+    assert text(world) == "one"
+    assert history(world.store.db, "a").held_at == first
+    assert troubles(world) == []
+    assert audits(world) == []
+    assert world.differences() == []
+
+
+def rewrite_first(world: World) -> None:
+    """Give the folder the content of the first version again."""
+    write_skill(
+        world.root / "a",
+        description="Counts words.",
+        more="license: One",
+        body="# Sheep\n\nWool.\n",
+        files={"x.txt": "one", "old.txt": "o"},
+    )
+
+
+def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(world: World) -> None:
+    """It is held as before, and health is good."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    damage(world, first)
+    check(world)
+    assert_withheld(world, first)
+    rewrite_first(world)
+    world.scan()
+    assert text(world) == "one"
+    assert world.rows("SELECT status, description FROM skills") == [("active", "Counts words.")]
+    assert history(world.store.db, "a").held_at == first
+    assert [hit.name for hit in search.find(world.store.db, "sheep")] == ["a"]
+    assert troubles(world) == []
+    assert audits(world) == []
+    assert world.differences() == []
+
+
+@pytest.mark.parametrize("notice", [restart, check])
+def test_a_folder_that_changed_unseen_does_not_lift_the_hold_either(
+    world: World, notice: Callable[[World], None]
+) -> None:
+    """That it cannot be made again is found out while it is tried."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    rewrite_first(world)
+    world.scan()
+    *_, again = versions(world)
+    write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
+    for version in (first, again):  # the same files: one is made of the other
+        lose(world, version)
+    notice(world)
+    assert_withheld(world, first)
+    world.scan()
+    assert_withheld(world, first)
+    world.store.release("a", later(4))
+    assert text(world) == "three"
+
+
+def recover(world: World, lost: str) -> None:
+    """Make the catalog anew, as from a damaged file that lost something of the first version."""
+    world.store.close()
+    with closing(sqlite3.connect(world.folder / "catalog.db")) as db, db:
+        db.execute(f"DELETE FROM {lost}")
+    Store.open(world.folder / "catalog.db", later(2), damage="torn").close()
+    world.store = world.opened()
+    world.scan()
+
+
+@pytest.mark.parametrize("lost", ["files WHERE version = 1", "versions WHERE id = 1"])
+@pytest.mark.parametrize("notes", [True, False])
+def test_a_held_version_that_a_recovery_loses_is_had_again_of_its_folder(
+    world: World, lost: str, notes: bool
+) -> None:
+    """Its hold stands, through a second recovery, too, and its content is known once seen."""
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    if not notes:
+        world.store.db.execute("UPDATE skills SET package_path = NULL")
+    recover(world, lost)
+    held = history(world.store.db, "a").held_at
+    assert held
+    assert held == first or not notes
+    assert_withheld(world, held)
+    recover(world, "scans")
+    assert_withheld(world, held)
+    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    world.scan()
+    assert_withheld(world, held)
+    rewrite_first(world)
+    world.scan()
+    assert text(world) == "one"
+    assert history(world.store.db, "a").held_at == held
+    assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
+    assert troubles(world) == []
+    assert audits(world) == []
+    assert world.differences() == []
+
+
+def test_a_version_without_content_is_never_published(world: World) -> None:
+    """Not where the hold at it is lifted while its folder holds nothing that is accepted."""
+    _, second = versions(world)
+    world.store.hold("a", second, later(1))
+    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    world.scan()
+    recover(world, "files WHERE version = 2")
+    assert_withheld(world, second)
+    world.store.release("a", later(3))
+    for _ in range(2):
+        world.publish()
+        assert not os.path.lexists(world.packages / "a/current")
+        (said,) = troubles(world)
+        assert said == (
+            f"a is left with version {second}, whose files are lost, so that agents "
+            "are given nothing of it. Mend what its folder holds."
+        )
+        assert audits(world) == []
+        world.roots = [RootSpec(str(world.root), "personal")]
+        world.restart()
+        world.scan()
+    write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
+    world.scan()
+    assert text(world) == "three"
+    assert troubles(world) == []
+    assert audits(world) == []
+
+
+def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> None:
+    """One of lower standing is shadowed as before, also when it changes, until it is let go."""
+    skill(world.root / "deep/er/a", description="Another.", files={"x.txt": "other"})
+    world.scan()
+    first, _ = versions(world)
+    world.store.hold("a", first, later(1))
+    damage(world, first)
+    check(world)
+    assert_withheld(world, first)
+    skill(world.root / "deep/er/a", description="Newer.", files={"x.txt": "newer"})
+    world.scan()
+    world.restart()
+    assert_withheld(world, first)
+    (reason,) = world.rows("SELECT status, status_reason FROM skills WHERE path = 'deep/er/a'")
+    assert reason == ("shadowed", f"shadowed by the project skill in {world.root}/a")
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    assert text(world) == "newer"
+    assert troubles(world) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "said"),
+    [
+        ("b", "1", r"no skill 'b'\. There are: a\."),
+        ("A", "1", r"no skill 'A'\. The closest are: a\."),
+        (
+            "a",
+            "20200101-000000",
+            r"no version '20200101-000000'\. These can be returned to: \d{8}-",
+        ),
+        ("a", "\udcff", "has no version"),
+    ],
+)
+def test_what_is_not_there_is_said_with_what_is(
+    world: World, name: str, version: str, said: str
+) -> None:
+    """One sentence, and nothing is changed."""
+    with pytest.raises(NotInCatalog, match=said):
+        world.store.hold(name, version, later(1))
+    assert text(world) == "two"
+
+
+def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: World) -> None:
+    """It did not note the description, among others; one sentence says so, and what can be had."""
+    first, second = versions(world)
+    with world.store.db.conn:
+        world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
+    with pytest.raises(NotInCatalog, match=rf"earlier release.* returned to: {second}\.$"):
+        world.store.hold("a", first, later(1))
+    assert text(world) == "two"
+
+
+def test_only_what_is_published_can_be_held(world: World) -> None:
+    """And only what is held can be let go; in place there is nothing to return to."""
+    first, _ = versions(world)
+    with pytest.raises(NotInCatalog, match="not held"):
+        world.store.release("a", later(1))
+    world.store.hold("a", first, later(1))
+    world.restart(in_place=True)
+    assert world.rows("SELECT pinned_version_id, description FROM skills") == [
+        (None, "Counts lines.")
+    ]
+    with pytest.raises(NotInCatalog, match="in place"):
+        world.store.hold("a", first, later(1))
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    with pytest.raises(NotInCatalog, match="is removed"):
+        world.store.hold("a", first, later(1))
+
+
+def test_a_history_says_what_changed(world: World) -> None:
+    """Files added, removed and changed, and how SKILL.md reads now."""
+    newest, oldest = history(world.store.db, "a").versions
+    assert (newest.added, newest.removed, newest.changed) == (
+        (),
+        ("old.txt",),
+        ("SKILL.md", "x.txt"),
+    )
+    assert "-description: Counts words." in newest.diff.splitlines()
+    assert "+description: Counts lines." in newest.diff.splitlines()
+    assert (newest.is_current, newest.has_files) == (True, True)
+    assert (oldest.added, oldest.diff) == (("SKILL.md", "old.txt", "x.txt"), "")

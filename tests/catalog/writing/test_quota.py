@@ -1,0 +1,239 @@
+"""Folders that change for ever, and disks that fill up."""
+
+import os
+import shutil
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.filesystem.ownership import MARKER
+from catalog.model.errors import OutOfRoom
+from catalog.model.skill import Applied
+from catalog.writing.quota import Quota
+from catalog.writing.store import Store
+from pipeline.config.settings import RetentionSettings
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from tests.support.packages import World, later
+from tests.support.records import NOON, judged, rooted
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """Return a catalog in memory, in which a skill may have three versions in an hour."""
+    made = rooted(Store(Database(memory=True)))
+    made.packager.quota = Quota(versions_per_hour=3)
+    yield made
+    made.close()
+
+
+def take(store: Store, word: str, minutes: float) -> Applied:
+    """Take in a content of the skill `a`, some minutes after noon."""
+    (applied,) = store.apply([judged("a", f"{word}.")], trigger="event", at=NOON + minutes * MINUTE)
+    return applied
+
+
+def row(store: Store, columns: str) -> tuple[Any, ...]:
+    """Return columns of the skill's row."""
+    found: tuple[Any, ...] = store.db.execute(f"SELECT {columns} FROM skills").fetchone()
+    return found
+
+
+def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
+    """The newest wins once the rate allows it, and those between are counted."""
+    for minute, word in enumerate(("One", "Two", "Three")):
+        take(store, word, minute)
+    take(store, "Four", 3)
+    assert "an hour; 1 newer content was not stored" in row(store, "pending_reason")[0]
+    for minute, word in ((3, "Four"), (4, "Five"), (5, "Five"), (6, "Six")):
+        applied = take(store, word, minute)
+        assert (applied.outcome, applied.wait) == ("delayed", (60 - minute) * 60)
+    assert row(store, "description, coalesced") == ("Three.", 3)
+    assert "changes too often: 3 versions in an hour; 3 newer" in row(store, "pending_reason")[0]
+    assert take(store, "Six", 60).outcome == "updated"
+    assert row(store, "description, coalesced, pending_since") == ("Six.", 0, None)
+    assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (4,)
+    assert store.db.execute("SELECT detail FROM ingestions ORDER BY id DESC").fetchone() == (
+        "2 contents before it came too fast to be stored",
+    )
+
+
+def test_a_skill_that_returns_to_its_version_waits_for_nothing(store: Store) -> None:
+    """What is published is what the folder holds again."""
+    for minute, word in enumerate(("One", "Two", "Three")):
+        take(store, word, minute)
+    assert take(store, "Four", 3).outcome == "delayed"
+    take(store, "Three", 4)
+    assert row(store, "description, coalesced, pending_since") == ("Three.", 0, None)
+    assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (3,)
+
+
+def test_the_service_takes_in_the_newest_when_the_rate_allows(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has to touch the folder again, and meanwhile it is shown as pending, not as wrong."""
+    monkeypatch.setattr("catalog.writing.quota.HOUR", timedelta(seconds=4))
+    it = Serving(tmp_path, retention=RetentionSettings(versions_per_hour=2)).start()
+    try:
+        for word in ("One", "Two", "Three"):
+            skill(it.root / "a", description=f"{word}.")
+            found = it.wait_for(
+                lambda word=word: it.rows(
+                    "SELECT description, coalesced FROM skills"
+                    " WHERE path = 'a' AND (description = ? OR coalesced = 1)",
+                    f"{word}.",
+                )
+            )
+        assert found == [("Two.", 1)]
+        assert reconcile.compare(it.settings, engine=serial).differences == ()
+        it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE description = 'Three.'"))
+    finally:
+        it.stop()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Return a catalog with packages, and no skill yet."""
+    made = World(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
+    """Beyond it nothing is published, nothing half made is left, and what goes makes room."""
+    world.store.packager.quota = Quota(packages_bytes=250_000)
+    for name in "ab":
+        skill(world.root / name, files={"data.bin": os.urandom(100_000)})
+        world.scan()
+    skill(world.root / "c", files={"data.bin": os.urandom(100_000)})
+    with pytest.raises(OutOfRoom, match=r"packages_bytes allows 244\.1 KiB"):
+        world.scan()
+    assert sorted(shelf.name for shelf in world.packages.iterdir()) == [MARKER, "a", "b"]
+    skill(world.root / "a", description="What changes shares the rest with its last version.")
+    world.look("a")
+    (world.root / "b/SKILL.md").unlink()
+    world.look("b")
+    with pytest.raises(OutOfRoom):
+        world.scan()
+    assert (
+        world.store.collect(
+            RetentionSettings(grace=0, version_days=0).of_packages, later(60 * 24 * 400)
+        )
+        == 2
+    )
+    world.scan()
+    assert world.current("c").is_dir()
+
+
+def test_some_room_on_the_disk_stays_free(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Publishing pauses before the disk is full, and goes on by itself."""
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    world.store.packager.quota = Quota(free_bytes=512 * 2**20)
+    skill(world.root / "a")
+    with monkeypatch.context() as full:
+        full.setattr("os.statvfs", lambda _: disk(2**20, 512))
+        with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Make room"):
+            world.scan()
+        assert world.rows("SELECT count(*) FROM skills") == [(0,)]
+    world.scan()
+    assert world.current("a").is_dir()
+
+
+def test_the_service_pauses_and_goes_on(
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What could not be published is published once there is room, with no event between."""
+    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    real: Callable[[Path], Any] = os.statvfs
+    it = Serving(tmp_path).start()
+    try:
+        it.settle()
+        with monkeypatch.context() as full:
+            full.setattr("os.statvfs", lambda _: disk(0, 512))
+            skill(it.root / "a")
+            it.wait_for(lambda: "Nothing is published" in caplog.text)
+            assert "active" not in it.statuses().values()
+        assert os.statvfs is real
+        it.wait_for(lambda: it.statuses() == {"a": "active"})
+    finally:
+        it.stop()
+
+
+def test_what_is_removed_is_removed_though_there_is_no_room(
+    world: World, skill: SkillWriter
+) -> None:
+    """One skill that is too large keeps no other one public whose folder is gone."""
+    world.store.packager.quota = Quota(packages_bytes=50_000)
+    skill(world.root / "a")
+    world.scan()
+    skill(world.root / "b", files={"data.bin": os.urandom(100_000)})
+    shutil.rmtree(world.root / "a")
+    with pytest.raises(OutOfRoom):
+        world.scan()
+    assert world.rows("SELECT path, status FROM skills") == [("a", "removed")]
+
+
+def test_a_start_without_room_is_no_dead_end(
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A lost package that cannot be made again is made once there is room, as health says."""
+    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    it = Serving(tmp_path).start()
+    try:
+        skill(it.root / "a")
+        it.settle()
+        it.stop()
+        shelf = it.settings.packages_folder / "a"
+        shelf.rename(tmp_path / "lost")
+        with monkeypatch.context() as full:
+            full.setattr("os.statvfs", lambda _: disk(0, 512))
+            it.start()
+            it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'scan'"))
+            it.wait_for(lambda: "Nothing is published" in caplog.text)
+        it.wait_for(lambda: (shelf / "current/SKILL.md").is_file())
+    finally:
+        it.stop()
+
+
+def test_a_skill_that_is_too_large_keeps_no_other_waiting(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits alone, which health says, until there is room for it."""
+    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    it = Serving(tmp_path, retention=RetentionSettings(packages_bytes=50_000)).start()
+    try:
+        it.settle()
+        skill(it.root / "large", files={"data.bin": bytes(100_000)})
+        it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'changes'"))
+        skill(it.root / "small")
+        it.wait_for(lambda: it.statuses() == {"small": "active"})
+        it.wait_for(
+            lambda: it.rows("SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published: %'")
+        )
+        (it.root / "large/data.bin").write_bytes(bytes(100))
+        it.wait_for(lambda: it.statuses() == {"small": "active", "large": "active"})
+        it.wait_for(lambda: it.rows("SELECT * FROM troubles") == [])
+    finally:
+        it.stop()

@@ -1,0 +1,375 @@
+"""Damaged catalogs: put aside, made anew from the roots, with all history that can be read."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from catalog.database.connection import connect
+from catalog.filesystem.ownership import MARKER
+from catalog.model.errors import DiskFull
+from catalog.reading.versions import history
+from pipeline.config.settings import Settings
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.run_once import scan_once
+from tests.support.serving import Serving, ServingProcess
+from tests.support.skills import SkillWriter, write_skill
+
+SKILLDROP = str(Path(sys.executable).with_name("skilldrop"))
+PAGE = 16384
+SKILLS = 40
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Make a catalog of 40 skills with three versions each, one of them held at its first."""
+    folder = tmp_path_factory.mktemp("made")
+    settings = Settings(watched=folder / "root", data=folder / "data", settle_quiet=0.0)
+    for word in ("One", "Two", "Three"):
+        for number in range(SKILLS):
+            write_skill(
+                settings.watched / f"s{number:02}",
+                body=f"# {word}\n\n{'Text. ' * 800}\n",
+                description=f"{word} of skill number {number}.",
+            )
+        with closing(open_store(settings)) as store:
+            scan_once(settings, store, engine=serial)
+            first = history(store.db, "s05").versions[-1].version
+    carry_out(settings, "rollback", {"skill": "s05", "version": first})
+    return settings
+
+
+@pytest.fixture
+def settings(made: Settings, tmp_path: Path) -> Settings:
+    """Return that catalog, to be damaged; the root is the same and is only read."""
+    shutil.copytree(made.data, tmp_path / "data", symlinks=True)
+    return made.model_copy(update={"data": tmp_path / "data"})
+
+
+def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """Ask a catalog file."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return db.execute(sql).fetchall()
+
+
+def pages_of(path: Path, table: str) -> list[int]:
+    """Return the numbers of the leaf pages of a table, from 1, in the order of its rows.
+
+    The interior pages are read as SQLite's file format describes them.
+    """
+    (root,) = rows(path, f"SELECT rootpage FROM sqlite_master WHERE name = '{table}'")[0]
+    data = path.read_bytes()
+
+    def leaves(number: int) -> Iterator[int]:
+        page = data[(number - 1) * PAGE : number * PAGE]
+        if page[0] == 13:
+            yield number
+            return
+        for cell in range(int.from_bytes(page[3:5])):
+            at = int.from_bytes(page[12 + 2 * cell : 14 + 2 * cell])
+            yield from leaves(int.from_bytes(page[at : at + 4]))
+        yield from leaves(int.from_bytes(page[8:12]))
+
+    return list(leaves(root))
+
+
+def overwrite(path: Path, pages: list[int]) -> None:
+    """Fill pages with garbage."""
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * PAGE)
+            file.write(os.urandom(PAGE))
+
+
+def middle_of_versions(path: Path) -> None:
+    """Damage two pages of versions and one of skills, as a disk might."""
+    versions, skills = pages_of(path, "versions"), pages_of(path, "skills")
+    overwrite(path, [*versions[len(versions) // 2 :][:2], skills[len(skills) // 2]])
+
+
+def truncated(path: Path) -> None:
+    """Cut the file in half."""
+    os.truncate(path, path.stat().st_size // 2 // PAGE * PAGE)
+
+
+def without_header(path: Path) -> None:
+    """Write zeros where the file says what it is."""
+    with path.open("r+b") as file:
+        file.write(bytes(100))
+
+
+def emptied(path: Path) -> None:
+    """Cut the file to nothing."""
+    os.truncate(path, 0)
+
+
+def assert_whole(settings: Settings) -> None:
+    """Assert that the catalog equals the folder, and the packages and the index equal it."""
+    assert reconcile.compare(settings, engine=serial).differences == ()
+    assert rows(settings.catalog_path, "PRAGMA integrity_check") == [("ok",)]
+    assert rows(settings.catalog_path, "PRAGMA foreign_key_check") == []
+    assert rows(settings.catalog_path, "SELECT count(*) FROM skills WHERE status = 'active'") == [
+        (SKILLS,)
+    ]
+
+
+def scan(settings: Settings) -> subprocess.CompletedProcess[str]:
+    """Run `skilldrop scan` to its end."""
+    return subprocess.run(
+        [SKILLDROP, "--watched", settings.watched, "--data", settings.data, "scan"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+    )
+
+
+DAMAGES = [middle_of_versions, truncated, without_header, emptied]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_catalog_is_made_anew(settings: Settings, damage: Callable[[Path], None]) -> None:
+    """The damaged file is kept, the catalog equals the folder again, and both are said."""
+    damage(settings.catalog_path)
+    damaged = settings.catalog_path.read_bytes()
+    done = scan(settings)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    ((why, kept, versions),) = rows(
+        settings.catalog_path, "SELECT why, damaged_file, versions FROM recoveries"
+    )
+    assert (settings.data / str(kept)).read_bytes() == damaged
+    assert why
+    if damage is not middle_of_versions:
+        assert_whole(settings)
+        return
+    assert 2 * SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
+    assert rows(settings.catalog_path, "SELECT count(*) FROM index_builds")[0][0] >= 4
+    assert (
+        "recovered"
+        in subprocess.run(
+            [SKILLDROP, "--data", settings.data, "status"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )
+    carry_out(settings, "unpin", {"skill": "s05"})
+    assert_whole(settings)
+
+
+def test_what_is_held_stays_held(settings: Settings) -> None:
+    """A pin is history, which no folder tells again, and so are outcomes of runs."""
+    settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
+    settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
+    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"status": "ok"}')
+    scan(settings)
+    pages = pages_of(settings.catalog_path, "versions")
+    overwrite(settings.catalog_path, pages[-2:-1])
+    held = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
+    before = rows(settings.catalog_path, held)
+    assert scan(settings).returncode == 0
+    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+    assert rows(settings.catalog_path, held) == before
+    assert rows(settings.catalog_path, "SELECT skill_id FROM outcomes") == [("s01",)]
+    assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
+
+
+@pytest.mark.parametrize("table", ["versions", "files"])
+def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) -> None:
+    """Nothing of the skill is published, which is said, until it is let go."""
+    overwrite(settings.catalog_path, pages_of(settings.catalog_path, table)[:4])
+    before = rows(settings.catalog_path, "SELECT package_path FROM skills WHERE skill_id = 's05'")
+    assert scan(settings).returncode == 0
+    assert rows(
+        settings.catalog_path,
+        "SELECT status, shadowed_by, s.skill_id || '/' || v.version"
+        " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id",
+    ) == [("shadowed", None, *before[0])]
+    assert not os.path.lexists(settings.packages_folder / "s05/current")
+    assert "s05/" not in (settings.index_folder / "default.xml").read_text()
+    said = subprocess.run(
+        [SKILLDROP, "--data", settings.data, "status", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 1
+    assert "`skilldrop unpin s05`" in said.stdout
+    assert reconcile.compare(settings, engine=serial).differences == ()
+    carry_out(settings, "unpin", {"skill": "s05"})
+    assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
+    assert_whole(settings)
+
+
+def test_a_recovery_that_is_cut_short_loses_no_history(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The damaged catalog is there until the new one is whole, so the next start recovers it."""
+    middle_of_versions(settings.catalog_path)
+    damaged = settings.catalog_path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("catalog.writing.recovery._write_derived", full)
+        with pytest.raises(DiskFull):
+            open_store(settings)
+    assert settings.catalog_path.read_bytes() == damaged
+    assert scan(settings).returncode == 0
+    ((versions,),) = rows(settings.catalog_path, "SELECT versions FROM recoveries")
+    assert int(str(versions)) > 2 * SKILLS
+    assert len(list(settings.data.glob("catalog.db.damaged-*[0-9]"))) == 1
+    assert list(settings.data.glob(".recovering-*")) == []
+
+
+def test_an_old_page_in_the_place_of_a_newer_one_ends_no_recovery(settings: Settings) -> None:
+    """A disk that lost a write leads back to earlier rows, which are not read for ever."""
+    pages = pages_of(settings.catalog_path, "versions")
+    with settings.catalog_path.open("r+b") as file:
+        file.seek((pages[2] - 1) * PAGE)
+        old = file.read(PAGE)
+        file.seek((pages[-3] - 1) * PAGE)
+        file.write(old)
+    overwrite(settings.catalog_path, pages[-2:-1])
+    assert scan(settings).returncode == 0
+    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES])
+def test_readers_of_a_damaged_catalog_say_so(
+    settings: Settings, damage: Callable[[Path], None]
+) -> None:
+    """One sentence and exit code 2, whatever is asked; or the answer, where it is whole."""
+    damage(settings.catalog_path)
+    for words in (
+        ["status"],
+        ["search", "skill"],
+        ["read", "s01"],
+        ["versions", "s20"],
+        ["index"],
+        ["serve"],
+    ):
+        if damage is middle_of_versions and words == ["serve"]:
+            continue  # its pages say so one by one
+        done = subprocess.run(
+            [SKILLDROP, "--data", settings.data, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in ((0, 2) if damage is middle_of_versions else (2,)), done.stderr
+        assert done.stderr.count("\n") == (done.returncode == 2), done.stderr
+        assert "bug" not in done.stderr
+
+
+def test_damage_is_found_after_a_kill(tmp_path: Path, skill: SkillWriter) -> None:
+    """A kill leaves doubt, so that the next start looks at every page, whatever it would touch."""
+    up = ServingProcess(tmp_path, rescan_every=3600.0)
+    for number in range(30):
+        skill(up.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
+    try:
+        up.start()
+        up.settle()
+        up.kill()
+        with closing(sqlite3.connect(up.settings.catalog_path)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        overwrite(up.settings.catalog_path, pages_of(up.settings.catalog_path, "versions")[1:2])
+        up.start()
+        up.wait_for(lambda: up.rows("SELECT 1 FROM recoveries"))
+        up.settle()
+        assert reconcile.compare(up.settings, engine=serial).differences == ()
+        assert "damaged" in up.log.read_text()
+    finally:
+        up.kill()
+
+
+def test_a_garbage_log_costs_nothing(settings: Settings) -> None:
+    """What it held is told again by the folder."""
+    settings.catalog_path.with_name("catalog.db-wal").write_bytes(os.urandom(3 * PAGE))
+    assert scan(settings).returncode == 0
+    carry_out(settings, "unpin", {"skill": "s05"})
+    assert_whole(settings)
+
+
+@pytest.mark.parametrize("damage", [middle_of_versions, truncated])
+def test_a_catalog_that_is_damaged_while_the_service_runs(
+    tmp_path: Path,
+    skill: SkillWriter,
+    damage: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is treated as a deleted one is: the service goes on with a new one."""
+
+    def forgetful(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
+        connection = connect(path, is_doubted=is_doubted)
+        connection.execute("PRAGMA cache_size = 2")  # pages: it reads what lies in the file
+        return connection
+
+    monkeypatch.setattr("catalog.writing.store.connect", forgetful)
+    it = Serving(tmp_path)
+    for number in range(SKILLS - 1):
+        skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
+    it.start()
+    try:
+        it.settle()
+        it.wait_for(
+            lambda: (
+                it.settings.catalog_path.stat().st_size
+                == PAGE * rows(it.settings.catalog_path, "PRAGMA page_count")[0][0]
+            )
+        )
+        damage(it.settings.catalog_path)
+        for number in range(SKILLS - 1):
+            skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000} New {number}")
+        it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
+        it.settle()
+        assert_whole(it.settings)
+    finally:
+        it.stop()
+
+
+def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWriter) -> None:
+    """Each re-scan looks at the file itself, of which the writer knows only what it cached."""
+    it = Serving(tmp_path)
+    for number in range(SKILLS - 1):
+        skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
+    it.start()
+    try:
+        it.settle()
+        with closing(sqlite3.connect(it.settings.catalog_path)) as db:
+            # What is still in the log would be written over the damage.
+            it.wait_for(lambda: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        overwrite(it.settings.catalog_path, pages_of(it.settings.catalog_path, "versions")[-1:])
+        it.rescan()
+        it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
+        it.settle()
+        assert_whole(it.settings)
+    finally:
+        it.stop()
+
+
+def test_a_healthy_catalog_is_not_doubted(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a stop in order no page is looked at; after anything else all are."""
+    open_store(settings).close()
+    looked: list[Path] = []
+    monkeypatch.setattr(
+        "catalog.database.connection.check_pages", lambda _, path: looked.append(path)
+    )
+    open_store(settings).close()
+    assert looked == []
+    os.utime(settings.catalog_path)
+    open_store(settings).close()
+    assert looked == [settings.catalog_path]

@@ -1,0 +1,469 @@
+"""What becomes of verdicts in the catalog."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.database.connection import explained
+from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
+from catalog.model.skill import Change, Gone, Judged, Place, RootSpec
+from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
+from catalog.writing.rows import publication_findings
+from catalog.writing.rows.removals import NO_ROOT
+from catalog.writing.store import Store
+from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted, sha
+
+LATER = NOON + timedelta(minutes=5)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """Return an empty catalog in memory with one root."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    store = rooted(Store(Database(connection)))
+    yield store
+    store.close()
+
+
+def take(store: Store, *changes: Change, at: Any = NOON) -> list[str]:
+    """Apply changes and return their outcomes."""
+    return [one.outcome for one in store.apply(changes, trigger="command", at=at)]
+
+
+def row(store: Store, path: str) -> dict[str, Any]:
+    """Return the `skills` row of a path."""
+    return next(iter(store.db.query("SELECT * FROM skills WHERE path = ?", [path])))
+
+
+def count(store: Store, table: str) -> int:
+    """Return the number of a table's rows."""
+    return int(store.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def moved(change: Judged, path: str) -> Judged:
+    """Return a judged folder as if its content had been at another path before."""
+    return change._replace(moved_from=(ROOT, path))
+
+
+def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store: Store) -> None:
+    """One verdict fills skills, versions, files, findings, the search and the history."""
+    assert take(store, judged("count-words", findings=[ODD])) == ["added"]
+    skill = row(store, "count-words")
+    assert (skill["status"], skill["name"], skill["first_seen"]) == (
+        "active",
+        "count-words",
+        "2026-11-20T12:00:00.000+00:00",
+    )
+    version = next(iter(store.db.query("SELECT * FROM versions")))
+    assert (version["version"], version["id"]) == ("20261120-120000", skill["current_version_id"])
+    assert version["skill_md_content"].startswith("---\nname: count-words")
+    files = list(store.db.query("SELECT path, kind, mode, text FROM files ORDER BY path"))
+    assert files[1] == {
+        "path": "scripts/run.py",
+        "kind": "script",
+        "mode": "755",
+        "text": "print(1)\n",
+    }
+    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [ODD.code]
+    steps = store.db.execute("SELECT outcome, steps FROM ingestions").fetchone()
+    assert steps[0] == "added"
+    assert '"stepName":"read"' in steps[1]
+
+
+def test_the_same_content_again_changes_nothing_but_the_fingerprint(store: Store) -> None:
+    """A folder that was touched, not changed, leaves no trace in the history."""
+    take(store, judged("a"))
+    before = row(store, "a")
+    assert take(store, judged("a", fingerprint="touched"), at=LATER) == ["unchanged"]
+    assert row(store, "a") == before | {"fingerprint": "touched"}
+    assert count(store, "ingestions") == 1
+
+
+def test_new_content_becomes_a_new_version_and_supersedes_the_old(store: Store) -> None:
+    """An edit adds a version; the old one stays and says since when it is history."""
+    take(store, judged("a"))
+    assert take(store, judged("a", "Counts lines."), at=LATER) == ["updated"]
+    versions = list(store.db.query("SELECT version, superseded_at FROM versions ORDER BY id"))
+    assert versions == [
+        {"version": "20261120-120000", "superseded_at": LATER.isoformat(timespec="milliseconds")},
+        {"version": "20261120-120500", "superseded_at": None},
+    ]
+    assert row(store, "a")["description"] == "Counts lines."
+
+
+def test_versions_of_one_skill_id_never_share_a_name(store: Store) -> None:
+    """Two contents accepted in the same second get a suffix, also across folders."""
+    take(store, judged("x/a"), judged("y/a", "Another."), judged("z/a", "A third."))
+    names = [row["version"] for row in store.db.query("SELECT version FROM versions ORDER BY id")]
+    assert names == ["20261120-120000", "20261120-120000-2", "20261120-120000-3"]
+
+
+def test_new_findings_on_the_same_content_are_an_update_without_a_version(store: Store) -> None:
+    """When the rules change, the findings follow, and the content stays one version."""
+    take(store, judged("a"))
+    assert take(store, judged("a", findings=[ODD]), at=LATER) == ["updated"]
+    assert (count(store, "findings"), count(store, "versions")) == (1, 1)
+
+
+def test_a_rejected_newcomer_is_a_row_with_its_reason(store: Store) -> None:
+    """A broken skill is visible, has no version, and says why."""
+    assert take(store, refused("broken")) == ["rejected"]
+    skill = row(store, "broken")
+    assert (skill["status"], skill["status_reason"]) == ("rejected", WRONG.message)
+    assert (count(store, "findings"), count(store, "versions")) == (1, 0)
+    assert take(store, refused("broken"), at=LATER) == ["unchanged"]
+
+
+def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) -> None:
+    """The skill stays active with what it was, says since when, and shows the new findings."""
+    take(store, judged("a"))
+    assert take(store, refused("a"), at=LATER) == ["rejected"]
+    skill = row(store, "a")
+    assert (skill["status"], skill["description"]) == ("active", "Counts words.")
+    assert skill["newest_rejected_at"] == "2026-11-20T12:05:00.000+00:00"
+    assert skill["seen_digest"] != skill["digest"]
+    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [
+        WRONG.code,
+        publication_findings.LAST_GOOD.code,
+    ]
+
+
+def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
+    """Going back to the last good content ends the rejection without a new version."""
+    take(store, judged("a"))
+    take(store, refused("a"))
+    assert take(store, judged("a"), at=LATER) == ["updated"]
+    assert row(store, "a")["newest_rejected_at"] is None
+    assert (count(store, "versions"), count(store, "findings")) == (1, 0)
+
+
+def test_a_removed_skill_keeps_row_and_history_and_leaves_the_search(store: Store) -> None:
+    """Removal is a status; a second removal is nothing."""
+    take(store, judged("a", findings=[ODD]))
+    assert take(store, Gone(ROOT, "a"), at=LATER) == ["removed"]
+    assert row(store, "a")["status"] == "removed"
+    assert [count(store, table) for table in ("versions", "findings", "skill_text")] == [1, 0, 0]
+    assert take(store, Gone(ROOT, "a")) == []
+
+
+def test_a_skill_that_returns_takes_up_its_row_and_version(store: Store) -> None:
+    """The same folder with the same content is the same skill again."""
+    take(store, judged("a"))
+    before = row(store, "a")
+    take(store, Gone(ROOT, "a"))
+    assert take(store, judged("a"), at=LATER) == ["added"]
+    after = row(store, "a")
+    assert (after["id"], after["current_version_id"], after["status"]) == (
+        before["id"],
+        before["current_version_id"],
+        "active",
+    )
+    assert count(store, "skill_text") == 1
+
+
+def test_a_rename_keeps_the_row(store: Store) -> None:
+    """A moved folder is the same skill at another path, and its history says from where."""
+    take(store, judged("old", name="a"))
+    before = row(store, "old")
+    assert take(store, moved(judged("new", name="a"), "old"), at=LATER) == ["renamed"]
+    assert row(store, "new")["id"] == before["id"]
+    assert count(store, "skills") == count(store, "versions") == 1
+    detail = store.db.execute("SELECT detail FROM ingestions WHERE outcome = 'renamed'").fetchone()
+    assert detail == ("from old",)
+
+
+def test_a_rename_that_changes_the_skill_id_is_a_version_of_the_new_one(store: Store) -> None:
+    """A package lies under its skill_id, so content under another one is another version."""
+    take(store, judged("old"))
+    renamed = judged("new", skill_id="new", digest=row(store, "old")["digest"])
+    take(store, moved(renamed, "old"), at=LATER)
+    versions = [
+        tuple(row.values())
+        for row in store.db.query("SELECT skill_id, version FROM versions ORDER BY id")
+    ]
+    assert versions == [("old", "20261120-120000"), ("new", "20261120-120500")]
+
+
+def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> None:
+    """Shallower first, then by code point; the others are shadowed and say by what."""
+    take(store, judged("b/deep/start"), judged("b/start"), judged("a/start"))
+    status = {
+        path: (row(store, path)["status"], row(store, path)["status_reason"])
+        for path in ("a/start", "b/start", "b/deep/start")
+    }
+    why = "shadowed by the project skill in /root/a/start"
+    assert status == {
+        "a/start": ("active", None),
+        "b/start": ("shadowed", why),
+        "b/deep/start": ("shadowed", why),
+    }
+
+
+def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
+    """The same batch that removes the winner makes the runner-up active."""
+    take(store, judged("a/start"), judged("b/start"))
+    take(store, Gone(ROOT, "a/start"), at=LATER)
+    assert (row(store, "b/start")["status"], row(store, "b/start")["shadowed_by"]) == (
+        "active",
+        None,
+    )
+
+
+def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
+    """Both the skill_id it leaves and the one it takes are competed for anew."""
+    take(store, judged("a", name="one"), judged("b", name="one"), judged("c", name="two"))
+    take(store, judged("a", name="two"), at=LATER)
+    assert {path: row(store, path)["status"] for path in "abc"} == {
+        "a": "active",
+        "b": "active",
+        "c": "shadowed",
+    }
+
+
+def test_a_higher_level_wins_whatever_the_order_of_the_roots(store: Store) -> None:
+    """Level comes before the order of roots, and that before depth and path."""
+    rooted(store, RootSpec("/p1"), RootSpec("/p2"), RootSpec("/e", level="enterprise"))
+    take(store, judged("start", root="/p2"), judged("deep/start", root="/p1"))
+    assert row(store, "deep/start")["status"] == "active"
+    take(store, judged("x/y/z/start", root="/e", level="enterprise"))
+    assert row(store, "deep/start")["status_reason"] == (
+        "shadowed by the enterprise skill in /e/x/y/z/start"
+    )
+
+
+def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> None:
+    """A changed configuration takes effect without reading any folder."""
+    rooted(store, RootSpec("/p1"), RootSpec("/p2"))
+    take(store, judged("a/start", root="/p1"), judged("b/start", root="/p2"))
+    rooted(store, RootSpec("/p2"), RootSpec("/p1"))
+    assert (row(store, "b/start")["status"], row(store, "a/start")["status"]) == (
+        "active",
+        "shadowed",
+    )
+
+
+def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> None:
+    """Without a fingerprint no folder counts as unchanged."""
+    take(store, judged("a"))
+    store.set_roots([RootSpec(ROOT)], "rules-1", NOON)
+    assert store.known(ROOT)["a"].fingerprint
+    store.set_roots([RootSpec(ROOT, acceptance="strict")], "rules-1", NOON)
+    assert store.known(ROOT)["a"].fingerprint == ""
+
+
+def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -> None:
+    """So that the next scan holds them; once it is configured again, nothing is held."""
+    take(store, judged("a"))
+    before = row(store, "a")
+    rooted(store, RootSpec("/other"))
+    assert store.unconfigured() == {ROOT: ["a"]}
+    store.removals.hold(ROOT, ["a"], why=NO_ROOT, trigger="command", at=NOON)
+    assert row(store, "a")["pending_reason"] == "removal held: its root is no longer configured"
+    assert store.removals.held() == 1
+    assert (store.unconfigured(), store.unconfigured(with_held=True)) == ({}, {ROOT: ["a"]})
+    rooted(store)
+    assert store.unconfigured() == {}
+    assert row(store, "a") == before
+
+
+def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: Store) -> None:
+    """Of equal skills the one that is followed is published."""
+    rooted(store, RootSpec("/p1"))
+    take(store, judged("a/start", root="/p1"))
+    rooted(store, RootSpec("/p2"))
+    take(store, judged("b/start", root="/p2"))
+    assert (row(store, "a/start")["status"], row(store, "b/start")["status"]) == (
+        "shadowed",
+        "active",
+    )
+
+
+def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:
+    """Neighbours that share the beginning of a name are not below it."""
+    take(store, *map(judged, ("a", "a/b", "a-c", "a0", "b")))
+    assert sorted(store.known(ROOT, "a")) == ["a", "a/b"]
+    assert len(store.known(ROOT)) == 5
+
+
+def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None:
+    """One never accepted gets a row; one accepted before stays active and says since when."""
+    take(store, judged("old"))
+    for path in ("new", "old"):
+        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
+    assert (row(store, "new")["status"], row(store, "old")["status"]) == ("pending", "active")
+    assert row(store, "old")["pending_reason"] == "still changing"
+    assert take(store, judged("new"), judged("old"), at=LATER) == ["added", "updated"]
+    assert row(store, "old")["pending_since"] is None
+
+
+def test_a_pending_first_look_leaves_no_shadow_of_itself(store: Store) -> None:
+    """What was pending becomes what it is judged to be."""
+    store.set_pending(Place(ROOT, "new", "project"), "new", "new", NOON, "still changing")
+    take(store, refused("new"))
+    assert (row(store, "new")["status"], row(store, "new")["pending_since"]) == ("rejected", None)
+
+
+def test_strays_below_a_path_are_replaced_and_others_kept(store: Store) -> None:
+    """Findings that speak of no skill belong to the part of the root that was looked at."""
+    store.set_strays(ROOT, "", [("a/SKILL.md", ODD), ("b", ODD)])
+    store.set_strays(ROOT, "a", [])
+    assert [f["folder"] for f in store.db.query("SELECT folder FROM findings")] == ["b"]
+
+
+def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: Store) -> None:
+    """Each publication is a row; the same text again is none."""
+    take(store, judged("a"))
+    store.set_indexes([IndexSpec()])
+    index = PromptIndex("text", (Entry(row(store, "a")["id"], "full", 4),))
+    assert store.published_at(IndexSpec(), index) is None
+    store.record_build(IndexSpec(), index, NOON)
+    assert store.published_at(IndexSpec(), index) == NOON.isoformat(timespec="milliseconds")
+    one_more = replace(index, left_out=3)
+    assert store.published_at(IndexSpec(), one_more) is None
+    store.record_build(IndexSpec(), one_more, LATER)
+    assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
+
+
+def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> None:
+    """Every active skill is in index_entries or, with a reason, in index_left_out."""
+    take(
+        store,
+        judged("in"),
+        judged("big"),
+        judged("hidden", model_invocable=False),
+        judged("other", tags=("x",)),
+    )
+    spec = IndexSpec(names=("in", "big", "hidden"))
+    store.set_indexes([spec])
+    store.record_build(spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),), 1), NOON)
+    reasons = {r["name"]: r["reason"] for r in store.db.query("SELECT * FROM index_left_out")}
+    assert reasons == {"big": "over_budget", "hidden": "hidden", "other": "filtered"}
+
+
+def test_the_product_views_speak_the_names_of_the_specification(store: Store) -> None:
+    """skill_definitions and skill_packages give one row with the published columns."""
+    take(store, judged("a"))
+    definition = next(iter(store.db.query("SELECT * FROM skill_definitions")))
+    assert list(definition) == [
+        "id",
+        "skillId",
+        "name",
+        "description",
+        "fileInventory",
+        "currentVersion",
+        "isActive",
+        "skill_md_content",
+    ]
+    assert (definition["currentVersion"], definition["isActive"]) == ("20261120-120000", 1)
+    package = next(iter(store.db.query("SELECT * FROM skill_packages")))
+    assert {"version", "skill_md_hash", "file_inventory", "package_path"} <= set(package)
+
+
+def test_a_batch_that_fails_leaves_the_catalog_as_it_was(store: Store) -> None:
+    """A row that SQLite refuses takes its whole batch back."""
+    take(store, judged("a"))
+    with pytest.raises(sqlite3.IntegrityError):
+        take(store, judged("b"), judged("c", root="/not-configured"))
+    assert count(store, "skills") == 1
+
+
+def test_a_second_writer_is_refused_by_the_process_id(tmp_path: Path) -> None:
+    """The lock names who holds it, and is free again when that one has closed."""
+    first = Store.open(tmp_path / "catalog.db")
+    with pytest.raises(CatalogBusy, match=r"by process \d+"):
+        Store.open(tmp_path / "catalog.db")
+    first.close()
+    Store.open(tmp_path / "catalog.db").close()
+
+
+@pytest.mark.parametrize("foreign", ["database", "text"])
+def test_a_file_of_another_program_is_not_touched(tmp_path: Path, foreign: str) -> None:
+    """A foreign database and a file that is none give one sentence, and keep their bytes."""
+    path = tmp_path / "catalog.db"
+    if foreign == "database":
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE diary (day TEXT)")
+        connection.close()
+    else:
+        path.write_text("not a database " * 100)
+    before = sha(path.read_bytes().hex())
+    with pytest.raises(CatalogUnusable, match=r"another program|not a database"):
+        Store.open(path)
+    assert sha(path.read_bytes().hex()) == before
+
+
+def test_migrations_are_applied_once(tmp_path: Path) -> None:
+    """Opening a catalog again keeps what is in it."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    take(store, judged("a"))
+    store.close()
+    again = Store.open(tmp_path / "catalog.db")
+    assert count(again, "skills") == 1
+    again.close()
+
+
+def test_a_full_disk_is_said_in_one_sentence_and_harms_nothing(tmp_path: Path) -> None:
+    """SQLite runs out of room for real, takes the batch back, and goes on when there is room."""
+    path = tmp_path / "catalog.db"
+    store = rooted(Store.open(path))
+    pages = store.db.execute("PRAGMA page_count").fetchone()[0]
+    store.db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(DiskFull, match="no room left"), explained(path):
+        store.apply([judged("big", body="x" * 1_000_000)], trigger="command", at=NOON)
+    assert (count(store, "skills"), count(store, "ingestions")) == (0, 0)
+    store.db.execute("PRAGMA max_page_count = 1000000")
+    assert take(store, judged("big", body="x" * 1_000_000)) == ["added"]
+    store.close()
+
+
+def test_a_rename_onto_the_path_of_a_removed_skill_is_removal_and_return(store: Store) -> None:
+    """A path with a history of its own keeps it, and the old path's row is removed."""
+    take(store, judged("a", name="x"), judged("b", "Another."))
+    take(store, Gone(ROOT, "b"))
+    assert take(store, moved(judged("b", name="x"), "a"), at=LATER) == ["removed", "added"]
+    assert (row(store, "a")["status"], row(store, "b")["status"]) == ("removed", "active")
+
+
+def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) -> None:
+    """Also a removed folder that came back half and went again is not pending for ever."""
+    take(store, judged("a"), judged("b"))
+    take(store, Gone(ROOT, "b"))
+    for path in ("a", "b"):
+        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
+    assert row(store, "b")["status"] == "pending"
+    assert store.known(ROOT)["a"].is_pending
+    store.clear_pending(ROOT, ["a"])
+    assert not store.known(ROOT)["a"].is_pending
+    take(store, Gone(ROOT, "b"))
+    assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
+
+
+def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> None:
+    """Its name is qualified by the plugin it is now in, so that it shadows no bare one."""
+    take(store, judged("pack/a"))
+    store.set_roots([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
+    broken = refused("pack/a")
+    place = Place(ROOT, "pack/a", "plugin", "pack")
+    take(store, broken._replace(verdict=broken.verdict._replace(place=place)))
+    skill = row(store, "pack/a")
+    assert (skill["level"], skill["name"], skill["skill_id"]) == ("plugin", "pack:a", "pack--a")
+
+
+def test_findings_of_no_skill_go_with_their_root(store: Store) -> None:
+    """What lay about in a root that is no longer configured is nobody's concern."""
+    store.set_strays(ROOT, "", [("SKILL.md", ODD)])
+    rooted(store, RootSpec("/other"))
+    assert count(store, "findings") == 0
+
+
+def test_overflows_are_counted_for_good(store: Store) -> None:
+    """Health tells how often events were lost, over all runs of the service."""
+    store.count_overflow()
+    store.count_overflow()
+    assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)

@@ -1,0 +1,270 @@
+"""What `deploy/skilldrop-pull` brings to another machine is whole at every moment.
+
+A real service ingests, the real rsync copies, and a reader of the copy looks all the while.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+PULL = Path(__file__).parents[2] / "deploy/skilldrop-pull"
+SKILLS = 6
+FILES = 12
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("rsync") and not os.environ.get("CI"), reason="rsync is not installed here"
+)
+
+
+class Reader(threading.Thread):
+    """Follows the index of a copy, and notes what it meets in each version."""
+
+    def __init__(self, copy: Path) -> None:
+        super().__init__()
+        self._copy = copy
+        self.met: dict[tuple[str, str], set[tuple[tuple[str, str], ...]]] = {}
+        self.missed: list[str] = []
+        self.is_done = threading.Event()
+
+    def run(self) -> None:
+        """Look again and again until done, and once more then."""
+        while True:
+            is_last = self.is_done.is_set()
+            index = self._copy / "index/default.xml"
+            for place in re.findall(
+                "<location>(.+?)/current/SKILL.md</location>",
+                index.read_text() if index.exists() else "",
+            ):
+                self._look(Path(place))
+            if is_last:
+                return
+
+    def _look(self, shelf: Path) -> None:
+        try:
+            version = os.readlink(shelf / "current")  # once, as the promise has it
+            found = tuple(sorted(hashed(shelf / version)))
+        except OSError as error:
+            self.missed.append(str(error))
+        else:
+            self.met.setdefault((shelf.name, version), set()).add(found)
+
+
+def hashed(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and SHA-256 of every file of a package."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
+    """Return what each version consists of, as the catalog has it."""
+    versions: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+    with closing(sqlite3.connect(catalog)) as db:
+        for skill_id, version, path, sha256 in db.execute(
+            "SELECT v.skill_id, v.version, f.path, f.sha256 FROM files AS f"
+            " JOIN versions AS v ON v.id = f.version ORDER BY f.path"
+        ):
+            known = versions.get((skill_id, version), ())
+            versions[skill_id, version] = (*known, (path, sha256))
+    return {version: tuple(sorted(files)) for version, files in versions.items()}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return the directory of the copy."""
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def serving(tmp_path: Path, copy: Path, skill: SkillWriter) -> Iterator[Serving]:
+    """Return a service with some skills, whose index leads to the copy."""
+    made = Serving(tmp_path, settle_quiet=0.05, indexes=[{"location_base": f"{copy}/packages"}])
+    for number in range(SKILLS):
+        written(skill, made.root, number, 0)
+    made.start()
+    made.settle()
+    yield made
+    made.stop()
+
+
+def written(skill: SkillWriter, root: Path, number: int, turn: int) -> None:
+    """Write every file of a skill anew."""
+    files: dict[str, str | bytes] = {
+        f"references/page-{page}.md": f"Turn {turn}.\n" * 500 for page in range(FILES)
+    }
+    skill(root / f"skill-{number}", description=f"Counts words, turn {turn}.", files=files)
+
+
+def pull(serving: Serving, copy: Path) -> None:
+    """Do one round."""
+    subprocess.run([PULL, serving.settings.data, copy], check=True)
+
+
+def test_a_reader_of_the_copy_meets_whole_versions_only(
+    serving: Serving, copy: Path, skill: SkillWriter
+) -> None:
+    """While skills change and rounds run, every file met has the SHA-256 of the catalog."""
+    reader = Reader(copy)
+    reader.start()
+    try:
+        for turn in count(1):
+            for number in range(turn % 3, SKILLS, 3):
+                written(skill, serving.root, number, turn)
+            pull(serving, copy)
+            if turn >= 6 and len(reader.met) > 3 * SKILLS:
+                break
+    finally:
+        reader.is_done.set()
+        reader.join()
+    copied = copy / "catalog.db"
+    with (
+        closing(sqlite3.connect(serving.settings.catalog_path)) as live,
+        closing(sqlite3.connect(copied)) as target,
+    ):
+        live.backup(target)
+    known = accepted(copied)
+    assert reader.missed == []
+    assert {
+        version: files for version, files in reader.met.items() if files != {known[version]}
+    } == {}
+
+
+def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
+    """What the writer's index does not name any more is not in the copy's, and its files go."""
+    pull(serving, copy)
+    shutil.rmtree(serving.root / "skill-3")
+    serving.settle()
+    assert not os.path.lexists(serving.settings.packages_folder / "skill-3/current")
+    pull(serving, copy)
+    assert not os.path.lexists(copy / "packages/skill-3/current")
+    assert len(list((copy / "packages/skill-3").iterdir())) == 1
+    serving.stop()
+    shutil.rmtree(serving.settings.packages_folder / "skill-3")
+    pull(serving, copy)
+    assert "skill-3" not in (copy / "index/default.xml").read_text()
+    names = sorted(path.name for path in serving.settings.packages_folder.iterdir())
+    assert sorted(path.name for path in (copy / "packages").iterdir()) == names
+    assert "skill-3" not in names
+
+
+def test_nothing_goes_from_the_copy_that_was_not_brought(serving: Serving, copy: Path) -> None:
+    """What has no name of a package stays, also in the folder of a skill that goes."""
+    pull(serving, copy)
+    serving.stop()
+    paths = [
+        copy / path
+        for path in (
+            "packages/notes.txt",
+            "packages/Other/notes.txt",
+            "packages/skill-3/notes.txt",
+            "packages/skill-4/notes.txt",
+            "index/.mine",
+            "index/notes.md",
+            "index/Other/notes.md",
+        )
+    ]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    empty = [
+        copy / path
+        for path in (
+            "packages/Empty",
+            "packages/[a-z]*",
+            "packages/a\\b",
+            "packages/skill-4/empty",
+            "index/empty",
+        )
+    ]
+    for folder in empty:
+        folder.mkdir()
+    shutil.rmtree(serving.settings.packages_folder / "skill-3")
+    for _ in range(2):
+        pull(serving, copy)
+    assert os.listdir(copy / "packages/skill-3") == ["notes.txt"]
+    assert (copy / "packages/skill-4/current/SKILL.md").is_file()
+    assert [path.read_text() for path in paths] == ["mine"] * len(paths)
+    assert all(folder.is_dir() for folder in empty)
+
+
+def test_an_index_that_is_no_longer_made_goes_from_the_copy(
+    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the round in which it was missed first had broken off."""
+    pull(serving, copy)
+    serving.stop()
+    for name in ("default.xml", "default.meta.json"):
+        (serving.settings.index_folder / name).unlink()
+    with monkeypatch.context() as failing:
+        break_off(failing, tmp_path)
+        with pytest.raises(subprocess.CalledProcessError):
+            pull(serving, copy)
+    assert (copy / "index/default.xml").is_file()
+    pull(serving, copy)
+    assert [name for name in os.listdir(copy / "index") if name != ".skilldrop"] == []
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
+@pytest.mark.parametrize("name", ["packages", "index", ".skilldrop-next"])
+def test_a_folder_that_was_not_brought_is_refused(
+    serving: Serving, copy: Path, tmp_path: Path, name: str, what: str
+) -> None:
+    """In one sentence, and nothing in it is touched."""
+    serving.stop()
+    outside = tmp_path / "outside"
+    for path in ("20250101-000000/thesis.txt", "notes/a.txt"):
+        (outside / path).parent.mkdir(parents=True)
+        (outside / path).write_text("mine")
+    copy.mkdir()
+    if what == "link":
+        (copy / name).symlink_to(outside)
+    else:
+        shutil.copytree(outside, copy / name)
+    if what == "of another writer":
+        (copy / name / ".skilldrop").write_text(f"skilldrop {name} other\n")
+    before = sorted(copy.rglob("*")), sorted(outside.rglob("*"))
+    done = subprocess.run([PULL, serving.settings.data, copy], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{copy / name} was not made from this writer" in done.stderr
+    assert set(before[0]) <= set(copy.rglob("*"))
+    assert sorted(outside.rglob("*")) == before[1]
+
+
+def test_a_round_that_breaks_off_shows_nothing(
+    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network fails while packages come: the next round goes on from there."""
+    with monkeypatch.context() as failing:
+        break_off(failing, tmp_path)
+        with pytest.raises(subprocess.CalledProcessError):
+            pull(serving, copy)
+    assert not list(copy.glob("packages/*/current"))
+    assert not list(copy.glob("index/[!.]*"))
+    pull(serving, copy)
+    assert len(list(copy.glob("packages/*/current"))) == len(
+        list(serving.settings.packages_folder.glob("*/current"))
+    )
+
+
+def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let rounds fail once links and indexes have been taken aside."""
+    broken = folder / "bin/rsync"
+    broken.parent.mkdir()
+    broken.write_text(
+        f'#!/bin/sh\ncase "$*" in *exclude=/*) exit 12;; esac\nexec {shutil.which("rsync")} "$@"\n'
+    )
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")

@@ -1,0 +1,205 @@
+"""What is added to a root comes there whole, or not at all."""
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from catalog.model.errors import NotAdded
+from catalog.model.skill import RootSpec
+from pipeline.authoring import add as authoring_add
+from pipeline.authoring import atomic_replace
+from pipeline.authoring.add import Addition, root_named
+from pipeline.cli.app import cli
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> RootSpec:
+    """Return an empty root."""
+    (tmp_path / "root").mkdir()
+    return RootSpec(str(tmp_path / "root"))
+
+
+def added(root: RootSpec, *sources: Path, replace: bool = False) -> list[Addition]:
+    """Add sources and return what became of them."""
+    return list(authoring_add.add(sources, root, replace=replace))
+
+
+def contents(root: RootSpec) -> dict[str, str]:
+    """Return every file of a root with its text."""
+    top = Path(root.path)
+    return {
+        str(file.relative_to(top)): file.read_text()
+        for file in sorted(top.rglob("*"))
+        if file.is_file()
+    }
+
+
+def test_a_folder_is_copied_whole_with_modes_and_links(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Nothing else is left in the root."""
+    source = skill(tmp_path / "drafts/word-count", files={"scripts/run.sh": "wc -w"})
+    (source / "scripts/run.sh").chmod(0o755)
+    (source / "latest.sh").symlink_to("scripts/run.sh")
+    (one,) = added(root, source)
+    assert one.is_added
+    assert one.place == Path(root.path, "word-count")
+    assert os.access(one.place / "scripts/run.sh", os.X_OK)
+    assert os.readlink(one.place / "latest.sh") == "scripts/run.sh"
+    assert os.listdir(root.path) == ["word-count"]
+
+
+def test_an_archive_is_copied_as_it_is(root: RootSpec, tmp_path: Path, skill: SkillWriter) -> None:
+    """It is read in place by the scan."""
+    source = skill(tmp_path / "drafts/word-count")
+    with zipfile.ZipFile(tmp_path / "drafts/skills.zip", "w") as archive:
+        archive.write(source / "SKILL.md", "word-count/SKILL.md")
+    (one,) = added(root, tmp_path / "drafts/skills.zip")
+    assert [judged.name for judged in one.judgements] == ["word-count"]
+    assert os.listdir(root.path) == ["skills.zip"]
+    assert one.place.read_bytes() == (tmp_path / "drafts/skills.zip").read_bytes()
+
+
+def test_what_the_root_would_reject_is_not_copied(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Its findings say why, and a good one beside it is added."""
+    bad = skill(tmp_path / "drafts/bad", files={"SKILL.md": "nothing\n"})
+    good = skill(tmp_path / "drafts/good")
+    one, other = added(root, bad, good)
+    assert (one.is_added, other.is_added) == (False, True)
+    assert [found.severity for found in one.judgements[0].findings] == ["error"]
+    assert os.listdir(root.path) == ["good"]
+
+
+def test_what_is_there_is_replaced_only_on_request(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Then in one step, and nothing of the old one stays."""
+    source = skill(tmp_path / "drafts/word-count", files={"old.md": "old"})
+    added(root, source)
+    (source / "old.md").unlink()
+    (source / "new.md").write_text("new")
+    with pytest.raises(NotAdded, match="Add --replace"):
+        added(root, source)
+    assert "word-count/old.md" in contents(root)
+    added(root, source, replace=True)
+    assert contents(root).keys() == {"word-count/SKILL.md", "word-count/new.md"}
+
+
+def test_a_copy_that_fails_leaves_the_root_as_it_was(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old one stays whole, and one sentence says why."""
+    source = skill(tmp_path / "drafts/word-count", files={"a.md": "a"})
+    added(root, source)
+    before = contents(root)
+    (source / "a.md").write_text("changed")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    for module, function in ((atomic_replace.shutil, "copytree"), (atomic_replace.os, "rename")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, function, full)
+            with pytest.raises(NotAdded, match="No space left on device"):
+                added(root, source, replace=True)
+        assert contents(root) == before
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda top: top / "root" / "inside", "lies in the root"),
+        (lambda top: top, "or the root in it"),
+        (lambda top: top / "notes.txt", "neither a folder nor an archive"),
+        (lambda top: top / "draft.tmp", "a name that scans do not read"),
+    ],
+)
+def test_a_source_that_will_not_do_is_named(
+    root: RootSpec, tmp_path: Path, make: Any, complaint: str
+) -> None:
+    """Before anything is copied."""
+    source = make(tmp_path)
+    if source.suffix == ".txt":
+        source.write_text("notes")
+    else:
+        source.mkdir(exist_ok=True)
+    with pytest.raises(NotAdded, match=complaint):
+        added(root, source)
+
+
+def test_two_sources_of_one_name_are_refused(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """The second would take the place of the first."""
+    sources = [skill(tmp_path / folder / "word-count") for folder in ("a", "b")]
+    with pytest.raises(NotAdded, match="the same name"):
+        added(root, *sources)
+
+
+def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
+    """Without a name it is the first of level project."""
+    roots = [RootSpec(str(tmp_path / "company"), "enterprise"), RootSpec(str(tmp_path / "ours"))]
+    assert root_named(roots, None) == roots[1]
+    assert root_named(roots, "enterprise") == root_named(roots, f"{tmp_path}/company") == roots[0]
+    assert root_named(roots[:1], None) == roots[0]
+    with pytest.raises(NotAdded, match=r"there are .*company \(enterprise\), .*ours \(project\)"):
+        root_named(roots, "elsewhere")
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Iterator[Any]:
+    """Call the command line on a root of its own."""
+    (tmp_path / "watched").mkdir()
+
+    def run(*words: object) -> Any:
+        return CliRunner().invoke(
+            cli,
+            [
+                "--watched",
+                str(tmp_path / "watched"),
+                "--data",
+                str(tmp_path / "data"),
+                *map(str, words),
+            ],
+            standalone_mode=False,
+        )
+
+    yield run
+    shutil.rmtree(tmp_path / "data", ignore_errors=True)
+
+
+def test_the_command_says_what_became_of_each(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """For people, or as JSON; exit code 1 where one was not added."""
+    good = skill(tmp_path / "drafts/good")
+    bad = skill(tmp_path / "drafts/bad", files={"SKILL.md": "nothing\n"})
+    said = call("add", good, bad)
+    assert said.return_value == 1
+    assert f"Added {tmp_path}/watched/good." in said.output
+    assert f"Not added to {tmp_path}/watched/bad" in said.output
+    told = json.loads(call("add", "--replace", "--json", good).output)
+    assert [(one["added"], one["skills"][0]["name"]) for one in told] == [(True, "good")]
+
+
+def test_a_link_that_is_replaced_goes_and_what_it_leads_to_stays(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Nothing of it is left in the root either."""
+    elsewhere = skill(tmp_path / "elsewhere/word-count", description="Another one.")
+    Path(root.path, "word-count").symlink_to(elsewhere)
+    (one,) = added(root, skill(tmp_path / "drafts/word-count"), replace=True)
+    assert one.is_added
+    assert not one.place.is_symlink()
+    assert "Another one." in (elsewhere / "SKILL.md").read_text()
+    assert os.listdir(root.path) == ["word-count"]

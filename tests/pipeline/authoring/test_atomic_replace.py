@@ -1,0 +1,163 @@
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.authoring import atomic_replace
+from pipeline.authoring.atomic_replace import built_beside, exchange, put
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """Return a folder to be replaced."""
+    (tmp_path / "dice" / "scripts").mkdir(parents=True)
+    (tmp_path / "dice" / "SKILL.md").write_bytes(b"old")
+    (tmp_path / "dice" / "scripts" / "main.ts").write_bytes(b"old script")
+    (tmp_path / "dice" / "away").symlink_to("/nowhere")
+    return tmp_path / "dice"
+
+
+def replace_it(old: Path, same: bool = True) -> Path | None:
+    """Replace the folder by a changed copy of itself."""
+    with built_beside(old, old) as built:
+        (built / "SKILL.md").write_bytes(b"new")
+        return exchange(built, old, lambda: same)
+
+
+def test_the_new_folder_stands_in_the_place_of_the_old_one(old: Path) -> None:
+    """The old one is the backup, links and all, and nothing else is left beside them."""
+    before = tree(old)
+    backup = replace_it(old)
+    assert backup == old.with_name("dice~")
+    assert tree(backup) == before
+    assert tree(old) == {**before, "SKILL.md": b"new"}
+    assert os.readlink(old / "away") == os.readlink(backup / "away") == "/nowhere"
+    assert sorted(os.listdir(old.parent)) == ["dice", "dice~"]
+
+
+def test_an_earlier_backup_is_not_overwritten(old: Path) -> None:
+    """Each backup has a name of its own."""
+    names = [backup.name for _ in range(3) if (backup := replace_it(old))]
+    assert names == ["dice~", "dice.~2~", "dice.~3~"]
+
+
+def test_what_changed_meanwhile_is_left_alone(old: Path) -> None:
+    """There is no backup, and no trace of the copy."""
+    before = tree(old)
+    assert replace_it(old, same=False) is None
+    assert (tree(old), os.listdir(old.parent)) == (before, ["dice"])
+
+
+@pytest.mark.parametrize("fails", [0, 1, 2])
+def test_where_names_cannot_be_exchanged_they_are_moved(
+    old: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    """The result is the same, and a failure on the way puts everything back."""
+    before = tree(old)
+    monkeypatch.setattr(atomic_replace, "_exchanged", lambda *_: False)
+    renames, calls = os.rename, [0]
+
+    def rename(source: Path, target: Path) -> None:
+        calls[0] += 1
+        if fails and calls[0] == 2 + fails:
+            raise OSError("no")
+        renames(source, target)
+
+    monkeypatch.setattr(atomic_replace.os, "rename", rename)
+    if fails:
+        with pytest.raises(OSError, match="no"):
+            replace_it(old)
+        assert tree(old) == before
+    else:
+        assert tree(replace_it(old) or old) == before
+        assert tree(old)["SKILL.md"] == b"new"
+
+
+def test_the_old_folder_is_kept_where_it_could_not_even_be_put_back(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the backup then, and never what is cleared away."""
+    before = tree(old)
+    monkeypatch.setattr(atomic_replace, "_exchanged", lambda *_: False)
+    renames, calls = os.rename, [0]
+
+    def rename(source: Path, target: Path) -> None:
+        calls[0] += 1
+        if calls[0] > 3:
+            raise OSError("no")
+        renames(source, target)
+
+    monkeypatch.setattr(atomic_replace.os, "rename", rename)
+    with pytest.raises(OSError, match="no"):
+        replace_it(old)
+    assert tree(old.with_name("dice~")) == before
+
+
+def test_a_new_folder_is_put_whole(old: Path) -> None:
+    """Where something is already, nothing is overwritten."""
+    for place, free in ((old.parent / "new" / "dice", True), (old, False)):
+        with built_beside(place, old) as built:
+            (built / "SKILL.md").write_bytes(b"new")
+            if free:
+                put(built, place)
+                assert tree(place)["SKILL.md"] == b"new"
+            else:
+                with pytest.raises(OSError, match="not empty"):
+                    put(built, place)
+    assert tree(old)["SKILL.md"] == b"old"
+
+
+def killed_after(steps: int, old: Path) -> bool:
+    """Replace the folder in a process that is killed after some operations on files.
+
+    Return whether it was killed, and had not ended before.
+    """
+    child = os.fork()
+    if child == 0:
+        left = [steps]
+
+        def count(event: str, _: object) -> None:
+            if event == "open" or event.startswith(("os.", "shutil.", "ctypes.", "tempfile.")):
+                left[0] -= 1
+                if left[0] < 0:
+                    os._exit(9)
+
+        sys.addaudithook(count)
+        replace_it(old)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def test_a_kill_at_any_moment_leaves_the_old_folder_whole(old: Path, tmp_path: Path) -> None:
+    """It is at its place, or the new one is there whole and the old one is the backup."""
+    before = tree(old)
+    after = {**before, "SKILL.md": b"new"}
+    outcomes = []
+    for steps in range(500):
+        root = tmp_path / f"try-{steps}"
+        root.mkdir()
+        place = Path(shutil.copytree(old, root / "dice", symlinks=True))
+        killed = killed_after(steps, place)
+        if tree(place) == before:
+            outcomes.append("old")
+        else:
+            assert (tree(place), tree(root / "dice~")) == (after, before)
+            outcomes.append("new")
+        shutil.rmtree(root)
+        if not killed:
+            break
+    assert not killed
+    assert outcomes.count("old") > 20
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert outcomes[-1] == "new"

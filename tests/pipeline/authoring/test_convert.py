@@ -1,0 +1,202 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.model.errors import MigrationFailed, RootUnreadable
+from pipeline.authoring.convert import How, Migration, migrate_paths
+from tests.support.skills import SkillWriter
+
+OLD = Path(__file__).parents[2] / "samples" / "apexbridge" / "old"
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def migrated(*paths: Path, **how: Any) -> list[Migration]:
+    """Migrate, by default into `new`."""
+    return list(migrate_paths(paths, How(**{"output": Path("new"), **how})))
+
+
+def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-c", "from pipeline.cli.entry import main; main()", "migrate", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
+    """Judged as packages they lack sections alone, which nobody can fill in honestly."""
+    before = tree(OLD)
+    found = migrated(OLD, validate=True)
+    assert [Path(each.path).name for each in found] == ["dice", "greeting"]
+    for each in found:
+        assert each.judgement
+        assert each.judgement.loadable
+        assert {f.code for f in each.judgement.findings if f.severity == "error"} <= {
+            "section-missing",
+            "field-not-in-specification",
+        }
+    assert sorted(os.listdir("new/dice")) == [
+        "METADATA.yml.legacy",
+        "SKILL.md",
+        "assets",
+        "references",
+        "scripts",
+    ]
+    assert "Math.random" in Path("new/dice/scripts/execute.ts").read_text("utf-8")
+    assert "Math.random" not in Path("new/dice/SKILL.md").read_text("utf-8")
+    assert sorted(os.listdir("new/greeting")) == [
+        "SKILL.md",
+        "assets",
+        "manifest.json",
+        "references",
+        "scripts",
+    ]
+    assert os.listdir("new/greeting/scripts") == ["execute.ts"]
+    assert tree(OLD) == before
+    assert sorted(os.listdir("new")) == ["dice", "greeting"]
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    """Neither beside, nor in place, nor of what was migrated."""
+    migrated(OLD)
+    first = tree(Path("new"))
+    assert not any(each.plan.changes_something for each in migrated(OLD))
+    assert not any(each.plan.changes_something for each in migrated(Path("new"), output=None))
+    assert tree(Path("new")) == first
+    assert sorted(os.listdir("new")) == ["dice", "greeting"]
+
+
+def test_in_place_keeps_a_backup(tmp_path: Path) -> None:
+    """The folder is the package, and the backup is what it was."""
+    shutil.copytree(OLD, "skills")
+    (only,) = migrated(Path("skills/dice"), output=None)
+    assert only.backup == str(tmp_path / "skills" / "dice~")
+    assert tree(Path("skills/dice~")) == tree(OLD / "dice")
+    assert Path("skills/dice/scripts/execute.ts").exists()
+    assert len(migrated(Path("skills"), output=None)) == 2  # and no skill named dice~
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    """It says the same steps, shows the change, and can judge the result all the same."""
+    shutil.copytree(OLD, "skills")
+    for output in (None, Path("new")):
+        dry = migrated(Path("skills"), output=output, dry_run=True, validate=True)
+        assert [each.plan.steps for each in dry] == [
+            each.plan.steps for each in migrated(OLD, output=tmp_path / f"other-{output}")
+        ]
+        assert "+security:" in dry[0].diff
+        assert dry[0].judgement
+        assert dry[0].judgement.path == dry[0].output
+        assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"---\nname: [\n---\n", "yaml-invalid"),
+        (b"\xff\xfe\x00", "not-utf-8"),
+        (b"", "skill-md-empty"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_left(
+    tmp_path: Path, skill: SkillWriter, content: bytes, code: str
+) -> None:
+    """The others in the tree are migrated."""
+    skill(tmp_path / "skills" / "bad", files={"SKILL.md": content})
+    skill(tmp_path / "skills" / "good")
+    bad, good = migrated(tmp_path / "skills")
+    assert (bad.plan.refused, good.plan.refused) == (True, False)
+    assert code in {found.code for found in bad.plan.findings}
+    assert os.listdir("new") == ["good"]
+
+
+def test_no_link_leads_the_pen_elsewhere(tmp_path: Path, skill: SkillWriter) -> None:
+    """Where scripts/ is a link, nothing is written through it."""
+    (tmp_path / "elsewhere").mkdir()
+    folder = skill(tmp_path / "skills" / "sly", body="## Code\n```sh\nrm\n```\n")
+    (folder / "scripts").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(MigrationFailed, match="behind a link"):
+        migrated(folder, output=None)
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert os.listdir(tmp_path / "skills") == ["sly"]
+
+
+def test_a_document_that_is_a_link_is_replaced_not_followed(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """What it led to keeps its content."""
+    folder = skill(tmp_path / "skills" / "linked")
+    (folder / "SKILL.md").rename(tmp_path / "skills" / "shared.md")
+    (folder / "SKILL.md").symlink_to("../shared.md")
+    before = (tmp_path / "skills" / "shared.md").read_bytes()
+    migrated(tmp_path / "skills", output=None)
+    assert not (folder / "SKILL.md").is_symlink()
+    assert (tmp_path / "skills" / "shared.md").read_bytes() == before
+
+
+def test_wrong_places_are_one_sentence(tmp_path: Path, skill: SkillWriter) -> None:
+    """A path that is no folder, an output inside it, an output that is something else."""
+    skill(tmp_path / "skills" / "dice")
+    with pytest.raises(RootUnreadable, match="is not a folder"):
+        migrated(tmp_path / "nothing")
+    with pytest.raises(MigrationFailed, match="lies inside"):
+        migrated(tmp_path, output=tmp_path / "new")
+    skill(tmp_path / "new" / "dice", description="Something else.")
+    with pytest.raises(MigrationFailed, match="is there already"):
+        migrated(tmp_path / "skills")
+
+
+def test_a_tree_without_skills_is_said(tmp_path: Path) -> None:
+    """Nothing found is not nothing to do."""
+    (only,) = migrated(tmp_path, output=tmp_path.parent / "new")
+    assert (only.plan.refused, only.plan.findings[0].code) == (True, "skill-md-missing")
+
+
+def test_an_archive_is_said_and_left(tmp_path: Path, skill: SkillWriter) -> None:
+    """It is to be unpacked first."""
+    skill(tmp_path / "skills" / "good")
+    shutil.make_archive(str(tmp_path / "skills" / "packed"), "zip", OLD)
+    refused = [each for each in migrated(tmp_path / "skills") if each.plan.refused]
+    assert [Path(each.path).name for each in refused] == ["packed.zip"]
+    assert os.listdir("new") == ["good"]
+
+
+def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
+    """Exit 0 where all was migrated, 1 where the result is not right, 2 for wrong usage."""
+    done = skilldrop(OLD, "--output", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "move scripts/main.ts to scripts/execute.ts" in done.stdout
+    judged = skilldrop(OLD, "--output", "out2", "--validate", "--json")
+    assert judged.returncode == 1
+    first = json.loads(judged.stdout)[0]
+    assert first.keys() == {
+        "path",
+        "output",
+        "migrated",
+        "steps",
+        "findings",
+        "diff",
+        "backup",
+        "validated",
+    }
+    assert (first["migrated"], first["validated"]["loadable"]) == (True, True)
+    wrong = skilldrop(OLD, "--output", "out3", "--in-place")
+    assert (wrong.returncode, "Traceback" in wrong.stderr) == (2, False)
+    missing = skilldrop("nowhere")
+    assert (missing.returncode, "is not a folder" in missing.stderr) == (2, True)

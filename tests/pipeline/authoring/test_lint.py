@@ -1,0 +1,427 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from catalog.model.errors import RootUnreadable
+from pipeline.authoring import lint
+from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.cli import app
+from pipeline.parsing.document import parse
+from pipeline.validation.check import PROFILES
+from tests.support.made_archives import pack_zip
+from tests.support.paths import REPOSITORY
+from tests.support.skills import SkillWriter
+
+SKILLDROP = Path(sys.executable).with_name("skilldrop")
+RUN = "from pipeline.cli.app import main; main()"  # with the words that follow it
+
+
+def judged(*paths: str | Path, **how: Any) -> list[Judgement]:
+    """Return the judgements of what lies at these paths."""
+    return list(judge_paths(map(Path, paths), **how))
+
+
+def paths(*named: str | Path) -> list[str]:
+    """Return what was judged, as it is named."""
+    return [one.path for one in judged(*named)]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, skill: SkillWriter) -> Path:
+    """Return a tree of a skill with a skill in it, and another one."""
+    skill(tmp_path / "tree/outer")
+    skill(tmp_path / "tree/outer/inner")
+    skill(tmp_path / "tree/group/other")
+    return tmp_path / "tree"
+
+
+def test_a_tree_holds_all_its_skills(tree: Path) -> None:
+    """Each is named as the tree was."""
+    expected = ["group/other", "outer", "outer/inner"]
+    assert paths("tree") == [f"tree/{path}" for path in expected]
+    assert paths(tree) == [f"{tree}/{path}" for path in expected]
+    assert paths("tree/../tree/./group") == ["tree/../tree/group/other"]
+
+
+def test_where_one_stands_is_a_path_too(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`.` names a tree, a skill folder and the folder of a SKILL.md."""
+    monkeypatch.chdir(tree)
+    assert paths(".") == ["group/other", "outer", "outer/inner"]
+    monkeypatch.chdir(tree / "group/other")
+    assert paths(".") == paths("SKILL.md") == ["."]
+    assert judged(".")[0].spec_valid
+    (tree / "group/other/SKILL.md").write_text("no frontmatter\n")
+    (one,) = judged("SKILL.md")
+    assert [one.place(found) for found in one.findings] == ["SKILL.md"]
+
+
+def test_a_skill_folder_holds_the_skills_in_it_and_its_skill_md_does_not(tree: Path) -> None:
+    """A hook that names changed files hears of those alone."""
+    assert paths("tree/outer") == ["tree/outer", "tree/outer/inner"]
+    assert paths("tree/outer/SKILL.md") == ["tree/outer"]
+
+
+def test_a_skill_that_is_named_twice_is_judged_once(tree: Path) -> None:
+    """By its SKILL.md, its folder, the tree, or another way to it."""
+    named = ["tree/outer/SKILL.md", "tree/outer", "tree", tree, "tree/../tree"]
+    assert paths(*named) == ["tree/outer", "tree/outer/inner", "tree/group/other"]
+
+
+def test_a_linked_folder_is_the_folder_it_leads_to(tmp_path: Path, skill: SkillWriter) -> None:
+    """The author named it, so that it does not matter that the link leaves the tree."""
+    skill(tmp_path / "elsewhere/real")
+    (tmp_path / "link").symlink_to("elsewhere/real")
+    (one,) = judged("link")
+    assert (one.path, one.name, one.findings) == ("link", "real", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("notes.md", "notes.md is neither a folder, an archive nor a SKILL.md"),
+        ("x.zip.md", "x.zip.md is neither"),
+    ],
+)
+def test_a_file_that_is_no_skill_md_is_refused(tree: Path, name: str, said: str) -> None:
+    """In one sentence, and before anything else is judged."""
+    Path(name).write_bytes(b"PK")
+    with pytest.raises(RootUnreadable, match=re.escape(said)):
+        judge_paths([tree, Path(name)])
+
+
+def test_an_archive_is_judged_as_the_folders_in_it(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named itself, in a tree, or where one stands, and whatever is wrong with it."""
+    skill(tmp_path / "tree/plain")
+    pack_zip(skill(tmp_path / "one", files={"run.so": b"\x7fELF\0"}), tmp_path / "tree/x.zip")
+    (tmp_path / "tree/cut.tgz").write_bytes(b"\x1f\x8b")
+    assert paths("tree/x.zip") == ["tree/x.zip!/one"]
+    assert paths("tree") == ["tree/cut.tgz!", "tree/plain", "tree/x.zip!/one"]
+    monkeypatch.chdir(tmp_path / "tree")
+    assert paths("x.zip", ".") == ["x.zip!/one", "cut.tgz!", "plain"]
+    (packed,), (plain,) = (judged(path, profiles=("safety",)) for path in ("x.zip", "../one"))
+    assert packed.findings == plain.findings
+    assert [found.code for found in packed.findings] == ["native-binary"]
+    assert packed.place(packed.findings[0]) == "x.zip!/one/run.so"
+    (cut,) = judged("cut.tgz")
+    assert (cut.name, cut.loadable, cut.findings[0].code) == ("cut", False, "archive-truncated")
+
+
+def test_a_name_that_is_not_utf8_is_judged_and_named(tmp_path: Path, skill: SkillWriter) -> None:
+    """Its bytes are written as text, so that every output can hold them."""
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/skills/caf\xe9"))
+    skill(folder, name="cafe")
+    for named in (tmp_path / "skills", folder, folder / "SKILL.md"):
+        (one,) = judged(named)
+        assert one.path == f"{tmp_path}/skills/caf\\xe9"
+        assert "name-not-folder" in [found.code for found in one.findings]
+
+
+def test_strays_are_no_skills(tree: Path) -> None:
+    """What lies about in a tree is told without a name."""
+    (tree / "dangling").symlink_to("nowhere")
+    stray = judged(tree)[0]
+    assert (stray.path, stray.name, stray.spec_valid) == (f"{tree}/dangling", None, False)
+    assert [found.code for found in stray.findings] == ["link-dangling"]
+
+
+def test_the_text_of_a_rejected_skill_is_there_to_be_shown(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """A line that is named can be looked up, whatever the verdict."""
+    text = "---\nname: [a]]\n---\n"
+    skill(tmp_path / "broken", files={"SKILL.md": text})
+    (one,) = judged("broken")
+    assert not one.loadable
+    assert (one.document, one.text) == ("SKILL.md", text)
+
+
+def test_a_folder_that_changes_while_it_is_read_is_read_again(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that never rests is a finding, and one that goes away meanwhile is not there."""
+    glance, times = lint.glance, iter(range(100))
+
+    def restless(root: Any, folder: Any, limits: Any) -> Any:
+        with (tree / "group/other/SKILL.md").open("a") as file:
+            file.write("x")
+        return glance(root, folder, limits)
+
+    monkeypatch.setattr(lint, "glance", restless)
+    (one,) = judged(tree / "group")
+    assert [found.code for found in one.findings] == ["folder-unreadable"]
+    assert "kept changing" in one.findings[0].message
+
+    monkeypatch.setattr(
+        lint,
+        "glance",
+        lambda root, folder, limits: glance(root, folder, limits) if next(times) % 2 else None,
+    )
+    assert [one.loadable for one in judged(tree / "group")] == [True]
+
+    def gone(*_: Any) -> None:
+        (tree / "group/other").rename(tree / "moved")
+
+    monkeypatch.setattr(lint, "glance", gone)
+    assert judged(tree / "group") == []
+
+
+def test_every_core_gives_what_one_gives(
+    elsewhere: Callable[..., Any], tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Every judgement, stray and empty place, in the same order."""
+    for number in range(60):
+        skill(tmp_path / f"tree/group-{number % 7}/skill-{number}", more="strange: field")
+    skill(tmp_path / "tree/group-3/skill-3/inner")
+    (tmp_path / "tree/group-4/dangling").symlink_to("nowhere")
+    (tmp_path / "empty").mkdir()
+    named = [
+        f"{tmp_path}/{name}"
+        for name in ("tree/group-3", "empty", "tree", "tree/group-0/skill-0/SKILL.md")
+    ]
+    alone = judged(*named, cores=1)
+    assert len(alone) == 60 + 1 + 1 + 1
+    assert elsewhere(judged_on_three_cores, named) == alone
+
+
+def judged_on_three_cores(named: list[str]) -> list[Judgement]:
+    """Return what three processes judge."""
+    return judged(*named, cores=3)
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the function that runs `skilldrop validate` and gives its exit code and output."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["skilldrop", "validate", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        out, err = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return run
+
+
+def test_all_profiles_are_asked_unless_some_are_named(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """The specification is always among them."""
+    skill(tmp_path / "a", name="other", description="Helps.", more="allowed-tools: Bash(*)")
+
+    def asked(*words: str) -> set[str]:
+        (one,) = json.loads(call("a", "--json", *words)[1])
+        return {found["profile"] for found in one["findings"]}
+
+    assert asked() == {"spec", "advice", "safety"}
+    assert asked("--profile", "spec") == {"spec"}
+    assert asked("--profile", "safety") == {"spec", "safety"}
+    assert asked("--profile", "safety", "--profile", "advice") == {"spec", "advice", "safety"}
+
+
+def test_an_unknown_profile_or_format_names_those_there_are(call: Any, tree: Path) -> None:
+    """Wrong usage, and the list to choose from."""
+    code, _, err = call(tree, "--profile", "spce")
+    assert code == 2
+    assert all(profile in err for profile in PROFILES)
+    code, _, err = call(tree, "--format", "xml")
+    assert code == 2
+    assert all(form in err for form in ("text", "json", "sarif", "github"))
+
+
+def test_quiet_speaks_of_errors_alone(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
+    """And of how many of everything there were."""
+    skill(tmp_path / "a", name="other", description="Helps.")
+    _, out, _ = call("a", "--quiet")
+    assert ": error " in out
+    assert ": warning " not in out
+    assert re.search(r"1 error, [1-9]\d* warnings?, ", out)
+    (one,) = json.loads(call("a", "-q", "--json")[1])
+    assert {found["severity"] for found in one["findings"]} == {"error"}
+
+
+def test_what_fails_a_run_can_be_chosen(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
+    """An error by default; a warning where one is asked to."""
+    skill(tmp_path / "a", description="Helps.")
+    assert call("a")[0] == 0
+    assert call("a", "--fail-on", "warning")[0] == 1
+    assert call("a", "--fail-on", "warning", "--profile", "spec")[0] == 0
+
+
+def test_a_place_without_skills_is_said(call: Any, tmp_path: Path) -> None:
+    """A misspelt path that exists does not pass for a clean one."""
+    code, out, err = call(tmp_path)
+    assert (code, err) == (1, "")
+    assert "error skill-md-missing" in out
+    assert out.endswith("0 skills, 0 loadable; 1 error, 0 warnings, 0 info.\n")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_every_format_survives_a_poor_output(tmp_path: Path, form: str, skill: SkillWriter) -> None:
+    """Names that are not UTF-8, and a terminal that knows only ASCII."""
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/skills/caf\xe9"))
+    skill(folder, name="会议", description="数据")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "validate", "skills", "--format", form],
+        env=environment,
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == b""
+    assert done.returncode == 1
+    assert b"name-not-folder" in done.stdout
+    if form in ("json", "sarif"):
+        assert "会议" in str(json.loads(done.stdout))
+
+
+def test_no_colour_where_it_is_not_wanted(tmp_path: Path, skill: SkillWriter) -> None:
+    """A terminal has colours unless NO_COLOR says otherwise."""
+    pty = pytest.importorskip("pty")
+    skill(tmp_path / "a", name="other")
+
+    def on_a_terminal(**more: str) -> bytes:
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "NO_COLOR": "", **more}
+        subprocess.run(
+            [sys.executable, "-c", RUN, "validate", "a"],
+            env=environment,
+            stdout=theirs,
+            cwd=tmp_path,
+            timeout=60,
+            check=False,
+        )
+        os.close(theirs)
+        said = os.read(ours, 65_536)
+        os.close(ours)
+        return said
+
+    assert b"\x1b[31m" in on_a_terminal()
+    plain = on_a_terminal(NO_COLOR="1")
+    assert b"name-not-folder" in plain
+    assert b"\x1b" not in plain
+
+
+HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [
+        ("SKILL.md", True),
+        ("skills/a/SKILL.md", True),
+        ("skills/a/skill.md", True),
+        ("skills/a/Skill.MD", True),
+        ("skills/a/MY-SKILL.md", False),
+        ("SKILL.md/notes.txt", False),
+        ("skills/a/README.md", False),
+        ("skills/a/SKILL.md.bak", False),
+    ],
+)
+def test_the_hook_is_given_every_skill_md(name: str, is_ours: bool) -> None:
+    """And no other file: pre-commit searches each changed path for the pattern."""
+    assert bool(re.search(HOOK["files"], name)) == is_ours
+
+
+@pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed beside this Python")
+def test_the_hook_runs_on_names_as_pre_commit_passes_them(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Its entry is a command that is installed, takes several names and tells good from bad."""
+    assert HOOK["id"] == "skilldrop-validate"
+    assert HOOK["language"] == "python"
+    program, *words = HOOK["entry"].split()
+    for name in ("a", "b", "c"):
+        skill(tmp_path / "skills" / name)
+
+    def commit(*names: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [SKILLDROP.with_name(program), *words, *names],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    good = commit("skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
+    assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
+        0,
+        "2 skills, 2 loadable",
+    )
+    skill(tmp_path / "skills/b", name="other")
+    bad = commit("skills/a/SKILL.md", "skills/b/SKILL.md")
+    assert bad.returncode == 1
+    assert "skills/b/SKILL.md:2: error name-not-folder" in bad.stdout
+
+
+def real_skills(corpus: Path) -> list[Path]:
+    """Return the SKILL.md of every real skill."""
+    entries = json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]
+    return [corpus / entry["sample_path"] / entry["skill_file"] for entry in entries]
+
+
+def frontmatter_of(skill_md: Path) -> str | None:
+    """Return what stands between the fences of a real skill."""
+    text = skill_md.read_text("utf-8-sig", "replace")
+    found = re.match(r"---[ \t]*\n(.*?)^---[ \t]*$", text, re.DOTALL | re.MULTILINE)
+    return found[1] if found else None
+
+
+def test_values_of_real_skills_are_read_as_pyyaml_reads_them(corpus: Path) -> None:
+    """On valid YAML no value is cut, folded differently or retyped."""
+    compared = 0
+    for skill_md in real_skills(corpus):
+        try:
+            # This loader is not libyaml's, and leaves every scalar the text that it is.
+            expected = yaml.load(frontmatter_of(skill_md) or "", yaml.BaseLoader)
+        except yaml.YAMLError:
+            continue
+        if isinstance(expected, dict):
+            found = parse(skill_md.read_bytes()).frontmatter
+            assert found is not None, skill_md
+            assert {key: "" if value is None else value for key, value in found.items()} == {
+                key: "" if value in ("~", "null") else value for key, value in expected.items()
+            }, skill_md
+            compared += 1
+    assert compared > 25
+
+
+def test_nearly_every_real_skill_with_a_description_loads(corpus: Path) -> None:
+    """At least 98 of 100, under the acceptance that is the default."""
+    described = [
+        skill_md
+        for skill_md in real_skills(corpus)
+        if re.search(
+            rb"\A(?:\xef\xbb\xbf)?---.*?^description[ \t]*:[ \t]*\S",
+            skill_md.read_bytes(),
+            re.DOTALL | re.MULTILINE,
+        )
+    ]
+    refused = [skill_md for skill_md in described if not judged(skill_md)[0].loadable]
+    assert len(described) > 25
+    assert len(refused) <= len(described) * 0.02, refused
+
+
+def test_the_readme_shows_what_is_printed(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
+    """The example is real, down to the summary."""
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    example = next(
+        block
+        for block in re.findall(r"^```text\n(.*?)^```$", readme, re.S | re.M)
+        if "my-skill/SKILL.md" in block
+    )
+    skill(tmp_path / "my-skill", description="Counts: lines, words and characters.")
+    assert call("my-skill", "--profile", "spec")[1] == example

@@ -1,0 +1,164 @@
+"""The commands that hand out published files, as people, programs and agents call them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.shelf import Shelf
+from tests.support.skills import SkillWriter
+
+PROGRAM = Path(sys.executable).with_name("skilldrop")
+FILES = {
+    "scripts/count.py": b"print('words')\n",
+    "bom.txt": b"\xef\xbb\xbfBOM\r\n",
+    "assets/logo.png": b"\x89PNG\r\n\x1a\n\0",
+    "empty": b"",
+    "evil.txt": "red \x1b[31m, back \u202e\tand on\r\n".encode(),
+}
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return the default root and catalog with one skill."""
+    made = Shelf(tmp_path)
+    skill(made.root / "word-count", body="# Count\n", files=FILES)
+    made.scan()
+    yield made
+    made.close()
+
+
+def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the program with its output into pipes."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, check=False, timeout=60)
+
+
+def on_terminal(*words: str) -> tuple[int, str]:
+    """Run the program on a terminal and return its exit code and what is shown."""
+    ours, theirs = os.openpty()
+    done = subprocess.run([PROGRAM, *words], stdout=theirs, stderr=theirs, check=False, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    return done.returncode, shown.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_pipe_gets_the_bytes_themselves(shelf: Shelf, path: str) -> None:
+    """Whatever a file holds, `read > file` makes the same file."""
+    done = run("read", "word-count", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, FILES[path], b"")
+
+
+def test_skill_md_is_what_is_read_by_default(shelf: Shelf) -> None:
+    """The name of the skill is enough."""
+    assert run("read", "word-count").stdout == (shelf.root / "word-count/SKILL.md").read_bytes()
+
+
+def test_a_terminal_is_shown_text_that_it_does_not_obey(shelf: Shelf) -> None:
+    """Escapes of an untrusted file are spelt out; line ends and tabs stay."""
+    assert on_terminal("read", "word-count", "scripts/count.py") == (0, "print('words')\n")
+    assert on_terminal("read", "word-count", "evil.txt") == (
+        0,
+        "red <U+001B>[31m, back <U+202E>\tand on\n",
+    )
+
+
+def test_a_terminal_is_not_shown_a_binary(shelf: Shelf) -> None:
+    """The sentence says what to do instead."""
+    code, shown = on_terminal("read", "word-count", "assets/logo.png")
+    assert code == 2
+    assert "assets/logo.png is image/png, not text: write it to a file" in " ".join(shown.split())
+
+
+def test_programs_get_json(shelf: Shelf) -> None:
+    """The published keys, with hash and where to read on."""
+    file = ("read", "word-count", "scripts/count.py")
+    told = json.loads(run(*file, "--json", "--limit", "6").stdout)
+    assert {
+        "skill",
+        "skill_id",
+        "version",
+        "path",
+        "sha256",
+        "size",
+        "media_type",
+        "encoding",
+        "text",
+        "offset",
+        "next_offset",
+        "executable",
+    } == set(told)
+    assert (told["text"], told["offset"], told["next_offset"]) == ("print(", 0, 6)
+    assert run(*file, "--offset", "6").stdout == b"'words')\n"
+
+
+def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
+    """Only SKILL.md is, and not as JSON."""
+    done = run("read", "word-count", "--wrapped")
+    assert done.stdout.startswith(b'<skill_content name="word-count">\n# Count\n')
+    for more in (("scripts/count.py",), ("--json",)):
+        wrong = run("read", "word-count", *more, "--wrapped")
+        assert wrong.returncode == 2
+        assert b"--wrapped goes with SKILL.md alone" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("read", "Word-Count"), "The closest are: word-count."),
+        (("read", "word-count", "../secret"), "it leads upwards"),
+        (("read", "word-count", "count.py"), "The closest are: scripts/count.py."),
+        (("read", "word-count", "--offset", "9999"), "name an offset from 0"),
+        (("--data", "elsewhere", "read", "word-count"), "There is no catalog at"),
+        (("mcp", "--http", "nowhere"), "names no port from 1 to 65535"),
+        (("mcp", "--http", "127.0.0.1:99999"), "names no port from 1 to 65535"),
+        (("mcp", "--http", "host.invalid:8002"), "The MCP server cannot listen on host.invalid"),
+        (("mcp", "--http", "203.0.113.7:8002"), "The MCP server cannot listen on 203.0.113.7"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    shelf: Shelf, words: tuple[str, ...], told: str
+) -> None:
+    """Exit code 2, and what to do instead."""
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert told in " ".join(done.stderr.decode().split())
+    assert b"Traceback" not in done.stderr
+
+
+def python(program: str) -> subprocess.CompletedProcess[str]:
+    """Run a few lines of Python in a process of their own."""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[4],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_without_its_extra_the_server_says_what_to_install() -> None:
+    """The rest of the program works without it."""
+    done = python(
+        "import sys; sys.modules['mcp'] = None; sys.argv = ['skilldrop', 'mcp']\n"
+        "from pipeline.cli.entry import main; main()"
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "skilldrop: The MCP server is not installed here: install skilldrop "
+        "with its extra, skilldrop[mcp].\n"
+    )
+
+
+def test_the_server_needs_no_site() -> None:
+    """It can be imported where Datasette cannot."""
+    assert (
+        python("import sys; sys.modules['datasette'] = None; import catalog.mcp.server").stderr
+        == ""
+    )

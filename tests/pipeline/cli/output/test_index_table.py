@@ -1,0 +1,64 @@
+"""The table that explains an index to people."""
+
+import re
+import unicodedata
+from typing import Any
+
+import pytest
+
+from pipeline.cli.output.index_table import table
+
+REPORT = {
+    "name": "default",
+    "format": "xml",
+    "chars": 1234,
+    "budget_chars": 16000,
+    "estimated_tokens": 310,
+    "full": 1,
+    "shortened": 1,
+    "name_only": 1,
+    "left_out": 2000,
+}
+TOLD: dict[str, Any] = {
+    "entries": [
+        {"rank": 1, "name": "full-scan", "state": "full", "chars": 400, "reason": None},
+        {
+            "rank": 2,
+            "name": "会议纪要" * 30,
+            "state": "shortened",
+            "chars": 90,
+            "reason": "9 of 40 characters of its description are shown",
+        },
+        {"rank": 3, "name": "bad\x1b[31m", "state": "name_only", "chars": 5, "reason": "no room"},
+    ],
+    "left_out": {
+        "over_budget": {"count": 2000, "names": ["zz"]},
+        "hidden": {"count": 1, "names": ["secret"]},
+        "filtered": {"count": 0, "names": []},
+    },
+}
+
+
+def test_the_table_says_who_is_in_and_who_is_out_and_why() -> None:
+    """Counts first, a line a skill, then each reason with its number and names."""
+    text = table(REPORT, TOLD, None)
+    assert "1,234 of 16,000 characters, about 310 tokens; 1 in full, 1 shortened" in text
+    assert re.search(r"^   1  full-scan +\S*full\S* +400$", text, re.MULTILINE)
+    assert "9 of 40 characters of its description are shown" in text
+    assert "left out for want of room: 2,000\n  zz\n  … and 1,999 more" in text
+    assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in text
+    assert "filtered" not in text
+
+
+def test_names_cannot_act_on_the_terminal() -> None:
+    """What a skill is called is shown and never obeyed."""
+    assert "\x1b[31m" not in table(REPORT, TOLD, None).replace("\x1b[31mname only", "")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    """Chinese characters take two columns each; colours take none."""
+    lines = re.sub(r"\x1b\[\d+m", "", table(REPORT, TOLD, width)).split("\n")
+    assert "会议纪要" in lines[4]
+    for line in lines[1:]:
+        assert sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) <= width

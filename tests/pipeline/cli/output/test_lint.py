@@ -1,0 +1,177 @@
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from catalog.model.skill import Finding
+from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.cli.output import lint
+from pipeline.cli.output.lint import FORMATS, Tally
+from pipeline.validation.registry import finding
+from tests.support.skills import SkillWriter
+
+HOSTILE = finding(
+    "yaml-invalid",
+    "Bad\n::error::\x1b[31m%0A",
+    path="SKILL.md",
+    line=2,
+    column=7,
+    fix="Mend it.",
+)
+
+
+def judgement(*findings: Finding, path: str = "my-skill", text: str = "") -> Judgement:
+    """Return a judgement of a skill with these findings."""
+    return Judgement(path, "my-skill", False, True, findings, "SKILL.md", text)
+
+
+def printed(form: str, *judged: Judgement) -> str:
+    """Return what a format prints, without colours."""
+    return click.unstyle("\n".join(FORMATS[form](judged)))
+
+
+def test_text_shows_the_line_the_place_and_the_way_out(tmp_path: Path, skill: SkillWriter) -> None:
+    """A finding is its message, its line with a caret and what to do, in four lines."""
+    skill(tmp_path / "a", more="colour: red")
+    (one,) = judge_paths([Path("a")], profiles=["spec"])
+    message = "colour is not a field of the specification."
+    assert printed("text", one).splitlines() == [
+        f"a/SKILL.md:4: error field-not-in-specification {message}",
+        "    4 | colour: red",
+        "      | ^",
+        "    Move it under metadata, or remove it. It is stored all the same.",
+    ]
+
+
+def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
+    """The author can copy the line that was read in place of theirs."""
+    repair = finding("unquoted-colon", path="SKILL.md", line=2, before="x: a: b", after="x: 'a: b'")
+    lines = printed("text", judgement(repair, text="---\nx: a: b\n---\n")).splitlines()
+    assert lines[1:3] == ["    2 | x: a: b", "      + x: 'a: b'"]
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (finding("special-file", path="pipe"), "---\n"),
+        (finding("too-many-files"), "---\n"),
+        (finding("yaml-invalid", path="SKILL.md", line=9), "---\n"),
+        (finding("yaml-invalid", path="other.md", line=1), "---\n"),
+        (finding("body-empty", path="SKILL.md", line=2), "---\n\n"),
+    ],
+)
+def test_text_shows_no_line_where_there_is_none(found: Finding, text: str) -> None:
+    """Of another file, of the folder, beyond the end, or an empty one."""
+    assert len(printed("text", judgement(found, text=text)).splitlines()) == 2
+
+
+def test_nothing_untrusted_reaches_the_terminal_raw() -> None:
+    """Neither path nor message nor source line can move the cursor or hide text."""
+    one = judgement(HOSTILE, path="a\nb\u202e", text="---\nname: \u202e\x1b[2J\u200b\n")
+    shown = printed("text", one)
+    assert len(shown.splitlines()) == 4
+    assert all(line.isprintable() for line in shown.splitlines())
+    assert "    2 | name: <U+202E><U+001B>[2J<U+200B>" in shown
+
+
+def test_json_is_one_list_with_an_object_a_skill() -> None:
+    """The published keys, whatever is in them; no skills are an empty list."""
+    said = json.loads(printed("json", judgement(HOSTILE), judgement(path="会议")))
+    assert [one["path"] for one in said] == ["my-skill", "会议"]
+    assert set(said[0]) == {"path", "name", "spec_valid", "loadable", "findings"}
+    assert said[0]["findings"][0]["message"] == HOSTILE.message
+    assert json.loads(printed("json")) == []
+
+
+def test_github_commands_cannot_be_forged() -> None:
+    """A finding is one command; what its text holds of line ends and separators is escaped."""
+    (line,) = printed("github", judgement(HOSTILE, path="50%,a:b")).split("\n")
+    assert line == (
+        "::error file=50%25%2Ca%3Ab/SKILL.md,line=2,col=7,title=yaml-invalid::"
+        "Bad<U+000A>::error::<U+001B>[31m%250A%0AMend it."
+    )
+
+
+def test_github_commands_hide_nothing() -> None:
+    """A bidi control in a path is written out, in the property as in the message."""
+    line = printed("github", judgement(HOSTILE, path="a\u202egnp.sh"))
+    assert "file=a<U+202E>gnp.sh" in line
+    assert line.isascii()
+
+
+def test_a_repair_of_many_lines_says_how_many_are_not_shown() -> None:
+    """Three are shown; the others are counted."""
+    repair = finding("unquoted-colon", path="SKILL.md", line=2, before="x", after="a\nb\nc\nd\ne")
+    assert "… and 2 more lines" in printed("text", judgement(repair, text="---\nx\n---\n"))
+
+
+def test_github_annotates_a_file_even_for_a_folder() -> None:
+    """A severity of ours is one of GitHub's, and what has no line none."""
+    said = printed("github", judgement(finding("byte-order-mark"), finding("special-file")))
+    assert [line.partition("title=")[0] for line in said.splitlines()] == [
+        "::notice file=my-skill/SKILL.md,",
+        "::warning file=my-skill/SKILL.md,",
+    ]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_prints_while_it_judges(form: str) -> None:
+    """The first finding is printed before a second skill is looked at."""
+    asked = []
+
+    def judged() -> Iterator[Judgement]:
+        for number in range(3):
+            asked.append(number)
+            yield judgement(HOSTILE)
+
+    lines = FORMATS[form](judged())
+    first = next(
+        line
+        for line in lines
+        if "yaml-invalid" in click.unstyle(line) and "shortDescription" not in line
+    )
+    assert first
+    assert asked == [0]
+
+
+def test_the_summary_counts_what_passed() -> None:
+    """Skills and what is loadable of them, and findings by severity; strays are no skills."""
+    tally = Tally()
+    stray = Judgement("x", None, False, False, (finding("link-dangling"),))
+    heard: list[int] = []
+    passed = list(tally.counting([judgement(HOSTILE), judgement(), stray], heard.append))
+    assert len(passed) == 3
+    assert heard == [1, 2, 2]
+    assert tally.summary() == "2 skills, 2 loadable; 1 error, 1 warning, 0 info."
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "warning"),
+    [
+        ("yaml-invalid", True, True),
+        ("link-dangling", False, True),
+        ("byte-order-mark", False, False),
+    ],
+)
+def test_a_severity_is_reached_by_it_and_by_worse(code: str, error: bool, warning: bool) -> None:
+    """What fails a run is at least as bad as was asked for."""
+    tally = Tally()
+    list(tally.counting([judgement(finding(code))]))
+    assert (tally.reaches("error"), tally.reaches("warning")) == (error, warning)
+
+
+def test_errors_only_drops_the_rest() -> None:
+    """What is quiet speaks of errors."""
+    one = judgement(finding("byte-order-mark"), HOSTILE, finding("link-dangling"))
+    assert lint.errors_only(one).findings == (HOSTILE,)
+
+
+def test_colours_are_in_the_text_and_nowhere_else() -> None:
+    """The other forms are for programs."""
+    one = judgement(HOSTILE)
+    styled = {form for form in FORMATS if "\x1b" in "".join(FORMATS[form]([one]))}
+    assert styled == {"text"}
+    assert re.search("\x1b.31m.*error", next(iter(FORMATS["text"]([one]))))

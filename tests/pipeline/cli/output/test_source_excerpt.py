@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.cli.output.source_excerpt import WIDTH, excerpt, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 会议 😀", "plain é 会议 😀"),
+        ("a\u202eb", "a<U+202E>b"),
+        ("\x1b[31mred", "<U+001B>[31mred"),
+        ("tab\there\r\n", "tab<U+0009>here<U+000D><U+000A>"),
+        ("zero\u200bwidth\ufeff", "zero<U+200B>width<U+FEFF>"),
+        ("tag\U000e0041", "tag<U+E0041>"),
+        ("blank\u3164\u2800", "blank<U+3164><U+2800>"),
+        ("half \udce9", "half <U+DCE9>"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown_by_its_code(text: str, shown: str) -> None:
+    """A terminal is given nothing to obey and a reader nothing to miss."""
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "below"),
+    [
+        ("name: a", 7, "a"),
+        ("name: a", 1, "n"),
+        ("会议: x", 5, "x"),
+        ("e\u0301: x", 5, "x"),
+        ("\u202e\t: x", 5, "x"),
+        ("x" * 500 + "!" + "x" * 500, 501, "!"),
+        ("会" * 500 + "!" + "会" * 500, 501, "!"),
+    ],
+)
+def test_the_caret_stands_below_its_column(line: str, column: int, below: str) -> None:
+    """Wide, combining and unseen characters and a cut do not move it."""
+    shown, caret = excerpt(line, column)
+    assert caret is not None
+    assert caret.strip() == "^"
+    columns = "".join(_filled(shown))
+    assert columns[caret.index("^")] == below
+
+
+def _filled(shown: str) -> list[str]:
+    """Return what stands in each column of a terminal."""
+    return [c * (2 if c >= "\u4e00" else 1) for c in shown if c != "\u0301"]
+
+
+@pytest.mark.parametrize("column", [None, 0, 9, 1_000])
+def test_without_a_place_in_the_line_there_is_no_caret(column: int | None) -> None:
+    """The line is shown from its start."""
+    assert excerpt("name: a", column) == ("name: a", None)
+
+
+def test_the_end_of_a_line_is_a_place_in_it() -> None:
+    """What is missing is missed behind the last character."""
+    assert excerpt("name: a", 8) == ("name: a", "       ^")
+
+
+def test_a_long_line_is_cut_on_both_sides() -> None:
+    """What is left out is marked, and what was meant is in what is left."""
+    shown, caret = excerpt("a" * 400 + "here" + "b" * 400, 401)
+    assert caret is not None
+    assert shown[caret.index("^") :].startswith("hereb")
+    assert (shown[0], shown[-1]) == ("…", "…")
+    assert excerpt("a" * 400)[0] == "a" * WIDTH + "…"
+
+
+@given(st.text(max_size=400), st.none() | st.integers(-2, 500))
+def test_an_excerpt_is_one_short_visible_line(line: str, column: int | None) -> None:
+    """Whatever the line and wherever the place."""
+    shown, caret = excerpt(line, column)
+    assert shown.isprintable()
+    assert len(shown) <= 2 * WIDTH
+    assert caret is None or len(caret) <= WIDTH + 1

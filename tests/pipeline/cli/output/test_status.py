@@ -1,0 +1,65 @@
+from pathlib import Path
+
+from catalog.model.skill import Place
+from catalog.reading import search
+from catalog.writing.store import Store
+from pipeline.cli.output import status as output_status
+from tests.support.records import NOON, ROOT, judged, refused, rooted
+
+
+def told(tmp_path: Path, amiss: int) -> list[str]:
+    """Return the lines of the status of a catalog in which so much of each kind is amiss."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    store.apply(
+        [
+            *(refused(f"broken-{number}") for number in range(amiss)),
+            *(
+                judged(f"{folder}/dup-{number}", name=f"dup-{number}")
+                for number in range(amiss)
+                for folder in "ab"
+            ),
+            *(judged(f"worse-{number}") for number in range(amiss)),
+        ],
+        trigger="start",
+        at=NOON,
+    )
+    store.apply([refused(f"worse-{number}") for number in range(amiss)], trigger="event", at=NOON)
+    for number in range(amiss):
+        store.set_pending(
+            Place(ROOT, f"copying-{number}", "project"),
+            f"copying-{number}",
+            f"copying-{number}",
+            NOON,
+            "still changing",
+        )
+    store.close()
+    return output_status.status(
+        search.status(search.open_catalog(tmp_path / "catalog.db"))
+    ).splitlines()
+
+
+def test_what_is_amiss_is_said_of_every_folder_where_that_is_little(tmp_path: Path) -> None:
+    """With the reason, and for each error the way out."""
+    lines = told(tmp_path, 2)
+    for words in (
+        "pending: copying-1",
+        "rejected: broken-1",
+        "shadowed: b/dup-1",
+        "newest content rejected, last good version stays: worse-1",
+    ):
+        assert any(line.startswith(words) for line in lines), words
+    assert not any(line.startswith("…") for line in lines)
+
+
+def test_much_that_is_amiss_fits_on_one_screen(tmp_path: Path) -> None:
+    """The first of each kind, and how many more there are."""
+    lines = told(tmp_path, 100)
+    assert len(lines) <= 45
+    for words in (
+        "… and 96 more pending;",
+        "… and 96 more rejected;",
+        "… and 96 more shadowed;",
+        "… and 96 more newest content rejected",
+        "… and 196 more errors;",
+    ):
+        assert any(line.startswith(words) for line in lines), words

@@ -1,0 +1,37 @@
+import sys
+
+import pytest
+
+from pipeline.cli.output import terminal
+
+
+def test_progress_is_shown_after_a_second_and_cleared_for_output(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short work shows nothing; long work counts at most ten times a second on one line."""
+    now = 100.0
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with terminal.progress("skills") as progress:
+        for count, moment in ((1, 100.9), (2, 101.1), (3, 101.15), (4_000, 101.3)):
+            now = moment
+            progress(count)
+        assert capfd.readouterr().err == "\r2 skills …\r4,000 skills …"
+        progress.clear()
+        progress.clear()
+        assert capfd.readouterr().err == "\r\033[K"
+        now = 102.0
+        progress(5_000)
+    assert capfd.readouterr().err == "\r5,000 skills …\r\033[K"
+
+
+def test_progress_is_for_terminals(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log file is not filled with counts."""
+    moments = iter(range(100))
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: float(next(moments)) * 10)
+    with terminal.progress("skills") as progress:
+        progress(1)
+        progress(2)
+    assert capfd.readouterr().err == ""

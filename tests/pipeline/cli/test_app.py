@@ -1,0 +1,300 @@
+"""The commands as people and programs call them."""
+
+import json
+import re
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.cli import app
+from pipeline.cli.commands import scan
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the function that runs a command line and gives its exit code and output."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["skilldrop", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        out, err = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+    return run
+
+
+@pytest.fixture
+def watched(tmp_path: Path, skill: SkillWriter) -> Path:
+    """Return the default root with two good skills and a broken one."""
+    skill(tmp_path / "watched" / "count-words", body="# Steps\n\nRun `wc -w` on the text.\n")
+    skill(tmp_path / "watched" / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
+    skill(tmp_path / "watched" / "broken", files={"SKILL.md": "no frontmatter\n"})
+    return tmp_path / "watched"
+
+
+def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
+    """One line of counts for people, the published keys for programs."""
+    code, out, _ = call("scan")
+    assert code == 0
+    assert "3 skill folders seen" in out
+    assert "2 added, 1 rejected" in out
+    code, out, _ = call("scan", "--json")
+    assert json.loads(out) | {"seconds": 0} == {
+        "seen": 3,
+        "added": 0,
+        "updated": 0,
+        "unchanged": 3,
+        "renamed": 0,
+        "rejected": 0,
+        "removed": 0,
+        "held": 0,
+        "pending": 0,
+        "active": 2,
+        "shadowed": 0,
+        "seconds": 0,
+    }
+
+
+def test_a_scan_that_waited_for_an_archive_counts_the_skills_in_it(
+    call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was still changing is seen once, as what it turned out to be."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0.3")
+    made = shutil.make_archive(str(watched.parent / "pack"), "zip", watched)
+    shutil.rmtree(watched / "count-words")
+    shutil.rmtree(watched / "会议纪要")
+    Path(made).rename(watched / "pack.zip")
+    code, out, _ = call("scan", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["seen"], found["added"], found["rejected"]) == (4, 2, 2)
+
+
+def test_a_scan_of_one_path_looks_at_nothing_else(
+    call: Any, watched: Path, skill: SkillWriter
+) -> None:
+    """A path inside a root is all that is brought up to date."""
+    call("scan")
+    skill(watched / "count-words", description="Changed.")
+    skill(watched / "new")
+    _, out, _ = call("scan", watched / "new", "--json")
+    assert (json.loads(out)["seen"], json.loads(out)["added"]) == (1, 1)
+
+
+def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
+    """The file and the command say the same."""
+    call("scan")
+    code, out, _ = call("index")
+    assert code == 0
+    assert f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>" in out
+    assert out == (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
+    _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
+    report = json.loads(out)["report"]
+    assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
+
+
+def test_an_index_explains_itself(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """Who is in it and how, who is not and why: a table for people, all of it for programs."""
+    skill(watched / "secret", more="disable-model-invocation: true")
+    call("scan")
+    code, out, _ = call("index", "--explain", "--only", "count-words")
+    assert code == 0
+    assert re.search(r"^ +1  count-words +full +\d+$", out, re.MULTILINE)
+    assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
+    assert "its levels, tags or names): 1\n  会议纪要" in out
+    told = json.loads(call("index", "--explain", "--json", "--budget-chars", 0)[1])
+    assert told["left_out"]["over_budget"] == {"count": 2, "names": ["count-words", "会议纪要"]}
+    assert (told["text"], told["entries"]) == ("", [])
+
+
+def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
+    """Options stand in for the configuration, and change nothing that is published."""
+    call("scan")
+    _, out, _ = call(
+        "index", "--format", "json", "--featured", "会议纪要", "--location-base", "http://h/skills"
+    )
+    first = json.loads(out)["skills"][0]
+    assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
+    assert call("index", "--level", "plugin")[1] == ""
+    assert call("index", "--tag", "nowhere")[1] == ""
+    assert (
+        "以下技能只列名称；"
+        in call(
+            "index",
+            "--overflow",
+            "fit",
+            "--language",
+            "zh",
+            "--format",
+            "markdown",
+            "--budget-chars",
+            210,
+        )[1]
+    )
+    assert (
+        (watched.parent / "var/index/default.xml")
+        .read_text(encoding="utf-8")
+        .startswith("<available_skills>\n<skill>\n<name>count-words")
+    )
+
+
+def test_an_index_remembers_what_it_said(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """A date means its end, a time itself; before the first publication nothing is known."""
+    call("scan")
+    before = call("index")[1]
+    said = json.loads(call("index", "--at", "2099-01-01", "--json")[1])
+    assert said["text"] == before
+    skill(watched / "later")
+    call("scan")
+    assert call("index", "--at", said["report"]["published_at"])[1] == before
+    assert "later" in call("index", "--at", "2099-01-01")[1]
+    code, _, err = call("index", "--at", "2020-01-01")
+    assert (code, "the first that is kept is of 20" in err) == (2, True)
+    assert call("index", "--at", "noon")[0] == 2
+    assert call("index", "--at", "2099-01-01", "--explain")[0] == 2
+
+
+def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
+    """Names and snippets for people, fields for programs, a sentence for nothing found."""
+    call("scan")
+    assert "[纪要]" not in call("search", "wc")[1]
+    assert [hit["name"] for hit in json.loads(call("search", "纪要", "--json")[1])] == ["会议纪要"]
+    assert "32 words were searched for; 99 were given" in call("search", *["纪要"] * 99)[2]
+    code, out, _ = call("search", "nowhere", '"NEAR(')
+    assert (code, out) == (0, "No active skill matches all of these words.\n")
+
+
+def test_status_says_what_is_wrong_and_why(call: Any, watched: Path) -> None:
+    """Whether the service runs, the counts, and each rejected folder with its reason."""
+    call("scan")
+    code, out, _ = call("status")
+    assert code == 0
+    assert "Not watching" in out
+    assert "2 active, 1 rejected" in out
+    assert "broken/SKILL.md:1: frontmatter-missing" in out
+    assert "rejected: broken  The file does not start with frontmatter" in out
+    found = json.loads(call("status", "--json")[1])
+    assert [row["path"] for row in found["rejected"]] == ["broken"]
+
+
+def test_validate_tells_every_problem_with_its_line(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """`path:line: severity code message`, a way out, a summary, and exit code 1."""
+    skill(tmp_path / "Bad_Name", description="x" * 1100, more="colour: red")
+    code, out, _ = call("validate", "Bad_Name")
+    assert code == 1
+    lines = out.splitlines()
+    assert len([line for line in lines if line.startswith("Bad_Name/SKILL.md:")]) >= 3
+    assert any(line.startswith("Bad_Name/SKILL.md:3: error description-too-long") for line in lines)
+    assert lines[-1].startswith("1 skill, 1 loadable; ")
+
+
+def test_validate_of_a_good_skill_is_silent_but_for_the_summary(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """A folder, its SKILL.md or the tree around it are all ways to name it."""
+    skill(tmp_path / "tree/good")
+    for path in ("tree", "tree/good", "tree/good/SKILL.md"):
+        code, out, _ = call("validate", path)
+        assert (code, out) == (0, "1 skill, 1 loadable; 0 errors, 0 warnings, 0 info.\n")
+    _, out, _ = call("validate", "tree", "--format", "json")
+    assert json.loads(out) == [
+        {"path": "tree/good", "name": "good", "spec_valid": True, "loadable": True, "findings": []}
+    ]
+
+
+def test_strict_acceptance_refuses_what_lenient_loads(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """The same findings, another verdict."""
+    skill(tmp_path / "a", name="other")
+    assert [
+        json.loads(call("validate", "a", "--json", "--acceptance", how)[1])[0]["loadable"]
+        for how in ("lenient", "strict")
+    ] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["scan"], "watched cannot be read"),
+        (["--watched", "nowhere", "up"], "nowhere cannot be read"),
+        (["search", "x"], "There is no catalog"),
+        (["index"], "There is no catalog"),
+        (["status"], "There is no catalog"),
+        (["serve"], "There is no catalog"),
+        (["scan", "/elsewhere"], "lies in no root"),
+        (["validate", "nowhere"], "does not exist"),
+        (["--config", "nowhere.toml", "scan"], "nowhere.toml"),
+        (["--data", "watched/var", "--watched", "watched", "scan"], "watched"),
+        (["frobnicate"], "No such command"),
+    ],
+)
+def test_wrong_usage_is_one_clear_sentence(call: Any, words: list[str], said: str) -> None:
+    """Exit code 2, the sentence on standard error, and never a traceback."""
+    code, out, err = call(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_an_unknown_index_names_those_there_are(call: Any, watched: Path) -> None:
+    """The error is the list to choose from."""
+    call("scan")
+    code, _, err = call("index", "big")
+    assert code == 2
+    assert "there is default" in err
+
+
+@pytest.mark.parametrize("command", ["scan", "up", "search", "status"])
+def test_a_foreign_database_is_refused_in_one_sentence(
+    call: Any, watched: Path, command: str
+) -> None:
+    """Nothing is written to a database of another program."""
+    (watched.parent / "var").mkdir()
+    with sqlite3.connect(watched.parent / "var/catalog.db") as db:
+        db.execute("CREATE TABLE diary (day TEXT)")
+    db.close()
+    code, _, err = call(command, *(["x"] if command == "search" else []))
+    assert code == 2
+    assert "catalog.db" in err
+    assert "Traceback" not in err
+
+
+def test_our_own_bugs_are_named_as_such(
+    call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 3, one sentence, and the traceback in a file to report."""
+    monkeypatch.setattr(scan, "scan_once", lambda *_, **__: 1 / 0)
+    code, _, err = call("scan")
+    assert code == 3
+    assert "internal error: ZeroDivisionError" in err
+    log = Path(err.rsplit(" ", 1)[1].strip().rstrip("."))
+    assert "Traceback" in log.read_text()
+    log.unlink()
+
+
+def test_the_example_skills_load_and_are_indexed(call: Any, examples: Path) -> None:
+    """What ships in watched/ works in the main job."""
+    _, out, _ = call("--watched", examples, "scan", "--json")
+    assert json.loads(out)["active"] == 4
+    _, out, _ = call("index")
+    assert "会议纪要" in out
+    assert "release-checklist" not in out  # only people may start it
+
+
+def test_status_check_fails_where_nothing_follows_the_roots(call: Any, watched: Path) -> None:
+    """For a monitor: health alone, and the exit code."""
+    call("scan")
+    code, out, _ = call("status", "--check")
+    assert code == 1
+    assert out.startswith("Not watching; last full scan")
+    assert "rejected" not in out

@@ -1,0 +1,90 @@
+"""The program itself, started where nobody should trust what lies around."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.skills import SkillWriter
+
+MODULES = (
+    "_pickle",
+    "catalog",
+    "distributed",
+    "json",
+    "logging",
+    "multiprocessing",
+    "pipeline",
+    "pydantic",
+    "sqlite3",
+    "threading",
+    "yaml",
+)
+"""What the processes import that the program starts."""
+
+WHILE_IMPORTING = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.{number})
+sys.meta_path.insert(0, Finder())
+sys.argv = ["skilldrop", *{words!r}]
+from pipeline.program import main
+main()
+"""
+
+
+def stopped(module: str, number: str, words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command that gets a signal when it begins to import a module."""
+    program = WHILE_IMPORTING.format(module=module, number=number, words=words)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize("module", ["pipeline.cli.app", "pipeline.service.loop"])
+def test_a_service_that_is_stopped_while_it_is_imported_says_so(module: str, number: str) -> None:
+    """As it does later, and with the same exit code."""
+    done = stopped(module, number, ["--watched", "x", "--data=y", "up", "--no-site"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"Stopped by {number}.\n")
+
+
+@pytest.mark.parametrize("words", [["status"], ["--data", "up", "search", "up"], []])
+def test_other_commands_end_by_a_signal_as_programs_do(words: list[str]) -> None:
+    """Who started them wants to know that they did not do their work."""
+    assert stopped("pipeline.cli.app", "SIGTERM", words).returncode == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_nothing_is_imported_from_where_it_is_started(
+    tmp_path: Path, skill: SkillWriter, engine: str
+) -> None:
+    """Not even by the processes that share the work, and if that is a skill's folder."""
+    for number in range(600):
+        skill(tmp_path / f"root/s{number}")
+    here = skill(
+        tmp_path / "root/hostile",
+        files={f"{module}.py": "open('imported', 'a').write(__name__)\n" for module in MODULES},
+    )
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            tmp_path / "root",
+            "--data",
+            tmp_path / "data",
+            "scan",
+            "--engine",
+            engine,
+        ],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (here / "imported").exists(), (here / "imported").read_text()

@@ -1,0 +1,86 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from pipeline.cli.app import cli
+from pipeline.cli.lazy import Deferred, deferred
+from tests.support.skills import SkillWriter
+
+LOADED = """
+import json, sys
+from pipeline.cli import main
+try:
+    main()
+finally:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+OF_THE_SERVICE = {"apscheduler", "datasette", "uvicorn", "watchdog", "asyncio", "mcp", "jinja2"}
+OF_READING = {"yaml", "frontmatter", "pipeline.sync.engines.processes", "multiprocessing"}
+OF_SETTINGS = {"pydantic", "pipeline.config.loader"}
+OF_THE_CATALOG = {"sqlite3", "sqlite_utils"}
+
+
+@pytest.mark.parametrize("command", list(deferred()), ids=lambda command: command.name)
+def test_a_command_is_listed_with_the_first_line_of_its_help(command: Deferred) -> None:
+    """The list of commands is written beside their modules, and says what these say."""
+    listed, real = command.get_short_help_str(200), command.real.get_short_help_str(200)
+    assert (command.name, listed) == (command.real.name, real)
+
+
+@pytest.mark.parametrize(
+    ("words", "needless"),
+    [
+        (["--help"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
+        (["serch"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
+        (["search", "word"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["read", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["index"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["status"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["versions", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | {"pydantic_settings"}),
+        (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
+        (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_a_command_imports_nothing_that_it_does_not_need(
+    tmp_path: Path,
+    skill: SkillWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    needless: set[str],
+) -> None:
+    """What answers a question starts without what watches, reads skills or serves."""
+    skill(tmp_path / "watched" / "count-words")
+    with monkeypatch.context() as scanning:
+        scanning.setenv("SKILLDROP_SETTLE_QUIET", "0")
+        assert cli.main(["scan"], standalone_mode=False) == 0
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=False
+    )
+    loaded = set(json.loads(done.stderr.splitlines()[-1]))
+    assert "click" in loaded
+    assert sorted(needless & loaded) == []
+
+
+def test_a_shell_completes_commands_and_their_options() -> None:
+    """Names come with what each does; after a name its own options and choices come."""
+    shell = ShellComplete(cli, {}, "skilldrop", "_SKILLDROP_COMPLETE")
+    found = shell.get_completions([], "re")
+    assert [item.value for item in found] == ["read", "reconcile", "replicate", "restore"]
+    assert (found[0].help or "").startswith("Print a published FILE")
+    assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
+        "sarif"
+    ]
+
+
+def test_a_mistaken_command_is_answered_with_those_that_come_closest() -> None:
+    """The names are known without the commands."""
+    with pytest.raises(click.UsageError) as refused:
+        cli.main(["serch"], standalone_mode=False)
+    assert "'search'" in refused.value.format_message()

@@ -1,0 +1,437 @@
+"""What skilldrop.toml, the environment and the command line may say, and who wins."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from catalog.model.errors import SettingsInvalid
+from catalog.model.skill import RootSpec
+from catalog.prompt_index.builder import IndexSpec
+from pipeline.config.loader import load
+from pipeline.config.settings import Settings
+from tests.support.paths import REPOSITORY
+
+MIB = 2**20
+
+
+def write(text: str, path: str = "skilldrop.toml") -> Path:
+    """Write a configuration file below the working directory."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, "utf-8")
+    return Path(path)
+
+
+def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
+    """One lenient project root `watched/`, data in `var/`, one index, the site on loopback."""
+    settings = load()
+    assert settings.root_specs == (
+        RootSpec(str(tmp_path / "watched"), "project", "lenient", ("spec",)),
+    )
+    assert settings.catalog_path == tmp_path / "var" / "catalog.db"
+    assert settings.index_folder == tmp_path / "var" / "index"
+    assert settings.packages_folder == tmp_path / "var" / "packages"
+    assert settings.index_specs == (IndexSpec("default", "xml", 16_000),)
+    assert (settings.settle_quiet, settings.settle_longest, settings.rescan_every) == (1, 300, 300)
+    assert settings.site.model_dump() == {
+        "enabled": True,
+        "host": "127.0.0.1",
+        "port": 8001,
+        "names": (),
+        "sql": False,
+    }
+    assert settings.limits.model_dump() == {
+        "files": 2000,
+        "bytes": 100 * MIB,
+        "depth": 32,
+        "skill_md_bytes": MIB,
+        "text_bytes": 65_536,
+        "archive_members": 20_000,
+        "archive_bytes": 512 * MIB,
+        "hard_links": "report",
+    }
+
+
+def test_settings_cannot_be_changed() -> None:
+    """They are read once; what the parts of the program hold is the same for all."""
+    settings = load()
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.publish = "in-place"
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.limits.files = 1
+
+
+def test_settings_made_by_hand_do_not_read_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only `load` looks around; a test or a caller with values of its own gets just those."""
+    monkeypatch.setenv("SKILLDROP_SITE__PORT", "1234")
+    write("[site]\nhost = 'example.org'")
+    assert (Settings().site.port, Settings().site.host) == (8001, "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "command_line", "watched"),
+    [
+        pytest.param("", {}, None, ["watched"], id="default"),
+        pytest.param("watched = 'f'", {}, None, ["f"], id="file"),
+        pytest.param(
+            "watched = 'f'", {"SKILLDROP_WATCHED": "e"}, None, ["e"], id="environment over file"
+        ),
+        pytest.param(
+            "watched = 'f'", {"SKILLDROP_WATCHED": "e"}, "c", ["c"], id="command line over both"
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'\n[[roots]]\npath = 's'",
+            {},
+            None,
+            ["r", "s"],
+            id="roots of the file",
+        ),
+        pytest.param(
+            "watched = 'f'\n[[roots]]\npath = 'r'",
+            {},
+            None,
+            ["r"],
+            id="roots over watched in one file",
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'",
+            {"SKILLDROP_WATCHED": "e"},
+            None,
+            ["e"],
+            id="watched of the environment over roots of the file",
+        ),
+        pytest.param(
+            "[[roots]]\npath = 'r'",
+            {},
+            "c",
+            ["c"],
+            id="watched of the command line over roots of the file",
+        ),
+        pytest.param(
+            "",
+            {"SKILLDROP_ROOTS": '[{"path": "e"}]'},
+            "c",
+            ["c"],
+            id="watched of the command line over roots of the environment",
+        ),
+        pytest.param(
+            "watched = 'f'",
+            {"SKILLDROP_ROOTS": '[{"path": "e"}]'},
+            None,
+            ["e"],
+            id="roots of the environment over watched of the file",
+        ),
+        pytest.param(
+            "watched = 'f'",
+            {"SKILLDROP_WATCHED": ""},
+            None,
+            ["f"],
+            id="an empty variable says nothing",
+        ),
+    ],
+)
+def test_the_nearest_source_that_names_a_folder_wins(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    environment: dict[str, str],
+    command_line: str | None,
+    watched: list[str],
+) -> None:
+    """Command line, environment, file, default: in this order, be it `watched` or `roots`."""
+    write(file)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = load(watched=Path(command_line) if command_line else None)
+    assert [root.path for root in settings.root_specs] == [str(tmp_path / w) for w in watched]
+
+
+def test_tables_are_merged_key_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit set in the environment leaves the other limits of the file alone."""
+    write("[limits]\nfiles = 5\ndepth = 6\nbytes = '2 MiB'")
+    monkeypatch.setenv("SKILLDROP_LIMITS__FILES", "7")
+    limits = load().limits
+    assert (limits.files, limits.depth, limits.bytes) == (7, 6, 2 * MIB)
+
+
+def test_every_plain_setting_can_be_said_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Text becomes the type of the setting, and wins over the file."""
+    write("data = 'f'\n[site]\nenabled = true\nport = 1\nhost = '::1'")
+    for name, value in {
+        "SITE__ENABLED": "no",
+        "SITE__PORT": "9",
+        "DATA": "e",
+        "SITE__NAMES": '["a.example"]',
+        "SETTLE_QUIET": "0.5",
+    }.items():
+        monkeypatch.setenv(f"SKILLDROP_{name}", value)
+    settings = load()
+    assert settings.site.model_dump() == {
+        "enabled": False,
+        "host": "::1",
+        "port": 9,
+        "names": ("a.example",),
+        "sql": False,
+    }
+    assert settings.settle_quiet == 0.5
+    assert settings.data == tmp_path / "e"
+
+
+def test_a_relative_path_in_a_file_starts_from_its_folder(tmp_path: Path) -> None:
+    """A configuration file means the same wherever a command is started."""
+    config = write("data = 'd'\n[[roots]]\npath = 'r'\n[[roots]]\npath = '../s'", "conf/my.toml")
+    settings = load(config)
+    assert [root.path for root in settings.root_specs] == [
+        str(tmp_path / "conf" / "r"),
+        str(tmp_path / "s"),
+    ]
+    assert settings.data == tmp_path / "conf" / "d"
+
+
+def test_a_relative_path_of_the_command_line_starts_from_the_working_directory(
+    tmp_path: Path,
+) -> None:
+    """What a person types means what the shell would take it for, whatever file is read."""
+    settings = load(write("", "conf/my.toml"), watched=Path("w"), data=Path("d"))
+    assert settings.root_specs[0].path == str(tmp_path / "w")
+    assert settings.data == tmp_path / "d"
+
+
+def test_paths_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` is the home folder; a root keeps a link, which may be changed while it is watched."""
+    for name in ("link", "other"):
+        (tmp_path / name).symlink_to(f"real-{name}")
+    write("watched = 'link'\ndata = 'other/data'\noutcomes = '~/outcomes'")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = load()
+    assert settings.root_specs[0].path == str(tmp_path / "link")
+    assert settings.data == tmp_path / "real-other" / "data"
+    assert settings.outcomes_folder == tmp_path / "home" / "outcomes"
+
+
+def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SKILLDROP_CONFIG stands in for --config, and --config wins over it."""
+    write("rescan_every = 1")
+    monkeypatch.setenv("SKILLDROP_CONFIG", str(write("rescan_every = 2", "two.toml")))
+    assert load().rescan_every == 2
+    assert load(write("rescan_every = 3", "three.toml")).rescan_every == 3
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
+    """Some editors write one, and TOML knows none."""
+    write("\ufeffrescan_every = 7")
+    assert load().rescan_every == 7
+
+
+def test_a_root_says_how_its_skills_are_judged(tmp_path: Path) -> None:
+    """Level, acceptance and profiles reach the catalog as they are written."""
+    write("[[roots]]\npath = 'r'\nlevel = 'enterprise'\nacceptance = 'strict'\nprofiles = []")
+    assert load().root_specs == (RootSpec(str(tmp_path / "r"), "enterprise", "strict", ()),)
+
+
+@pytest.mark.parametrize(
+    ("toml", "spec"),
+    [
+        pytest.param("", {}, id="nothing said"),
+        pytest.param("budget_chars = 500", {"budget_chars": 500}, id="characters"),
+        pytest.param(
+            "context_window_tokens = 200_000",
+            {"budget_chars": 16_000},
+            id="2 % of the window at 4 characters a token",
+        ),
+        pytest.param("name = 'a_B-9'", {"name": "a_B-9"}, id="name"),
+        pytest.param("overflow = 'fit'", {"overflow": "fit"}, id="overflow"),
+        pytest.param(
+            "levels = ['plugin']\ntags = ['t']\nnames = ['n', 'm']",
+            {"levels": ("plugin",), "tags": ("t",), "names": ("n", "m")},
+            id="filter",
+        ),
+        pytest.param(
+            "featured = ['x']\nlanguage = 'zh'\nlocation_base = 'https://e.org/'",
+            {"featured": ("x",), "language": "zh", "location_base": "https://e.org/"},
+            id="the rest",
+        ),
+    ],
+)
+def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str, Any]) -> None:
+    """Every key of `[[indexes]]` has its place in IndexSpec, the budget always in characters."""
+    write(f"[[indexes]]\n{toml}")
+    assert load().index_specs == (IndexSpec(**spec),)
+
+
+@pytest.mark.parametrize(
+    ("toml", "complaint"),
+    [
+        ("folow = 1", "there is no setting folow; did you mean follow?"),
+        ("[site]\nprot = 1", "there is no setting prot in [site]; did you mean port?"),
+        ("port = 1", "there is no setting port; "),
+        ("zzz = 1", "there is no setting zzz; there are watched, data, roots, "),
+        ("[site]\nport = 'x'", "port in [site] is 'x'; it must be a port from 1 to 65535."),
+        ("[site]\nport = 70_000", "port in [site] is 70000; it must be a port from 1 to 65535."),
+        ("[site]\nhost = ''", "host in [site] is ''; it must be an address or a host name."),
+        ("[site]\nsql = 3", "sql in [site] is 3; it must be true or false."),
+        ("[site]\nnames = ['']", "it must be a list of host names"),
+        ("site = 3", "site is 3; it must be a table [site]."),
+        ("settle_quiet = -1", "settle_quiet is -1; it must be a number of seconds, 0 or more."),
+        ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
+        ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),
+        ("settle_quiet = 301", "settle_longest (300 s) is shorter than settle_quiet (301 s)."),
+        (
+            "[retention]\nhistory_rows = 119",
+            "[retention] versions_per_hour (120) is above history_rows (119), so it would never ",
+        ),
+        ("watched = ''", "watched is ''; it must be the path of a directory."),
+        ("watched = 3", "watched is 3; it must be the path of a directory."),
+        ("data = '~nobody-has-this-name'", "it must be the path of a directory."),
+        ("roots = 1", "roots is 1; it must be a list of tables [[roots]]."),
+        ("roots = [1]", "[[roots]] number 1 must be a table."),
+        ("[[roots]]", "[[roots]] number 1 has no path; it must be the path of a directory."),
+        (
+            "[[roots]]\npath = 'a'\n[[roots]]\npath = 'b'\nlevel = 'x'",
+            "level in [[roots]] number 2 is 'x'; it must be one of enterprise, personal, project, ",
+        ),
+        (
+            "[[roots]]\npath = 'a'\nlevle = 'x'",
+            "there is no setting levle in [[roots]] number 1; did you mean level?",
+        ),
+        ("[[roots]]\npath = 'a'\nacceptance = 'x'", "it must be one of strict, lenient, "),
+        ("[[roots]]\npath = 'a'\nprofiles = ['reading']", "it must be a list of profiles, which"),
+        ("[limits]\nfiles = 0", "files in [limits] is 0; it must be a whole number of files"),
+        ("[limits]\nbytes = 'many'", "bytes in [limits] is 'many'; it must be a number of bytes"),
+        ("[limits]\nfils = 1", "there is no setting fils in [limits]; did you mean files?"),
+        ("limits = 1", "limits is 1; it must be a table [limits]."),
+        ("[[indexes]]\nname = 'a b'", "name in [[indexes]] number 1 is 'a b'; it must be of "),
+        ("[[indexes]]\nname = '../a'", "name in [[indexes]] number 1 is '../a'; it must be of "),
+        ('[[indexes]]\nname = "a\\n"', r"name in [[indexes]] number 1 is 'a\n'; it must be of "),
+        ("[[indexes]]\nname = ''", "name in [[indexes]] number 1 is ''; it must be of letters"),
+        ("[[indexes]]\n[[indexes]]", "there are 2 indexes named default; give each its own name."),
+        ("[[indexes]]\nformat = 'html'", "format in [[indexes]] number 1 is 'html'; it must be "),
+        ("[[indexes]]\noverflow = 'spill'", "it must be one of fit, exclude."),
+        ("[[indexes]]\nlevels = ['x']", "it must be a list of levels, which are enterprise, "),
+        ("[[indexes]]\nbudget_chars = 0", "it must be a whole number of characters above 0."),
+        ("[[indexes]]\ncontext_window_tokens = -1", "must be a whole number of tokens above 0."),
+        (
+            "[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
+            "[[indexes]] number 1 has both budget_chars and context_window_tokens; keep one",
+        ),
+        ("data = ", "the file is not TOML: "),
+    ],
+)
+def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
+    """One sentence says which file, which key, and what it must be."""
+    write(toml)
+    with pytest.raises(SettingsInvalid) as caught:
+        load()
+    assert complaint in str(caught.value)
+    assert str(caught.value).startswith("skilldrop.toml: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("SKILLDROP_SITE__PORT", "x", "The environment: port in [site] is 'x'; it must be a port"),
+        ("SKILLDROP_ROOTS", "[", "The environment: SKILLDROP_ROOTS is not JSON"),
+        ("SKILLDROP_WATCH", "a", "WATCH is not a setting; did you mean SKILLDROP_WATCHED?"),
+        ("SKILLDROP_LIMITS__FILES", "-1", "The environment: files in [limits] is '-1'"),
+        ("SKILLDROP_LIMITS__FILS", "1", "The environment: there is no setting fils in [limits]"),
+    ],
+)
+def test_what_the_environment_says_is_blamed_on_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, complaint: str
+) -> None:
+    """A good value in the file is not named for a bad one that overrides it."""
+    write("site = {port = 1}\nlimits = {files = 1}")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsInvalid) as caught:
+        load()
+    assert complaint in str(caught.value)
+    assert "skilldrop.toml" not in str(caught.value)
+
+
+def test_a_variable_that_resembles_no_setting_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The prefix may be used by what is built around the program."""
+    monkeypatch.setenv("SKILLDROP_BACKUP_BUCKET", "x")
+    assert load() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("roots", "data", "complaint"),
+    [
+        pytest.param(["a", "b"], "d", None, id="apart"),
+        pytest.param(["a", "ab"], "abc", None, id="a name that begins like another"),
+        pytest.param(["a", "./x/../a"], "d", "is named twice", id="the same twice"),
+        pytest.param(["a", "link"], "d", "is named twice", id="the same through a link"),
+        pytest.param(["a", "a/b"], "d", "a/b lies inside another root", id="root in root"),
+        pytest.param(["a/b", "a"], "d", "a/b lies inside another root", id="root around root"),
+        pytest.param(["a"], "a/d", "data directory", id="data in a root"),
+        pytest.param(["d/a"], "d", "data directory", id="root in the data"),
+        pytest.param(["a"], "a", "data directory", id="data is a root"),
+        pytest.param(["a"], "link/d", "data directory", id="data in a root through a link"),
+    ],
+)
+def test_directories_that_would_find_one_another_are_refused(
+    tmp_path: Path, roots: list[str], data: str, complaint: str | None
+) -> None:
+    """No folder is watched twice, and what is published is never taken for a skill."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "link").symlink_to("a")
+    write("".join([f"data = '{data}'\n", *(f"[[roots]]\npath = '{path}'\n" for path in roots)]))
+    if complaint is None:
+        assert len(load().root_specs) == len(roots)
+        return
+    with pytest.raises(SettingsInvalid, match=complaint):
+        load()
+
+
+def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
+    tmp_path: Path,
+) -> None:
+    """Both sources are named where only together they are wrong."""
+    write("watched = 'w'")
+    with pytest.raises(SettingsInvalid) as caught:
+        load(data=Path("w/data"))
+    assert str(caught.value) == (
+        f"skilldrop.toml and the command line: the data directory {tmp_path}/w/data and the root "
+        f"{tmp_path}/w lie one inside the other; move data elsewhere."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        pytest.param(None, "missing.toml cannot be read: No such file", id="missing"),
+        pytest.param(
+            b"port = 1\n# \xff", r"missing.toml: the file is not UTF-8 \(byte 11\)", id="not UTF-8"
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(content: bytes | None, complaint: str) -> None:
+    """A file that was asked for by name must be there and be text."""
+    if content is not None:
+        Path("missing.toml").write_bytes(content)
+    with pytest.raises(SettingsInvalid, match=complaint):
+        load(Path("missing.toml"))
+
+
+def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path) -> None:
+    """It can be copied into a project as it is."""
+    (tmp_path / "project").mkdir()
+    sample = Path(shutil.copy(REPOSITORY / "docs/skilldrop.toml", tmp_path / "project"))
+    assert [(spec.path, spec.level) for spec in load(sample).root_specs] == [
+        ("/srv/skills/company", "enterprise"),
+        (f"{tmp_path}/.config/opencode/skills", "personal"),
+        (f"{tmp_path}/.claude/skills", "personal"),
+        (f"{tmp_path}/project/.opencode/skills", "project"),
+        (f"{tmp_path}/project/.claude/skills", "project"),
+        (f"{tmp_path}/project/.agents/skills", "project"),
+        (f"{tmp_path}/project/plugins", "plugin"),
+    ]

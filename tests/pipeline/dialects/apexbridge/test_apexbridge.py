@@ -1,0 +1,286 @@
+import asyncio
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasette.app import Datasette
+from sqlite_utils import Database
+
+from catalog.model.skill import AbpTool, Acceptance, ApexBridge
+from catalog.reading import search
+from catalog.site.server import app as server_app
+from catalog.writing.store import Store
+from pipeline.authoring.convert import How, migrate_paths
+from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.config import loader
+from pipeline.config.settings import Settings
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+from tests.support.records import NOON, rooted
+from tests.support.records import judged as accepted
+
+SAMPLES = Path(__file__).parents[3] / "samples" / "apexbridge"
+
+
+def judged(folder: Path, acceptance: Acceptance) -> list[Judgement]:
+    """Return the judgements of the packages in a folder."""
+    return list(judge_paths([folder], acceptance=acceptance, profiles=["apexbridge"]))
+
+
+def codes(judgement: Judgement) -> Counter[str]:
+    """Return how often each finding is made, without what every package has."""
+    return Counter(f.code for f in judgement.findings if f.code != "field-not-in-specification")
+
+
+@pytest.mark.parametrize("name", ["weather-query", "unit-converter"])
+@pytest.mark.parametrize("acceptance", ["strict", "lenient"])
+def test_a_good_package_is_loadable_and_has_no_finding(name: str, acceptance: Acceptance) -> None:
+    """One of each protocol, with everything that the format has."""
+    (only,) = judged(SAMPLES / "good" / name, acceptance)
+    assert (only.name, only.loadable, codes(only)) == (name, True, Counter())
+
+
+def test_the_documented_package_is_loadable_with_its_findings() -> None:
+    """ApexBridge's own examples miss what its table requires: lenient loads them, strict not."""
+    (lenient,) = judged(SAMPLES / "lenient", "lenient")
+    (strict,) = judged(SAMPLES / "lenient", "strict")
+    assert (lenient.loadable, strict.loadable) == (True, False)
+    assert (
+        codes(lenient) == codes(strict) == {"required-field-missing": 6, "permissions-outdated": 1}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "wrong-fields",
+            {
+                "required-field-missing": 1,
+                "field-malformed": 5,
+                "version-not-semantic": 1,
+                "package-type-unknown": 1,
+                "protocol-unknown": 1,
+                "triggers-empty": 1,
+                "schema-invalid": 1,
+                "schema-dialect-unknown": 1,
+                "schema-reference-outside": 1,
+                "security-value-unknown": 2,
+                "security-incomplete": 1,
+                "permissions-outdated": 1,
+                "resource-outside-folder": 1,
+                "resource-missing": 1,
+                "section-missing": 6,
+            },
+        ),
+        (
+            "wrong-tools",
+            {
+                "field-malformed": 3,
+                "schema-invalid": 1,
+                "allowlist-missing": 1,
+                "tool-twice": 1,
+                "tool-incomplete": 1,
+            },
+        ),
+        ("wrong-files", {"entry-missing": 1, "resource-missing": 1, "code-outside-scripts": 1}),
+    ],
+)
+def test_a_bad_package_has_all_its_findings_at_once(name: str, expected: dict[str, int]) -> None:
+    """Nothing that is wrong hides what else is; lenient loads it, strict does not."""
+    (lenient,) = judged(SAMPLES / "bad" / name, "lenient")
+    (strict,) = judged(SAMPLES / "bad" / name, "strict")
+    assert codes(lenient) == expected
+    assert (lenient.loadable, strict.loadable) == (True, False)
+
+
+# The whole flow: from a watched folder to catalog, search, pages and index
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return the settings of a lenient root with all samples, the old ones migrated, too."""
+    shutil.copytree(SAMPLES, tmp_path / "watched")
+    list(migrate_paths([SAMPLES / "old"], How(output=tmp_path / "watched" / "migrated")))
+    (tmp_path / "skilldrop.toml").write_text(
+        'settle_quiet = 0\n[[roots]]\npath = "watched"\nprofiles = ["spec", "apexbridge"]\n',
+        "utf-8",
+    )
+    return loader.load(tmp_path / "skilldrop.toml")
+
+
+@pytest.fixture
+def scanned(settings: Settings) -> Iterator[Database]:
+    """Return the catalog after one pass over the samples."""
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    store.close()
+    db = search.open_catalog(settings.catalog_path)
+    yield db
+    db.conn.close()
+
+
+def test_a_scan_takes_in_what_lenient_loads(scanned: Database) -> None:
+    """Only the old layouts, which have no description in SKILL.md, are rejected as they are."""
+    statuses = dict(scanned.execute("SELECT path, status FROM skills").fetchall())
+    rejected = {path for path, status in statuses.items() if status == "rejected"}
+    assert rejected == {path for path in statuses if path.startswith("old/")}
+    assert rejected
+    assert set(statuses.values()) == {"active", "rejected"}
+    assert (statuses["migrated/dice"], statuses["migrated/greeting"]) == ("active", "active")
+    assert {row[0] for row in scanned.execute("SELECT DISTINCT profile FROM findings")} >= {
+        "spec",
+        "apexbridge",
+    }
+
+
+def test_what_is_declared_is_in_columns_and_tables(scanned: Database) -> None:
+    """Numbers are numbers, lists and schemas are JSON, and each tool has its row."""
+    (weather,) = scanned.query(
+        "SELECT a.* FROM apexbridge_skills AS a JOIN skills AS s ON s.id = a.skill"
+        " WHERE s.name = 'weather-query'"
+    )
+    assert (weather["type"], weather["protocol"], weather["network"]) == (
+        "service",
+        None,
+        "allowlist",
+    )
+    assert (weather["timeout_ms"], weather["memory_mb"], weather["ttl"]) == (5000, 128, 300.0)
+    assert (weather["cacheable"], weather["requires_filesystem"]) == (1, 1)
+    assert json.loads(weather["environment"]) == {"TZ": "Asia/Shanghai"}
+    city = json.loads(weather["input_schema"])["properties"]
+    assert (city["days"]["maximum"], city["postcode"]["default"]) == (7, "01067")
+    assert json.loads(weather["output_schema"])["properties"]["rain"]["default"] is False
+    tools = [
+        tuple(row)
+        for row in scanned.execute(
+            "SELECT t.position, t.name, t.kind FROM abp_tools AS t JOIN skills AS s ON s.id = t.skill"
+            " WHERE s.name = 'unit-converter' ORDER BY t.position"
+        )
+    ]
+    assert tools == [(0, "convert", None), (1, "list-units", "query")]
+    (parameters,) = scanned.execute(
+        "SELECT parameters FROM abp_tools WHERE name = 'convert'"
+    ).fetchone()
+    assert json.loads(parameters)["quantity"] == {"type": "number", "required": True}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("will it rain", "weather-query"),
+        ("今天天气", "weather-query"),
+        ("weather_query", "weather-query"),
+        ("convert to celsius", "unit-converter"),
+    ],
+)
+def test_the_search_finds_a_skill_by_what_triggers_it(
+    scanned: Database, words: str, name: str
+) -> None:
+    """Phrases and intents are found in English and Chinese."""
+    assert [hit.name for hit in search.find(scanned, words)] == [name]
+
+
+def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
+    """The higher priority comes first; what declares none comes last, by name."""
+    text = (settings.index_folder / "default.xml").read_text("utf-8")
+    names = ["weather-query", "unit-converter", "dice", "documented", "greeting", "wrong-fields"]
+    assert sorted(names, key=lambda name: text.index(f"{name}</name>")) == names
+
+
+def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:
+    """Return the rows of a canned query, asked of the real site."""
+    site: Datasette = server_app.application(settings.catalog_path)
+    with asyncio.Runner() as runner:
+        answer = runner.run(
+            site.client.get(f"/catalog/{query}.json", params={"_shape": "array", **params})
+        )
+        page = runner.run(site.client.get(f"/catalog/{query}", params=params))
+    site.executor.shutdown()
+    for database in site.databases.values():
+        database.close()
+    assert (answer.status_code, page.status_code) == (200, 200)
+    rows: list[dict[str, Any]] = answer.json()
+    return rows
+
+
+def test_canned_queries_answer_the_questions_of_an_operator(
+    scanned: Database, settings: Settings
+) -> None:
+    """Who may reach the network, which tools there are, and what triggers what."""
+    network = ask(settings, "may_reach_the_network")
+    assert {(row["name"], row["network_allowlist"], row["declared_in"]) for row in network} == {
+        ("weather-query", '["https://api.weather.example"]', "security"),
+        ("documented", "[]", "permissions"),
+        ("wrong-tools", "[]", "security"),
+        ("wrong-fields", "[]", "security"),
+    }
+    assert [
+        (row["tool"], row["kind"]) for row in ask(settings, "abp_tools_by_skill", name="unit")
+    ] == [("convert", "query"), ("list-units", "query")]
+    assert [(row["skill"], row["kind"]) for row in ask(settings, "triggered_by", words="RAIN")] == [
+        ("weather-query", "phrase")
+    ]
+
+
+def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
+    """The rows of a package, of its tools and of what it declares can be looked at."""
+    site: Datasette = server_app.application(settings.catalog_path)
+    pages = ["apexbridge_skills", "abp_tools"] + [
+        f"{table}/{row[0]}"
+        for table, key in (("skills", "id"), ("apexbridge_skills", "skill"), ("abp_tools", "id"))
+        for row in scanned.execute(f"SELECT {key} FROM {table}")
+    ]
+    with asyncio.Runner() as runner:
+        answers = {
+            page: runner.run(site.client.get(f"/catalog/{page}")).status_code for page in pages
+        }
+    site.executor.shutdown()
+    for database in site.databases.values():
+        database.close()
+    assert set(answers.values()) == {200}, answers
+    assert len(pages) > 20
+
+
+def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) -> None:
+    """What is stored of a package is compared, not written again."""
+    before = scanned.execute("SELECT count(*) FROM ingestions").fetchone()
+    store = open_store(settings)
+    result = scan_once(settings, store, engine=serial, deep=True)
+    store.close()
+    assert result.report.outcomes["unchanged"] == result.report.seen > 5
+    assert scanned.execute("SELECT count(*) FROM ingestions").fetchone() == before
+
+
+def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings: Settings) -> None:
+    """Where the tables are new, the next look at an unchanged folder fills them."""
+    store = open_store(settings)
+    store.db.execute("DELETE FROM apexbridge_skills")
+    store.db.execute("UPDATE skill_text SET tags = ''")
+    assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone() == (0,)
+    scan_once(settings, store, engine=serial, deep=True)
+    assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone()[0] >= 2
+    assert [hit.name for hit in search.find(store.db, "will it rain")] == ["weather-query"]
+    assert store.db.execute("SELECT count(*) FROM versions").fetchone()[0] == 8
+    store.close()
+
+
+def test_a_package_that_becomes_an_ordinary_skill_leaves_the_tables() -> None:
+    """What is no longer declared is gone, with its tools; what is changed is replaced."""
+    store = rooted(Store(Database(memory=True)))
+    first = ApexBridge(type="direct", tools=(AbpTool("a"), AbpTool("b", parameters={"x": 1})))
+    second = ApexBridge(network="none", cacheable=False, tools=(AbpTool("c", kind="query"),))
+    for declared, expected in ((first, ["a", "b"]), (second, ["c"]), (None, [])):
+        store.apply(
+            [accepted("weather", apexbridge=declared, body=str(declared))], trigger="event", at=NOON
+        )
+        assert [row[0] for row in store.db.execute("SELECT name FROM abp_tools")] == expected
+        assert store.db.execute("SELECT count(*) FROM apexbridge_skills").fetchone() == (
+            int(declared is not None),
+        )
+    store.db.conn.close()

@@ -1,0 +1,290 @@
+from collections.abc import Mapping
+
+import pytest
+
+from pipeline.dialects.apexbridge.conversion_plan import Old, Plan, plan
+from pipeline.parsing.document import parse
+
+FULL = """---
+name: dice # as in the game
+description: Rolls dice.
+version: 1.0.0
+type: direct
+capabilities: [roll]
+tags: [dice]
+triggers: {phrases: [roll]}
+input_schema: {}
+output_schema: {}
+security: {network: none}
+resources: {entry: ./scripts/execute.ts}
+---
+
+Text.
+"""
+DIRECTORIES = frozenset({"scripts", "references", "assets"})
+
+
+def planned(
+    skill_md: str | bytes,
+    *files: str,
+    texts: Mapping[str, str] | None = None,
+    folders: frozenset[str] = DIRECTORIES,
+) -> Plan:
+    """Return the plan for a folder named dice."""
+    texts = texts or {}
+    return plan(
+        Old(
+            "dice",
+            "SKILL.md",
+            skill_md if isinstance(skill_md, bytes) else skill_md.encode(),
+            frozenset({"SKILL.md", *files, *texts}),
+            folders,
+            texts,
+        )
+    )
+
+
+def written(of: Plan) -> str:
+    """Return the new SKILL.md."""
+    assert not of.refused, of.findings
+    return of.writes["SKILL.md"].decode()
+
+
+def declared(of: Plan) -> Mapping[str, object]:
+    """Return the fields of the new SKILL.md, read without a complaint."""
+    parsed = parse(written(of).encode())
+    assert parsed.findings == ()
+    assert parsed.frontmatter is not None
+    return parsed.frontmatter
+
+
+def test_a_package_is_left_as_it_is() -> None:
+    """Where nothing is missing nothing is done."""
+    assert planned(FULL, "scripts/execute.ts") == Plan()
+
+
+def test_missing_folders_are_made() -> None:
+    """Those of the layout, and no others."""
+    made = planned(FULL, "scripts/execute.ts", folders=frozenset({"scripts", "docs"}))
+    assert (made.folders, made.writes) == (("references", "assets"), {})
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "version",
+        "type",
+        "capabilities",
+        "tags",
+        "triggers",
+        "input_schema",
+        "output_schema",
+        "security",
+        "resources",
+    ],
+)
+def test_each_missing_field_is_filled_in_with_a_finding(field: str) -> None:
+    """The placeholder and what to do about it are said; the other lines stay."""
+    lines = FULL.splitlines(keepends=True)
+    of = planned(
+        "".join(line for line in lines if not line.startswith(field)), "scripts/execute.ts"
+    )
+    assert declared(of)[field]
+    assert [(f.code, f.field) for f in of.findings] == [("required-field-missing", field)]
+    assert all(line in written(of) for line in lines if not line.startswith(field))
+
+
+def test_name_and_description_are_filled_in() -> None:
+    """From the folder, and from the first paragraph where there is one."""
+    of = planned("---\nversion: 1.0.0\n---\n# Dice\n\nRolls  any dice.\n", "scripts/execute.ts")
+    assert declared(of)["name"] == "dice"
+    assert declared(of)["description"] == "Rolls any dice."
+    assert [f.code for f in of.findings][:2] == ["name-missing", "description-missing"]
+    bare = planned("---\nversion: 1.0.0\n---\n# Dice\n", "scripts/execute.ts")
+    assert str(declared(bare)["description"]).startswith("TODO: ")
+
+
+def test_metadata_is_merged_and_kept() -> None:
+    """Fields that SKILL.md lacks come with their comments; where both speak SKILL.md holds."""
+    of = planned(
+        "---\nname: dice\ntype: static # really\n---\nText.\n",
+        "scripts/execute.ts",
+        texts={
+            "METADATA.yml": "# of the game\nname: cubes\ntype: static\n"
+            "description: Rolls.\nversion: '2.0.0' # second\n"
+        },
+    )
+    text = written(of)
+    assert "type: static # really\n" in text
+    assert "version: '2.0.0' # second\n" in text
+    assert (declared(of)["name"], declared(of)["description"]) == ("dice", "Rolls.")
+    assert of.moves == {"METADATA.yml": "METADATA.yml.legacy"}
+    assert "keep name as SKILL.md says it; METADATA.yml says “cubes”" in of.steps
+
+
+def test_metadata_alone_becomes_the_frontmatter() -> None:
+    """A SKILL.md without frontmatter gets one, and its text stays below it."""
+    of = planned(
+        "# Dice\n\nText.\n",
+        "scripts/execute.ts",
+        texts={"METADATA.yaml": "name: dice\ndescription: Rolls.\n"},
+    )
+    assert written(of).startswith("---\nname: dice\ndescription: Rolls.\n")
+    assert written(of).endswith("---\n\n# Dice\n\nText.\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a: [", id="not YAML"),
+        pytest.param("- a", id="a list"),
+        pytest.param("a: &x 1", id="an anchor"),
+    ],
+)
+def test_metadata_that_cannot_be_read_stops_it(text: str) -> None:
+    """What cannot be read is not lost: nothing is done, and its line is named."""
+    of = planned(FULL, texts={"METADATA.yml": text})
+    assert (of.refused, of.writes, of.moves) == (True, {}, {})
+    assert of.findings[0].path == "METADATA.yml"
+    assert of.findings[0].line
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"---\nname: [\n---\n", id="YAML beyond repair"),
+        pytest.param(b"---\nname: a: b\n---\n", id="YAML that needs repair"),
+        pytest.param(b"---\nname: \xff\n---\n", id="not UTF-8"),
+        pytest.param("---\nname: a\n---\n".encode("utf-16"), id="UTF-16"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"---\nname: a\nname: b\n---\n", id="a field twice"),
+        pytest.param(b"---\nname: a\n", id="never closed"),
+        pytest.param(b"---\n- a\n---\n", id="a list"),
+    ],
+)
+def test_a_skill_md_that_cannot_be_read_stops_it(data: bytes) -> None:
+    """Nothing is written over what would be lost by it."""
+    of = planned(data)
+    assert (of.refused, of.writes) == (True, {})
+    assert of.findings
+
+
+def test_code_moves_to_a_script() -> None:
+    """The block goes, a link to the script stands in its place, and nothing else moves."""
+    of = planned(FULL + "## 代码\n\n```python\nprint(1)\n```\n\n## 示例\n", folders=frozenset())
+    assert of.writes["scripts/execute.py"] == b"print(1)\n"
+    assert "\n## 代码\n\n见 [scripts/execute.py](scripts/execute.py)。\n\n## 示例\n" in written(of)
+
+
+def test_code_stays_where_there_is_a_script() -> None:
+    """Two scripts of one name are not made into one."""
+    text = FULL + "## Code\n\n```ts\nnew\n```\n"
+    of = planned(text, "scripts/execute.ts")
+    assert not of.changes_something
+    assert of.steps == ("leave the code block in SKILL.md: there is a script already",)
+
+
+def test_the_older_script_gets_its_name() -> None:
+    """SKILL.md names it as before, frontmatter and text alike."""
+    text = FULL.replace("execute.ts", "main.ts") + "Run `scripts/main.ts`, not xscripts/main.ts.\n"
+    of = planned(text, "scripts/main.ts", "scripts/util.ts")
+    assert of.moves == {"scripts/main.ts": "scripts/execute.ts"}
+    assert "entry: ./scripts/execute.ts" in written(of)
+    assert "Run `scripts/execute.ts`, not xscripts/main.ts." in written(of)
+
+
+def test_without_any_script_there_is_a_placeholder() -> None:
+    """It says so itself, and so does a finding."""
+    of = planned(FULL, folders=frozenset())
+    assert b"placeholder" in of.writes["scripts/execute.ts"]
+    assert [f.code for f in of.findings] == ["script-missing"]
+    assert of.folders == ("references", "assets")
+
+
+def test_an_entry_is_added_to_resources() -> None:
+    """What resources names already stays in it."""
+    of = planned(
+        FULL.replace("{entry: ./scripts/execute.ts}", "{references: [a.md]}"),
+        "scripts/other.py",
+        "a.md",
+    )
+    assert declared(of)["resources"] == {"entry": "./scripts/other.py", "references": ["a.md"]}
+
+
+@pytest.mark.parametrize(
+    ("permissions", "network"),
+    [("{network: false, filesystem: none}", "none"), ("{network: true}", "allowlist")],
+)
+def test_permissions_become_security(permissions: str, network: str) -> None:
+    """The old form goes, the new one says the same and is strict about the rest."""
+    of = planned(
+        FULL.replace("security: {network: none}", f"permissions: {permissions}"),
+        "scripts/execute.ts",
+    )
+    security = declared(of)["security"]
+    assert isinstance(security, dict)
+    assert (security["network"], security["filesystem"]) == (network, "none")
+    assert "permissions" not in declared(of)
+
+
+def test_permissions_without_an_equal_stay() -> None:
+    """What cannot be said in the new form is not dropped."""
+    of = planned(
+        FULL.replace("security: {network: none}", "permissions: {filesystem: write}"),
+        "scripts/execute.ts",
+    )
+    assert declared(of)["permissions"] == {"filesystem": "write"}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "name", "description"),
+    [
+        (
+            '{"name": "cubes", "description": "Rolls\\n cubes.", "version": "9"}',
+            "cubes",
+            "Rolls cubes.",
+        ),
+        ('{"name": ["cubes"], "description": ""}', "dice", "Text."),
+        ("[1]", "dice", "Text."),
+        ("{", "dice", "Text."),
+        ("[" * 100_000, "dice", "Text."),
+    ],
+)
+def test_a_manifest_gives_name_and_description_alone(
+    manifest: str, name: str, description: str
+) -> None:
+    """Only where SKILL.md lacks them, and whatever the file holds."""
+    of = planned(
+        "---\nversion: 1.0.0\n---\nText.\n", "scripts/execute.ts", texts={"manifest.json": manifest}
+    )
+    found = declared(of)
+    assert (found["name"], found["description"], found["version"]) == (name, description, "1.0.0")
+    assert "manifest.json" not in of.moves
+
+
+def test_windows_line_ends_are_kept() -> None:
+    """A file that has them throughout has them afterwards."""
+    of = planned(FULL.replace("type: direct\n", "").replace("\n", "\r\n"), "scripts/execute.ts")
+    assert written(of).count("\r\n") == written(of).count("\n")
+
+
+@pytest.mark.parametrize(
+    ("skill_md", "files", "texts"),
+    [
+        ("Text.\n", [], {}),
+        ("---\nname: dice\n---\n## Code\n```js\na\n```\n", [], {"METADATA.yml": "type: static\n"}),
+        ("---\n{name: dice, type: direct}\n---\n", ["scripts/main.py"], {}),
+        ("---\nname:\npermissions: {network: true}\n---\n", ["scripts/b.sh", "scripts/a.sh"], {}),
+    ],
+)
+def test_a_second_run_changes_nothing(
+    skill_md: str, files: list[str], texts: Mapping[str, str]
+) -> None:
+    """What a plan makes is a package for which there is nothing to do."""
+    first = planned(skill_md, *files, texts=texts, folders=frozenset())
+    left = {*files, *texts} - set(first.moves) | set(first.moves.values()) | set(first.writes)
+    second = plan(
+        Old("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
+    )
+    assert not second.changes_something
+    assert not second.findings

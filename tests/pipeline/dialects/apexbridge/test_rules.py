@@ -1,0 +1,619 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from catalog.model.skill import Finding
+from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
+from pipeline.dialects.apexbridge import codes as findings
+from pipeline.validation.check import PROFILES
+from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS
+from tests.support.parsed_skills import codes, found, skill
+
+BODY = """# 天气
+
+## 描述
+## 参数
+## 输出
+## 执行步骤
+## 示例
+## 安全/合规提示
+"""
+SECURITY = {"timeout_ms": "5000", "memory_mb": "128", "network": "none", "filesystem": "read-only"}
+TOOL = {"name": "get-weather", "parameters": {}, "returns": {"type": "object"}}
+GOOD: Mapping[str, Any] = {
+    "version": "1.0.0",
+    "type": "service",
+    "capabilities": ["weather"],
+    "tags": ["weather"],
+    "triggers": {"intents": ["weather"], "phrases": ["天气"], "event_types": [], "priority": "0.8"},
+    "input_schema": {"type": "object"},
+    "output_schema": {},
+    "security": SECURITY,
+    "resources": {"entry": "./scripts/execute.ts"},
+}
+
+
+def package(
+    *files: str, body: str = BODY, without: str = "", whole: bool = True, **change: Any
+) -> Any:
+    """Return a good package with a change to its fields; without files it has its script."""
+    fields = {key: value for key, value in {**GOOD, **change}.items() if key != without}
+    return skill(body, *(files or ("scripts/execute.ts",)), whole=whole, **fields)
+
+
+def told(of: Any) -> list[str]:
+    """Return the codes of what is found, one each time it is found."""
+    return [finding.code for finding in found("apexbridge", of)]
+
+
+def only(of: Any) -> Finding:
+    """Return the one finding there is."""
+    (finding,) = found("apexbridge", of)
+    return finding
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(package(), id="what is required"),
+        pytest.param(
+            package(
+                "scripts/execute.ts",
+                "scripts/helpers/math.ts",
+                "references/api.pdf",
+                "assets/report.docx",
+                "tests/execute.test.ts",
+                "config/schema.json",
+                "README.md",
+                displayName="天气",
+                domain="utilities",
+                category="tools",
+                keywords=["weather"],
+                protocol="abp",
+                abp={"kind": "query", "tools": [TOOL]},
+                cacheable="true",
+                ttl="300",
+                author="A",
+                license="MIT",
+                security={
+                    **SECURITY,
+                    "network": "allowlist",
+                    "requires_filesystem": "true",
+                    "network_allowlist": ["https://api.example.com"],
+                    "environment": {"TZ": "UTC"},
+                },
+                resources={
+                    "entry": "scripts/execute.ts",
+                    "helpers": ["./scripts/helpers/math.ts"],
+                    "references": ["references/api.pdf"],
+                    "assets": ["./assets/report.docx"],
+                },
+            ),
+            id="everything there is",
+        ),
+        pytest.param(package(version="2.10.3-rc.1+build.5"), id="version with all its parts"),
+        pytest.param(package(protocol="vcp"), id="the default protocol by name"),
+        pytest.param(
+            package(triggers={"priority": "0", "event_types": ["abp.tool_request"]}),
+            id="an event alone, the lowest priority",
+        ),
+        pytest.param(package(triggers={"priority": "1", "phrases": ["go"]}), id="the highest"),
+        pytest.param(
+            package(resources={"entry": "./scripts/execute.ts", "helpers": []}),
+            id="an empty list of helpers",
+        ),
+        pytest.param(
+            package(
+                "scripts/execute.ts", "references/a.md", resources={"references": ["./references/"]}
+            ),
+            id="a folder among the resources, one script and no entry",
+        ),
+        pytest.param(
+            package(
+                "scripts/execute.ts",
+                "scripts/types.d.ts",
+                "scripts/README.md",
+                resources={"references": ["scripts/README.md"]},
+            ),
+            id="what is no script needs no entry",
+        ),
+        pytest.param(
+            package(whole=False, resources={"entry": "scripts/unread.ts"}),
+            id="files that were not read are not missed",
+        ),
+    ],
+)
+def test_a_good_package_is_met_with_silence(of: Any) -> None:
+    """What ApexBridge's format allows has no finding."""
+    assert found("apexbridge", of) == ()
+
+
+def test_every_field_of_apexbridges_is_in_the_good_packages() -> None:
+    """The silence above is about each field that the format has."""
+    unasked = {
+        "config",
+        "dependencies",
+        "inputSchema",
+        "loadingPriority",
+        "outputSchema",
+        "parameters",
+        "permissions",
+        "priority",
+        "triggerPatterns",
+    }
+    own = {field for field, owner in OWNERS.items() if owner == APEXBRIDGE}
+    assert own - unasked == {
+        *GOOD,
+        "displayName",
+        "domain",
+        "category",
+        "keywords",
+        "protocol",
+        "abp",
+        "cacheable",
+        "ttl",
+        "author",
+    }
+
+
+@pytest.mark.parametrize("field", field_rules.REQUIRED)
+@pytest.mark.parametrize("value", [None, "", " "], ids=["null", "empty", "blank"])
+def test_a_required_field_must_say_something(field: str, value: Any) -> None:
+    """Missing and empty are the same, and each field has its own advice."""
+    for of in (package(without=field), package(**{field: value})):
+        (first, *others) = found("apexbridge", of)
+        assert (first.code, first.field) == ("required-field-missing", field)
+        assert first.fix == field_rules.REQUIRED[field]
+        assert {each.code for each in others} <= {"field-malformed"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({"capabilities": []}, ["required-field-missing"], id="no capability"),
+        pytest.param({"security": {}}, ["required-field-missing"], id="empty security"),
+        pytest.param({"triggers": {}}, ["required-field-missing"], id="empty triggers"),
+        pytest.param({"capabilities": "weather"}, ["field-malformed"], id="capabilities a text"),
+        pytest.param({"tags": "a, b"}, ["field-malformed"], id="tags a text"),
+        pytest.param({"keywords": "a"}, ["field-malformed"], id="keywords a text"),
+        pytest.param({"tags": {"a": "b"}}, ["field-malformed"], id="tags a map"),
+        pytest.param({"capabilities": [["a"]]}, ["field-malformed"], id="a list in a list"),
+        pytest.param({"triggers": ["go"]}, ["field-malformed"], id="triggers a list"),
+        pytest.param({"triggers": {"phrases": "go"}}, ["field-malformed"], id="phrases a text"),
+        pytest.param(
+            {"triggers": {"phrases": ["go"], "priority": "1.1"}},
+            ["field-malformed"],
+            id="priority above 1",
+        ),
+        pytest.param(
+            {"triggers": {"phrases": ["go"], "priority": "-0.1"}},
+            ["field-malformed"],
+            id="priority below 0",
+        ),
+        pytest.param(
+            {"triggers": {"phrases": ["go"], "priority": "high"}},
+            ["field-malformed"],
+            id="priority a word",
+        ),
+        pytest.param(
+            {"triggers": {"intents": [], "priority": "1"}},
+            ["triggers-empty"],
+            id="nothing triggers it",
+        ),
+        pytest.param({"version": "1.0"}, ["version-not-semantic"], id="two numbers"),
+        pytest.param({"version": "v1.0.0"}, ["version-not-semantic"], id="a v before it"),
+        pytest.param({"version": "01.0.0"}, ["version-not-semantic"], id="a leading zero"),
+        pytest.param({"version": "1.0.0-"}, ["version-not-semantic"], id="nothing after -"),
+        pytest.param({"version": "１.0.0"}, ["version-not-semantic"], id="wide digits"),
+        pytest.param({"version": ["1.0.0"]}, ["field-malformed"], id="version a list"),
+        pytest.param({"type": "script"}, ["package-type-unknown"], id="type"),
+        pytest.param({"type": "Direct"}, ["package-type-unknown"], id="types have a case"),
+        pytest.param({"protocol": "mcp"}, ["protocol-unknown"], id="protocol"),
+        pytest.param({"input_schema": "object"}, ["field-malformed"], id="schema a text"),
+        pytest.param({"input_schema": ["object"]}, ["field-malformed"], id="schema a list"),
+        pytest.param({"input_schema": {"type": "text"}}, ["schema-invalid"], id="input_schema"),
+        pytest.param({"output_schema": {"required": "a"}}, ["schema-invalid"], id="output_schema"),
+        pytest.param(
+            {"output_schema": {"$ref": "https://a.example/b"}},
+            ["schema-reference-outside"],
+            id="a reference",
+        ),
+        pytest.param(
+            {"output_schema": {"$schema": "https://a.example/b"}},
+            ["schema-dialect-unknown"],
+            id="a dialect",
+        ),
+        pytest.param({"cacheable": "sometimes"}, ["field-malformed"], id="cacheable"),
+        pytest.param({"ttl": "-1"}, ["field-malformed"], id="ttl below 0"),
+        pytest.param({"ttl": "soon"}, ["field-malformed"], id="ttl a word"),
+        pytest.param({"displayName": ["a"]}, ["field-malformed"], id="displayName a list"),
+        pytest.param({"domain": {"a": "b"}}, ["field-malformed"], id="domain a map"),
+        pytest.param({"category": ["a"]}, ["field-malformed"], id="category a list"),
+    ],
+)
+def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
+    """Each way in which a field can be wrong is found, once."""
+    assert told(package(**change)) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({"timeout_ms": "0"}, ["field-malformed"], id="no time at all"),
+        pytest.param({"timeout_ms": "1.5"}, ["field-malformed"], id="half a millisecond"),
+        pytest.param({"memory_mb": "much"}, ["field-malformed"], id="memory a word"),
+        pytest.param({"network": "full"}, ["security-value-unknown"], id="network"),
+        pytest.param({"filesystem": "read-write"}, ["security-value-unknown"], id="filesystem"),
+        pytest.param({"requires_filesystem": "x"}, ["field-malformed"], id="requires_filesystem"),
+        pytest.param({"environment": ["TZ"]}, ["field-malformed"], id="environment a list"),
+        pytest.param({"environment": {"TZ": ["UTC"]}}, ["field-malformed"], id="a variable a list"),
+        pytest.param({"network": "allowlist"}, ["allowlist-missing"], id="allowlist of nobody"),
+        pytest.param(
+            {"network": "allowlist", "network_allowlist": []},
+            ["allowlist-missing"],
+            id="empty allowlist",
+        ),
+        pytest.param({"network_allowlist": ["a.example"]}, ["allowlist-unused"], id="unused list"),
+        pytest.param(
+            {"network": "allowlist", "network_allowlist": "a.example"},
+            ["field-malformed"],
+            id="allowlist a text",
+        ),
+        pytest.param({"timeout_ms": None, "network": None}, ["security-incomplete"], id="open"),
+    ],
+)
+def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
+    """The sandbox is judged field by field."""
+    assert told(package(security={**SECURITY, **change})) == expected
+
+
+def test_what_security_leaves_open_is_named() -> None:
+    """The message lists what is missing."""
+    finding = only(package(security={"filesystem": "none"}))
+    assert finding.message == "security does not say timeout_ms, memory_mb and network."
+
+
+@pytest.mark.parametrize(
+    ("permissions", "expected", "said"),
+    [
+        (
+            {"network": "true", "filesystem": "none"},
+            ["permissions-outdated"],
+            "read as security with network: allowlist and filesystem: none.",
+        ),
+        ({"network": "False"}, ["permissions-outdated"], "read as security with network: none."),
+        ({"filesystem": "read"}, ["permissions-outdated"], "security with filesystem: read-only."),
+        (
+            {"network": "some"},
+            ["security-value-unknown", "permissions-outdated"],
+            "nothing in it was read.",
+        ),
+        (
+            {"filesystem": "read-write"},
+            ["security-value-unknown", "permissions-outdated"],
+            "nothing in it was read.",
+        ),
+        ({}, ["permissions-outdated"], "nothing in it was read."),
+        (["network"], ["required-field-missing", "field-malformed"], "a map is expected."),
+    ],
+)
+def test_permissions(permissions: Any, expected: list[str], said: str) -> None:
+    """The old form of security is mapped, and stands in for it."""
+    of = package(without="security", permissions=permissions)
+    assert told(of) == expected
+    assert found("apexbridge", of)[-1].message.endswith(said)
+
+
+def test_security_holds_beside_permissions() -> None:
+    """Where both are declared, the old form is said to be without effect."""
+    finding = only(package(permissions={"network": "true"}))
+    assert (finding.code, finding.fix) == ("permissions-outdated", "Remove permissions.")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({"protocol": "abp"}, ["abp-missing"], id="no abp"),
+        pytest.param({"protocol": "abp", "abp": {"kind": "query"}}, ["abp-missing"], id="no tools"),
+        pytest.param({"protocol": "abp", "abp": {"tools": []}}, ["abp-missing"], id="empty tools"),
+        pytest.param({"abp": {"tools": [TOOL]}}, ["abp-unused"], id="no protocol"),
+        pytest.param({"protocol": "vcp", "abp": {"tools": [TOOL]}}, ["abp-unused"], id="vcp"),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": [{"name": "a"}]}},
+            ["tool-incomplete"],
+            id="a name alone",
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": [TOOL, TOOL]}},
+            ["tool-twice"],
+            id="one name for two",
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": [TOOL, {"parameters": {}}]}},
+            ["field-malformed"],
+            id="a tool without a name",
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": [TOOL, "x"]}},
+            ["field-malformed"],
+            id="a tool that is text",
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": [TOOL]}, ["field-malformed", "abp-missing"], id="abp a list"
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"kind": ["a"], "tools": [TOOL]}},
+            ["field-malformed"],
+            id="kind a list",
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": [{**TOOL, "returns": "x"}]}},
+            ["field-malformed", "tool-incomplete"],
+            id="returns a text",
+        ),
+        pytest.param(
+            {
+                "protocol": "abp",
+                "abp": {
+                    "tools": [
+                        {**TOOL, "parameters": {"city": {"type": "anything", "required": True}}}
+                    ]
+                },
+            },
+            [],
+            id="parameters by name",
+        ),
+        pytest.param(
+            {
+                "protocol": "abp",
+                "abp": {
+                    "tools": [
+                        {
+                            **TOOL,
+                            "parameters": {
+                                "type": "object",
+                                "properties": {"city": {"type": "anything"}},
+                            },
+                        }
+                    ]
+                },
+            },
+            ["schema-invalid"],
+            id="parameters that are a schema, and a bad one",
+        ),
+    ],
+)
+def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
+    """The tools of the ABP protocol are judged one by one."""
+    assert told(package(**change)) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "resources", "expected"),
+    [
+        pytest.param(
+            ["references/a.md"],
+            {"references": ["references/a.md"]},
+            ["script-missing"],
+            id="no script",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "scripts/b.py"],
+            {"helpers": ["scripts/a.ts"]},
+            ["entry-missing"],
+            id="two scripts and no entry",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "scripts/lib/b.ts"],
+            {"helpers": ["scripts/lib/b.ts"]},
+            [],
+            id="what lies deeper is a helper",
+        ),
+        pytest.param(
+            ["scripts/a.ts"],
+            {"entry": "./scripts/b.ts"},
+            ["resource-missing"],
+            id="an entry that is not there",
+        ),
+        pytest.param(
+            ["scripts/a.ts"],
+            {"entry": "./Scripts/a.ts"},
+            ["resource-missing"],
+            id="an entry in another case",
+        ),
+        pytest.param(
+            ["scripts/a.ts"],
+            {
+                "entry": "scripts/a.ts",
+                "helpers": ["./scripts/x.ts"],
+                "references": ["r.pdf"],
+                "assets": ["assets/a"],
+            },
+            ["resource-missing"] * 3,
+            id="helpers, references, assets",
+        ),
+        pytest.param(
+            ["scripts/a.ts"], {"entry": "/scripts/a.ts"}, ["resource-outside-folder"], id="absolute"
+        ),
+        pytest.param(
+            ["scripts/a.ts"],
+            {"entry": "scripts/../../a.ts"},
+            ["resource-outside-folder"],
+            id="climbing out",
+        ),
+        pytest.param(["scripts/a.ts"], {"entry": "scripts/x/../a.ts"}, [], id="climbing inside"),
+        pytest.param(
+            ["scripts/a.ts"], {"entry": "C:\\a.ts"}, ["resource-outside-folder"], id="a drive"
+        ),
+        pytest.param(
+            ["scripts/a.ts"], {"entry": "..\\a.ts"}, ["resource-outside-folder"], id="backslashes"
+        ),
+        pytest.param(
+            ["scripts/a.ts"],
+            {"assets": ["https://a.example/b"]},
+            ["resource-outside-folder"],
+            id="an address",
+        ),
+        pytest.param(
+            ["scripts/a.ts"], {"assets": ["~/a"]}, ["resource-outside-folder"], id="a home folder"
+        ),
+        pytest.param(
+            ["scripts/a.ts", "notes.md"],
+            {"entry": "notes.md"},
+            ["entry-not-script"],
+            id="an entry that is no script",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "assets/b.ts"],
+            {"entry": "scripts/a.ts"},
+            ["code-outside-scripts"],
+            id="code among assets",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "references/b.PY"],
+            {"entry": "scripts/a.ts"},
+            ["code-outside-scripts"],
+            id="code among references",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "b.sh"],
+            {"entry": "scripts/a.ts"},
+            ["code-outside-scripts"],
+            id="code beside SKILL.md",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "config/b.js"],
+            {"entry": "scripts/a.ts"},
+            ["code-outside-scripts"],
+            id="code in config",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "tests/b.ts", "config/c.yaml"],
+            {"entry": "scripts/a.ts"},
+            [],
+            id="tests and config",
+        ),
+        pytest.param(
+            ["scripts/a.ts", "docs/b.md"],
+            {"entry": "scripts/a.ts"},
+            ["folder-unknown"],
+            id="another folder",
+        ),
+    ],
+)
+def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
+    """Scripts, resources and folders lie where the layout has them."""
+    assert told(package(*files, resources=resources)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "missing"),
+    [
+        pytest.param(BODY, set(), id="Chinese"),
+        pytest.param(
+            "# Weather\n\n## Overview\n## Inputs\n## Returns\n## Instructions\n"
+            "## Usage examples\n## Security",
+            set(),
+            id="English",
+        ),
+        pytest.param(
+            "# Weather\n\n## 1. Description\n## 输入与输出\n## Steps to follow\n"
+            "## Example\n## ⚠️ 注意事项",
+            set(),
+            id="mixed, two in one, numbered",
+        ),
+        pytest.param(
+            "# 天氣\n\n## 說明\n## 參數\n## 輸出\n## 執行步驟\n## 範例\n## 安全",
+            set(),
+            id="traditional characters",
+        ),
+        pytest.param(
+            "# Description\n\n# Parameters\n# Output\n# Steps\n# Examples\n# Safety",
+            set(),
+            id="all at the top level",
+        ),
+        pytest.param(BODY.replace("## 示例\n", ""), {"examples"}, id="no examples"),
+        pytest.param("Some text.", set(body_rules.SECTIONS), id="no heading at all"),
+        pytest.param("", set(body_rules.SECTIONS), id="nothing"),
+        pytest.param(
+            "# Output safety description with examples",
+            set(body_rules.SECTIONS),
+            id="a title that is full of words",
+        ),
+        pytest.param(
+            BODY.replace("## 输出", "```\n## 输出\n```"), {"output"}, id="in a code block"
+        ),
+        pytest.param(BODY.replace("## 输出", "## Outputting"), {"output"}, id="a part of a word"),
+    ],
+)
+def test_sections(body: str, missing: set[str]) -> None:
+    """Each required section is recognised by its heading in either language."""
+    messages = [f.message for f in found("apexbridge", package(body=body))]
+    assert {message.split()[5] for message in messages} == missing
+    assert len(messages) == len(missing)
+
+
+def test_the_documented_package_has_its_findings() -> None:
+    """The example of ApexBridge's documentation lacks six fields, and its permissions are old."""
+    of = skill(
+        BODY,
+        "scripts/execute.ts",
+        displayName="天气查询",
+        version="1.0.0",
+        type="service",
+        category="tools",
+        keywords=["天气"],
+        domain="utilities",
+        cacheable="true",
+        ttl="300",
+        permissions={"network": "true", "filesystem": "none"},
+    )
+    missing = [f.field for f in found("apexbridge", of) if f.code == "required-field-missing"]
+    assert missing == [
+        "capabilities",
+        "tags",
+        "triggers",
+        "input_schema",
+        "output_schema",
+        "resources",
+    ]
+    assert codes("apexbridge", of) == {"required-field-missing", "permissions-outdated"}
+
+
+def test_unreadable_frontmatter_is_left_to_parsing() -> None:
+    """Where there are no fields, what they lack is not listed."""
+    of = package("notes/a.md")
+    bare = type(of)(
+        of.folder,
+        None,
+        of.document,
+        type(of.parsed)(None, {}, "", "", 1, ()),
+        type(of.declared)(),
+        of.files,
+    )
+    assert codes("apexbridge", bare) == {"script-missing", "folder-unknown"}
+
+
+def test_a_finding_stands_where_its_field_does() -> None:
+    """A place inside a field that has no line of its own has that of the field."""
+    of = package(abp={"tools": [{"name": "a"}]}, protocol="abp")
+    finding = only(of)
+    assert (finding.field, finding.line) == ("abp.tools.0.name", of.parsed.positions["abp"].line)
+
+
+def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
+    """No rule is forgotten in the profile; the samples show that each code can be made."""
+    rules = (*field_rules.RULES, *file_rules.RULES, *body_rules.RULES)
+    assert set(PROFILES["apexbridge"]) == set(rules)
+    for module in (field_rules, file_rules, body_rules):
+        written = {
+            value
+            for name, value in vars(module).items()
+            if callable(value)
+            and getattr(value, "__module__", "") == module.__name__
+            and not name.startswith("_")
+            and name != "sections_of"
+        }
+        assert written == set(module.RULES)
+    assert {kind.profile for kind in findings.TYPES} == {"apexbridge"}

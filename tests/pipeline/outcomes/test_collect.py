@@ -1,0 +1,287 @@
+"""Outcome files that runtimes drop come into the catalog once, and bad ones out of the way."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.filesystem.ownership import MARKER
+from catalog.writing.store import Store
+from pipeline.outcomes import collect
+from pipeline.outcomes.collect import OutcomeInbox, OutcomeReport, take_outcomes
+from tests.support.records import NOON, judged, rooted
+
+LATER = 3600 * 10**9
+"""Nanoseconds; so much later every file of a test has been quiet for long."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Return a catalog with one skill."""
+    store = rooted(Store.open(tmp_path / "catalog.db"))
+    store.apply([judged("meetings")], trigger="command", at=NOON)
+    return store
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of outcomes."""
+    (tmp_path / "outcomes").mkdir()
+    (tmp_path / "outcomes" / MARKER).touch()
+    return tmp_path / "outcomes"
+
+
+def drop(folder: Path, run: str = "run-1", skill_id: str = "meetings", **fields: Any) -> Path:
+    """Write an outcome as a runtime would."""
+    path = folder / skill_id / f"{run}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"status": "success", **fields}), "utf-8")
+    return path
+
+
+def take(store: Store, folder: Path) -> OutcomeReport:
+    """Look at all files as if they had been quiet."""
+    return take_outcomes(store, folder, quiet=1, now_ns=time.time_ns() + LATER)
+
+
+def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
+    """Ask the catalog."""
+    return store.db.execute(sql).fetchall()
+
+
+def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
+    """Without a word about the version that is the current one."""
+    drop(
+        folder,
+        memoryWrites=[
+            {
+                "ownerType": "user",
+                "ownerId": "anna",
+                "type": "fact",
+                "importance": 2,
+                "content": "Likes tea.",
+            }
+        ],
+        intermediateSteps=[
+            {
+                "stepId": "1",
+                "stepName": "ask",
+                "duration": 12.5,
+                "timestamp": "2026-11-20T08:00:00Z",
+                "output": {"n": 1},
+            }
+        ],
+    )
+    assert take(store, folder).stored == ["meetings/run-1.json"]
+    assert rows(
+        store,
+        "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
+        " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version",
+    ) == [("meetings", "20261120-120000", "run-1", 1)]
+    assert rows(store, "SELECT owner_id, importance, importance_written FROM memory_writes") == [
+        ("anna", 2, 2.0)
+    ]
+    assert rows(store, "SELECT step_name, duration, output, error FROM step_traces") == [
+        ("ask", 12.5, '{"n":1}', None)
+    ]
+
+
+def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
+    """Also when it is not the current one any more; one that nobody knows is kept as said."""
+    store.apply([judged("meetings", "Another one.")], trigger="command", at=NOON)
+    drop(folder, "old", version="20261120-120000")
+    drop(folder, "odd", version="1.0")
+    take(store, folder)
+    assert rows(
+        store,
+        "SELECT o.run_id, v.version, o.version_said FROM outcomes AS o LEFT JOIN"
+        " versions AS v ON v.id = o.version ORDER BY 1",
+    ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
+
+
+def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
+    """Touched or written anew with the same bytes, it is the same."""
+    path = drop(folder)
+    take(store, folder)
+    os.utime(path, (1, 1))
+    drop(folder)
+    assert take(store, folder) == OutcomeReport()
+    assert rows(store, "SELECT count(*) FROM outcomes") == [(1,)]
+
+
+def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
+    """The older one stays, and is not the newest any more."""
+    drop(folder, status="running")
+    take(store, folder)
+    drop(folder, status="success")
+    assert take(store, folder).revised == ["meetings/run-1.json"]
+    assert rows(store, "SELECT revision, status, is_newest FROM outcomes ORDER BY 1") == [
+        (1, "running", 0),
+        (2, "success", 1),
+    ]
+
+
+def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
+    """It may have been removed since, or not yet have come."""
+    drop(folder, skill_id="nobody")
+    assert take(store, folder).stored == ["nobody/run-1.json"]
+    assert rows(store, "SELECT skill_id, skill, version FROM outcomes") == [("nobody", None, None)]
+
+
+def test_a_known_file_is_not_opened(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its stat signature is enough."""
+    drop(folder)
+    take(store, folder)
+    monkeypatch.setattr(collect, "_read", lambda *_: pytest.fail("opened"))
+    assert take(store, folder) == OutcomeReport()
+
+
+def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Path) -> None:
+    """A runtime may still be writing it."""
+    drop(folder)
+    report = take_outcomes(store, folder, quiet=60, now_ns=time.time_ns())
+    assert report == OutcomeReport(unsettled=["meetings/run-1.json"])
+
+
+def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path) -> None:
+    """Nothing of it is lost, and the next file of that name is looked at anew."""
+    for _ in range(2):
+        drop(folder).write_bytes(b'{"status":')
+        report = take(store, folder)
+        assert report.rejected == {"meetings/run-1.json": "It is not JSON: Expecting value."}
+    quarantined = folder / "quarantine/meetings"
+    assert {path.name for path in quarantined.iterdir()} == {
+        "run-1.json",
+        "run-1.findings.txt",
+        "run-1-2.json",
+        "run-1-2.findings.txt",
+    }
+    assert (quarantined / "run-1.json").read_bytes() == b'{"status":'
+    assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
+    assert rows(store, "SELECT quarantined_as FROM outcome_rejections") == [
+        ("quarantine/meetings/run-1.json",),
+        ("quarantine/meetings/run-1-2.json",),
+    ]
+    assert take(store, folder) == OutcomeReport()
+
+
+def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_path: Path) -> None:
+    """What is not below the folder is none of its outcomes, good or bad, and stays where it is."""
+    (tmp_path / "outside/below").mkdir(parents=True)
+    for name in ("good.json", "below/bad.json"):
+        (tmp_path / "outside" / name).write_text(json.dumps({"status": "success"}))
+    (folder / "meetings").symlink_to(tmp_path / "outside")
+    inbox = OutcomeInbox(folder, quiet=1, longest=300)
+    for name in ("good.json", "below/bad.json"):
+        assert inbox.hint(f"{folder}/meetings/{name}", now=10.0)
+    assert inbox.take_due(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
+    assert (tmp_path / "outside/below/bad.json").is_file()
+    assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
+
+
+def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
+    """A bad file then stays where it is, and nothing is written elsewhere."""
+    (tmp_path / "outside").mkdir()
+    (folder / "quarantine").symlink_to(tmp_path / "outside")
+    drop(folder).write_bytes(b"[]")
+    assert take(store, folder).rejected
+    assert list((tmp_path / "outside").iterdir()) == []
+    assert (folder / "meetings/run-1.json").is_file()
+
+
+def test_a_bad_file_that_cannot_be_moved_is_told_once(store: Store, folder: Path) -> None:
+    """Until it changes, or is gone."""
+    (folder / "quarantine").write_text("a file where the folder should be")
+    path = drop(folder)
+    path.write_bytes(b"[]")
+    assert take(store, folder).rejected
+    assert take(store, folder) == OutcomeReport()
+    assert rows(store, "SELECT path, quarantined_as FROM outcome_rejections") == [
+        ("meetings/run-1.json", None)
+    ]
+    path.unlink()
+    take(store, folder)
+    assert rows(store, "SELECT count(*) FROM outcome_rejections") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("run.json", "outcome-misplaced"),
+        ("a/b/run.json", "outcome-misplaced"),
+        ("a/huge.json", "outcome-too-large"),
+        ("a/pipe.json", "outcome-unreadable"),
+        ("a/link.json", "outcome-unreadable"),
+    ],
+)
+def test_what_is_no_file_of_ours_is_said(
+    store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of it is followed, waited for or read whole."""
+    monkeypatch.setattr(collect, "MOST_BYTES", 100)
+    place = folder / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if "pipe" in path:
+        os.mkfifo(place)
+    elif "link" in path:
+        place.symlink_to("/etc/hostname")
+    else:
+        place.write_text('{"status": "success"}' + " " * 200 * ("huge" in path))
+    take(store, folder)
+    assert rows(store, "SELECT findings ->> '$[0].code' FROM outcome_rejections") == [(code,)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
+)
+def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str) -> None:
+    """Temporary names of a runtime, and what is quarantined already."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("no outcome")
+    assert take(store, folder) == OutcomeReport()
+    assert collect.outcome_at(folder, f"{folder}/{name}") is None
+
+
+def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
+    """Nobody has to use outcomes."""
+    assert take(store, tmp_path / "nowhere") == OutcomeReport()
+
+
+def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder: Path) -> None:
+    """Hints for other places are not its own."""
+    inbox = OutcomeInbox(folder, quiet=1, longest=300)
+    path = drop(folder)
+    assert inbox.hint(str(path), now=10.0)
+    assert not inbox.hint(str(folder.parent / "elsewhere"), now=10.0)
+    assert inbox.take_due(store, 10.5, time.time_ns()) == OutcomeReport()
+    assert inbox.seconds_to_next(10.0) == 1
+    assert inbox.take_due(store, 11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
+    assert inbox.seconds_to_next(11.0) is None
+
+
+def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder: Path) -> None:
+    """It is never given up."""
+    inbox = OutcomeInbox(folder, quiet=60, longest=300)
+    inbox.hint(str(drop(folder)), now=10.0)
+    assert inbox.take_due(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
+    assert inbox.seconds_to_next(71.0) == 60
+
+
+@pytest.mark.parametrize("paths", [None, ["linked/run-1.json"]])
+def test_a_linked_directory_is_not_entered(
+    store: Store, folder: Path, tmp_path: Path, paths: list[str] | None
+) -> None:
+    """A file elsewhere is neither read nor moved, also where an event names it."""
+    (tmp_path / "outside").mkdir()
+    outside = drop(tmp_path, skill_id="outside")
+    (folder / "linked").symlink_to(outside.parent)
+    report = take_outcomes(store, folder, quiet=1, now_ns=time.time_ns() + LATER, paths=paths)
+    assert report == OutcomeReport()
+    assert rows(store, "SELECT * FROM outcomes") == []
+    assert outside.exists()

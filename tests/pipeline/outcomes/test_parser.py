@@ -1,0 +1,191 @@
+"""What an outcome file says, or why it cannot be taken as it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile, RunOutcome
+from pipeline.outcomes.parser import judge_outcome
+from pipeline.validation.registry import REGISTRY
+
+SAMPLES = Path(__file__).parents[2] / "samples" / "outcomes"
+FILE = RunFile("meetings/run-1.json", "f", "0" * 64)
+OF_THE_FOLDER = {"outcome-misplaced", "outcome-too-large", "outcome-unreadable"}
+
+
+def judged(value: Any) -> JudgedOutcome:
+    """Judge a value as JSON."""
+    return judge_outcome(FILE, json.dumps(value).encode())
+
+
+def taken(value: Any) -> RunOutcome:
+    """Judge a value that is an outcome."""
+    said = judged(value)
+    assert isinstance(said, RunOutcome), said
+    return said
+
+
+@pytest.mark.parametrize("sample", sorted((SAMPLES / "bad").iterdir()), ids=lambda s: s.stem)
+def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
+    """One that is an error keeps the file out; a warning does not."""
+    said = judge_outcome(FILE, sample.read_bytes())
+    assert [found.code for found in said.findings] == [sample.stem]
+    assert isinstance(said, BadOutcome) == (REGISTRY[sample.stem].severity == "error")
+
+
+def test_every_code_has_a_sample_or_a_test_of_the_folder() -> None:
+    """Registry and samples name the same codes."""
+    registered = {code for code, kind in REGISTRY.items() if kind.profile == "outcome"}
+    assert {sample.stem for sample in (SAMPLES / "bad").iterdir()} | OF_THE_FOLDER == registered
+
+
+@pytest.mark.parametrize("sample", sorted((SAMPLES / "good").iterdir()), ids=lambda s: s.stem)
+def test_a_good_sample_shows_nothing(sample: Path) -> None:
+    """It is taken in without a word."""
+    said = judge_outcome(FILE, sample.read_bytes())
+    assert isinstance(said, RunOutcome)
+    assert said.findings == ()
+
+
+def test_a_direct_outcome_is_read_whole() -> None:
+    """Every field comes through as it was written, times in UTC."""
+    said = judge_outcome(FILE, (SAMPLES / "good/direct.json").read_bytes())
+    assert isinstance(said, RunOutcome)
+    assert (said.form, said.status, said.failed) == ("outcome", "success", False)
+    assert (said.output, said.format) == ({"text": "三个会议"}, "json")
+    assert (said.token_usage["input"], said.warnings) == (812, ("one meeting has no end",))
+    assert [(w.owner_type, w.owner_id, w.importance) for w in said.memory_writes] == [
+        ("user", "anna", 4),
+        ("household", "h7", 1),
+    ]
+    assert [(s.step_id, s.duration, s.timestamp) for s in said.steps] == [
+        ("s1", 41.5, "2026-11-20T08:00:00.000+00:00"),
+        ("s2", 0, "2026-11-20T08:00:01.000+00:00"),
+    ]
+    assert said.version == "20261120-080000"
+
+
+@pytest.mark.parametrize(
+    ("written", "importance"), [(0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)]
+)
+def test_the_envelope_decides_the_scale(written: float, importance: int) -> None:
+    """A 1 in an ABP envelope is the most important, and is kept as it was written, too."""
+    said = taken(
+        {
+            "id": "c",
+            "tool": "t",
+            "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": written}]},
+        }
+    )
+    assert (said.form, said.tool, said.call_id) == ("abp", "t", "c")
+    (write,) = said.memory_writes
+    assert (write.importance, write.importance_written) == (importance, written)
+    assert (write.owner_type, write.owner_id) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "failed"),
+    [
+        ({"status": "success"}, False),
+        ({"status": "Failed"}, True),
+        ({"status": "timeout"}, True),
+        ({"status": "partial"}, False),
+        ({"id": "1", "tool": "t", "result": {}}, False),
+        (
+            {
+                "id": "1",
+                "tool": "t",
+                "result": {
+                    "intermediateSteps": [
+                        {
+                            "stepId": "1",
+                            "stepName": "a",
+                            "duration": 1,
+                            "timestamp": 0,
+                            "error": "no network",
+                        }
+                    ]
+                },
+            },
+            True,
+        ),
+    ],
+)
+def test_a_failure_is_told_by_status_else_by_the_last_step(
+    outcome: dict[str, Any], failed: bool
+) -> None:
+    """An envelope need not have a status."""
+    assert taken(outcome).failed is failed
+
+
+def test_every_problem_is_told_at_once_with_its_place() -> None:
+    """Fields are named by their path in the file."""
+    said = judged({"status": 3, "memoryWrites": [{"ownerType": "cat", "type": "fact"}]})
+    assert sorted((found.code, found.field) for found in said.findings) == [
+        ("outcome-field-missing", "memoryWrites.0.content"),
+        ("outcome-field-missing", "memoryWrites.0.importance"),
+        ("outcome-field-missing", "memoryWrites.0.ownerId"),
+        ("outcome-field-wrong", "memoryWrites.0.ownerType"),
+        ("outcome-field-wrong", "status"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"\xff",
+        b'{"status": "\\ud800"}',
+        b'{"status": "x", "output": NaN}',
+        b'{"status": "x", "output": 1e999}',
+        b"[" * 100_000,
+        b'{"a": ' * 50_000,
+        b'{"status": "x", "output": ' + b"9" * 5_000 + b"}",
+        b'{"status": "x"} {}',
+    ],
+)
+def test_what_is_no_json_object_is_said(data: bytes) -> None:
+    """Also where Python would read it, and the next reader would not."""
+    said = judge_outcome(FILE, data)
+    assert [found.code for found in said.findings] == ["outcome-not-json"]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+_FIELDS = st.sampled_from(
+    [
+        "status",
+        "output",
+        "result",
+        "id",
+        "tool",
+        "memoryWrites",
+        "intermediateSteps",
+        "tokenUsage",
+        "warnings",
+        "version",
+        "other",
+    ]
+)
+
+
+@given(st.dictionaries(_FIELDS, _JSON, max_size=6))
+def test_nothing_that_json_can_say_raises(value: dict[str, Any]) -> None:
+    """It is an outcome, or has findings."""
+    said = judged(value)
+    assert isinstance(said, RunOutcome) or said.findings
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(data: bytes) -> None:
+    """They are an outcome, or have findings."""
+    assert judge_outcome(FILE, data)

@@ -1,0 +1,87 @@
+"""The published JSON Schemas and the models that they are made from say the same."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from catalog.model.skill import StepTrace
+from pipeline.outcomes.schema import SCHEMAS
+
+SCHEMA_FILES = Path(__file__).parents[3] / "docs" / "schemas"
+GOOD = Path(__file__).parents[2] / "samples" / "outcomes" / "good"
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return a published schema."""
+    found: dict[str, Any] = json.loads((SCHEMA_FILES / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+STEP = {"stepId": "1", "stepName": "read", "duration": 2.5, "timestamp": "2026-11-20T08:00:00Z"}
+MEMORY = {
+    "ownerType": "task",
+    "ownerId": "t1",
+    "type": "summary",
+    "importance": 5,
+    "content": "Done.",
+}
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
+    "skill-execution-outcome": [
+        {"status": "success"},
+        json.loads((GOOD / "direct.json").read_text("utf-8")),
+    ],
+    "memory-write": [MEMORY, MEMORY | {"metadata": {"page": 3}}],
+    "step-trace": [STEP, STEP | {"input": [1, None], "output": "text", "error": "late"}],
+    "abp-envelope": [json.loads((GOOD / "abp.json").read_text("utf-8"))],
+}
+WRONG = {
+    "skill-execution-outcome": {"status": ""},
+    "memory-write": MEMORY | {"importance": 6},
+    "step-trace": STEP | {"duration": -1},
+    "abp-envelope": {
+        "id": "1",
+        "tool": "t",
+        "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": 2}]},
+    },
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_one(name: str) -> None:
+    """It is valid itself, and speaks in camelCase."""
+    Draft202012Validator.check_schema(schema(name))
+    assert not [key for key in schema(name)["properties"] if "_" in key]
+
+
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [(name, example) for name, examples in EXAMPLES.items() for example in examples],
+)
+def test_what_the_model_takes_and_gives_the_schema_takes(
+    name: str, example: dict[str, Any]
+) -> None:
+    """An example passes both, and what the model writes of it reads back as the same."""
+    model = SCHEMAS[name]
+    read = model.model_validate_json(json.dumps(example), strict=True)
+    written = read.model_dump_json(by_alias=True, exclude_unset=True)
+    Draft202012Validator(schema(name)).validate(example)
+    Draft202012Validator(schema(name)).validate(json.loads(written))
+    assert model.model_validate_json(written, strict=True) == read
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_the_model_refuses_the_schema_refuses(name: str) -> None:
+    """A value out of its range, for each of them."""
+    with pytest.raises(ValueError, match="validation error"):
+        SCHEMAS[name].model_validate_json(json.dumps(WRONG[name]), strict=True)
+    assert not Draft202012Validator(schema(name)).is_valid(WRONG[name])
+
+
+def test_our_own_ingestions_are_traced_in_the_same_form() -> None:
+    """A step of an ingestion is a StepTrace of the published schema."""
+    step = StepTrace("1", "read", "2026-11-20T08:00:00.000+00:00", 1.5, "folder", {"files": 2})
+    Draft202012Validator(schema("step-trace")).validate(step.as_json())
+    SCHEMAS["step-trace"].model_validate_json(json.dumps(step.as_json()), strict=True)

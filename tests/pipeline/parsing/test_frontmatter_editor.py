@@ -1,0 +1,91 @@
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
+from pipeline.parsing.yaml_reader import YamlText, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "added", "expected"),
+    [
+        pytest.param("", set(), {"a": "a: 1\n"}, "a: 1\n", id="nothing before"),
+        pytest.param(
+            "# one\na: 1  # two\n\nb:\n  - x\n",
+            set(),
+            {"c": "c: 3\n"},
+            "# one\na: 1  # two\n\nb:\n  - x\nc: 3\n",
+            id="comments and blanks stay",
+        ),
+        pytest.param(
+            "a: 1\nb:\n  c: 2\n# of d\nd: 4\n",
+            {"b"},
+            {},
+            "a: 1\n# of d\nd: 4\n",
+            id="a field goes, the comment of the next stays",
+        ),
+        pytest.param(
+            "a:\nb: |\n  # text\n\n  more\n",
+            {"a"},
+            {"a": "a: 1\n"},
+            "b: |\n  # text\n\n  more\na: 1\n",
+            id="an empty field is filled",
+        ),
+        pytest.param("a: 1", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="no line end"),
+        pytest.param(
+            "{a: 1, b: '2'}\n",
+            {"a"},
+            {"c": "c: 3\n"},
+            "b: '2'\nc: 3\n",
+            id="a flow map is written anew, its quotes kept",
+        ),
+        pytest.param("a: 1\n...\n", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="an end mark"),
+    ],
+)
+def test_all_else_stays_as_it_is_written(
+    text: str, taken: set[str], added: Mapping[str, str], expected: str
+) -> None:
+    """Only the lines of the fields concerned change, wherever that can be."""
+    assert with_fields(text, frozenset(taken), added) == expected
+
+
+@pytest.mark.parametrize("text", ["a: [", "- a\n", "just text\n"])
+def test_what_is_no_frontmatter_is_not_written(text: str) -> None:
+    """There is nothing to add a field to."""
+    assert with_fields(text, frozenset(), {"b": "b: 2\n"}) is None
+
+
+def test_blocks_are_the_lines_of_each_field() -> None:
+    """With the comment above, and without the blank lines between."""
+    assert blocks("# top\na: 1\n\n# of b\nb:\n  # inside\n  - x\nc: |\n  # text\n") == {
+        "a": "# top\na: 1\n",
+        "b": "# of b\nb:\n  # inside\n  - x\n",
+        "c": "c: |\n  # text\n",
+    }
+    assert blocks("{a: 1, b: 2}") == {}
+    assert blocks("a: [") == {}
+
+
+_VALUES = st.recursive(
+    st.text(max_size=6) | st.sampled_from(["no", "1.0", "0x1", "~", "a: b", "#", "- a", "'"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner),
+    max_leaves=6,
+)
+
+
+@example({"a": "0E0", "b": ["0o7", ".5e1"]}, "c")
+@given(st.dictionaries(st.sampled_from("abc"), _VALUES, max_size=3), st.sampled_from("abcd"))
+def test_what_is_written_is_read_again(fields: dict[str, object], taken: str) -> None:
+    """Any fields survive being written, and any of them can go."""
+    text = dumped(fields)  # type: ignore[arg-type]  # as JSON as can be
+    read = read_yaml(text)
+    if not isinstance(read, YamlText) or read.value != fields:
+        return  # characters that YAML itself cannot hold
+    assert as_typed(read, fields) == fields  # type: ignore[arg-type]
+    without = with_fields(text if fields else "", frozenset(taken), {})
+    assert without is not None
+    again = read_yaml(without)
+    assert isinstance(again, YamlText)
+    assert (again.value or {}) == {key: value for key, value in fields.items() if key != taken}

@@ -1,0 +1,168 @@
+import pytest
+
+from pipeline.parsing.repair import Repaired, read_repaired
+from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("a: use when: b", "a: 'use when: b'", "unquoted-colon"),
+        ("a: use when:", "a: 'use when:'", "unquoted-colon"),
+        ("a: it's: b", 'a: "it\'s: b"', "unquoted-colon"),
+        ('a: it\'s "x": b', "a: 'it''s \"x\": b'", "unquoted-colon"),
+        ("a: b: c # note", "a: 'b: c' # note", "unquoted-colon"),
+        ("a-b.c: d: e", "a-b.c: 'd: e'", "unquoted-colon"),
+        ("- a: b: c", "- a: 'b: c'", "unquoted-colon"),
+        ("a: @b", "a: '@b'", "unquoted-value"),
+        ("a: `b` c: d", "a: '`b` c: d'", "unquoted-value"),
+        ("a: %b", "a: '%b'", "unquoted-value"),
+        ("a: *.py", "a: '*.py'", "unquoted-value"),
+        ("a: **b** c", "a: '**b** c'", "unquoted-value"),
+        ("a: *b", "a: '*b'", "unquoted-value"),
+        ("a: & b", "a: '& b'", "unquoted-value"),
+        ("- @b", "- '@b'", "unquoted-value"),
+        ("a: [b] [c]", "a: '[b] [c]'", "unquoted-value"),
+        ("a: b: c\n  # note", "a: 'b: c'\n  # note", "unquoted-colon"),
+        ('a: "b" c # d', "a: '\"b\" c' # d", "unquoted-value"),
+        ('a: "b" c', "a: '\"b\" c'", "unquoted-value"),
+        ("a:\n\tb: c\n\td: e", "a:\n  b: c\n  d: e", "tab-indentation"),
+    ],
+)
+def test_a_value_that_can_only_mean_one_thing_is_read(before: str, after: str, code: str) -> None:
+    """The repair tells its lines as written and as read, and the value is that of the latter."""
+    read = read_repaired(before, 1, 1)
+    outcome, (found,) = read.outcome, read.repairs
+    mended = read_yaml(after)
+    assert isinstance(outcome, YamlText)
+    assert isinstance(mended, YamlText)
+    assert outcome.value == mended.value
+    assert (found.code, read.text) == (code, after)
+    assert before.replace(found.before or "", found.after or "") == after
+
+
+def test_repairs_follow_one_another_and_name_their_lines() -> None:
+    """Each broken line is a finding of its own; the lines between stay as they are."""
+    read = read_repaired("a: b: c\nd: e\nf:\n  g: @h\n", 7, 1)
+    outcome, repairs = read.outcome, read.repairs
+    assert isinstance(outcome, YamlText)
+    assert outcome.value == {"a": "b: c", "d": "e", "f": {"g": "@h"}}
+    assert [(each.code, each.line) for each in repairs] == [
+        ("unquoted-colon", 7),
+        ("unquoted-value", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: b: c\n  d: e",
+        "a: b\n  c: d",
+        "a: @b\n  c",
+        "a: 'b #1' c",
+        'a: "b',
+        "a: [b, c",
+        "a: [b]]",
+        'a: "b", "c"',
+        "a: - b",
+        "a: > b",
+        "a: b\nc",
+        "a:\n\tb: c\nd:\n  e: f",
+        "a: &b c\nd: *b",
+        "a: b: c\nd: [e",
+    ],
+)
+def test_what_could_mean_two_things_is_left_broken(text: str) -> None:
+    """The first error stands and no repair is claimed."""
+    first = read_yaml(text)
+    assert isinstance(first, Unreadable)
+    assert read_repaired(text, 1, 1) == Repaired(first, (), text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        (
+            "description: Use when: a\n  b\nx: y",
+            "description: 'Use when: a\n  b'\nx: y",
+            "unquoted-text",
+        ),
+        (
+            "description: Reads\n  and more: it's",
+            "description: 'Reads\n  and more: it''s'",
+            "unquoted-text",
+        ),
+        ("description: @agent\n\n  b", "description: '@agent\n\n  b'", "unquoted-text"),
+        (
+            "description: Reads\ntext and more.\nx: y",
+            "description: 'Reads\n  text and more.'\nx: y",
+            "unquoted-text",
+        ),
+        ("when_to_use: Now:\n- a\n- b", "when_to_use: 'Now:\n  - a\n  - b'", "unquoted-text"),
+        (
+            "description: Use: <example>\nContext: a\nuser: b\n</example>\nmodel: x",
+            "description: 'Use: <example>\n  Context: a\n  user: b\n  </example>'\nmodel: x",
+            "unquoted-text",
+        ),
+        ("description: |\nReads\n  more.", "description: |\n  Reads\n    more.", "unquoted-text"),
+        (
+            "description: >\n    Reads\n  more.\n",
+            "description: >\n    Reads\n    more.\n",
+            "unquoted-text",
+        ),
+        ("description: >-\n  \tReads\n", "description: >-\n  Reads\n", "unquoted-text"),
+        ("description: > Reads", "description: '> Reads'", "unquoted-value"),
+        ("description: - Reads", "description: '- Reads'", "unquoted-value"),
+        ('a: "the "best" way"', "a: 'the \"best\" way'", "broken-quotes"),
+        ("a: 'it's'", "a: 'it''s'", "broken-quotes"),
+        (r'a: "\d+ \"x\" \\"', "a: '\\d+ \"x\" \\'", "broken-quotes"),
+    ],
+)
+def test_a_text_written_as_people_write_is_read(before: str, after: str, code: str) -> None:
+    """A sentence's field goes on until the next field, quotes in quotes are text."""
+    read = read_repaired(before, 1, 1)
+    assert isinstance(read.outcome, YamlText)
+    assert (read.text, [each.code for each in read.repairs]) == (after, [code])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "description: Reads\n license: MIT",
+        "description: Use: a # b\n  c",
+        "description: Reads\n<<<<<<< HEAD\nx: y",
+        "description: [Reads\n  more",
+        'description: "Reads',
+        'a: "b", "c"',
+    ],
+)
+def test_a_text_that_may_be_something_else_is_left_broken(text: str) -> None:
+    """A field that slipped, a comment, a conflict, a list, an open quote."""
+    assert read_repaired(text, 1, 1).repairs == ()
+
+
+def test_repairs_are_bounded() -> None:
+    """A file of nothing but broken lines is not mended line by line for ever."""
+    read = read_repaired("\n".join(f"k{n}: @x" for n in range(21)), 1, 1)
+    assert isinstance(read.outcome, Unreadable)
+    assert read.repairs == ()
+
+
+def test_valid_yaml_is_not_touched() -> None:
+    """A colon or an @ inside a value that YAML accepts is no reason to repair."""
+    assert read_repaired("a: b:c @d `e`\nf: 'g: h'\n", 1, 1).repairs == ()
+
+
+def test_a_line_that_is_changed_twice_is_told_as_it_was_read() -> None:
+    """Each finding has the line as it was written and as it is in the end."""
+    read = read_repaired("a:\n\tb: @c\n", 1, 1)
+    assert {(each.code, each.before, each.after) for each in read.repairs} == {
+        ("tab-indentation", "\tb: @c", "  b: '@c'"),
+        ("unquoted-value", "\tb: @c", "  b: '@c'"),
+    }
+
+
+def test_the_dashes_before_the_first_line_belong_to_it() -> None:
+    """A change of what is glued to a fence is a change of the file's line."""
+    (found,) = read_repaired("a: @b\nc: d\n", 1, 4).repairs
+    assert (found.line, found.before, found.after) == (1, "---a: @b", "---a: '@b'")

@@ -1,0 +1,153 @@
+import pytest
+
+from pipeline.parsing.yaml_reader import (
+    MAX_DEPTH,
+    MAX_NODES,
+    Position,
+    Unreadable,
+    YamlText,
+    read_yaml,
+)
+
+
+def read(text: str) -> YamlText:
+    """Return what a text that must be readable says."""
+    outcome = read_yaml(text)
+    assert isinstance(outcome, YamlText)
+    return outcome
+
+
+def refusal(text: str) -> Unreadable:
+    """Return why a text that must not be read is not."""
+    outcome = read_yaml(text)
+    assert isinstance(outcome, Unreadable)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("name: no", {"name": "no"}),
+        ("name: 8004", {"name": "8004"}),
+        ("version: 1.10", {"version": "1.10"}),
+        ("date: 2026-13-45", {"date": "2026-13-45"}),
+        ("a: 0x1F", {"a": "0x1F"}),
+        ("a:", {"a": None}),
+        ("a: ~\nb: null", {"a": None, "b": None}),
+        ("a: ''\nb: 'null'\nc: \"~\"", {"a": "", "b": "null", "c": "~"}),
+        ("1: one\nyes: two", {"1": "one", "yes": "two"}),
+        ("null: x", {"null": "x"}),
+        ("a: >-\n  one\n  two", {"a": "one two"}),
+        ("a: |\n  one\n  two\n", {"a": "one\ntwo\n"}),
+        ("a: 'it''s'", {"a": "it's"}),
+        ('a: "\\u4e2d\\n"', {"a": "中\n"}),
+        ("a: [x, {b: c}]\nd: {}", {"a": ["x", {"b": "c"}], "d": {}}),
+        ('{"a": true, "b": [1]}', {"a": "true", "b": ["1"]}),
+        ("<<: x", {"<<": "x"}),
+        ("a: one\u2028two\x85three\ufeff", {"a": "one\u2028two\x85three\ufeff"}),
+        ("- a\n-\n- - b", ["a", None, ["b"]]),
+        ("plain", "plain"),
+        ("# nothing", None),
+    ],
+)
+def test_scalars_stay_the_text_that_was_written(text: str, value: object) -> None:
+    """Nothing is retyped; only empty, ~ and null without quotes are None."""
+    outcome = read(text)
+    assert outcome.value == value
+    assert outcome.findings == ()
+
+
+def test_every_key_has_its_place_in_the_file() -> None:
+    """Positions count from 1, start at the given line, and reach into lists."""
+    outcome = read_yaml("name: x\nmeta:\n  author: me\nhooks:\n- run: y\n", 5, 4)
+    assert isinstance(outcome, YamlText)
+    assert outcome.positions == {
+        "name": Position(5, 4),
+        "meta": Position(6, 1),
+        "meta.author": Position(7, 3),
+        "hooks": Position(8, 1),
+        "hooks.0.run": Position(9, 3),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "mendable"),
+    [
+        ("a: b: c", "yaml-invalid", 1, True),
+        ("x: y\na: @b", "yaml-invalid", 2, True),
+        ('x: y\na: "b\nc: d', "yaml-invalid", 2, True),
+        ("x: y\na: &b c", "yaml-alias", 2, False),
+        ("a: &b c\nd: *b", "yaml-alias", 1, False),
+        ("x: y\na: *b", "yaml-alias", 2, True),
+        ("a: b\n...\nc: d", "yaml-multiple-documents", 3, True),
+        ("a: b\n? [c]\n: d", "yaml-key-not-text", 2, False),
+        ("a: b\n{c: d}: e", "yaml-key-not-text", 2, False),
+        ("a: b\nc: " + "[" * MAX_DEPTH, "frontmatter-too-complex", 2, False),
+        ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-complex", 1, False),
+    ],
+)
+def test_what_cannot_or_must_not_be_read_is_refused(
+    text: str, code: str, line: int, mendable: bool
+) -> None:
+    """A refusal names its line, and whether other syntax could mend it."""
+    outcome = refusal(text)
+    assert (outcome.finding.code, outcome.finding.line) == (code, line)
+    assert outcome.mendable is mendable
+
+
+def test_a_bracket_left_open_is_named_by_its_line() -> None:
+    """YAML notices only later, so the message tells both lines."""
+    found = refusal("a: b\nc: [d,\ne: f\ng: h\n").finding
+    assert "line 4" in found.message
+    assert "begins on line 2" in found.message
+
+
+def test_nesting_up_to_the_cap_is_read() -> None:
+    """The cap is the deepest nesting that is still accepted."""
+    assert read("[" * MAX_DEPTH + "]" * MAX_DEPTH).findings == ()
+    assert refusal("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "value"),
+    [
+        ("a: 1\nb: 2\na: 3", "duplicate-key", 3, {"a": "1", "b": "2"}),
+        ("m:\n  x: 1\n  x:\n    y: 2", "duplicate-key", 3, {"m": {"x": "1"}}),
+        ("a: !!int 3", "yaml-tag", 1, {"a": "3"}),
+        ("a: !x [b]", "yaml-tag", 1, {"a": ["b"]}),
+        ("a:\n  b: c\nd:\n    e: f", "uneven-indentation", 4, {"a": {"b": "c"}, "d": {"e": "f"}}),
+        ("x: y\na:\tb", "tab-outside-quotes", 2, {"x": "y", "a": "b"}),
+        ("x: y\na: b\tc", "tab-outside-quotes", 2, {"x": "y", "a": "b\tc"}),
+    ],
+)
+def test_what_the_reference_validator_refuses_is_found_and_read(
+    text: str, code: str, line: int, value: object
+) -> None:
+    """The value is still given; the finding carries the line."""
+    outcome = read(text)
+    assert [(each.code, each.line) for each in outcome.findings] == [(code, line)]
+    assert outcome.value == value
+
+
+def test_a_duplicate_names_both_lines() -> None:
+    """The author must find both places."""
+    (found,) = read("a: 1\nb: 2\na: 3").findings
+    assert "line 1" in found.message
+    assert "line 3" in found.message
+    assert found.field == "a"
+
+
+@pytest.mark.parametrize("text", ["a: 'b\tc'", "a: |\n  b\tc", "a: b # \tc", '# "\tx\na: b'])
+def test_tabs_in_quotes_blocks_and_comments_are_text(text: str) -> None:
+    """Only tabs that StrictYAML stumbles over are found."""
+    assert read(text).findings == ()
+
+
+def test_equal_indentation_is_asked_of_siblings_only() -> None:
+    """Lists and flow mappings do not count, nor do mappings of other parents."""
+    assert read("a:\n  b: {x: y}\n  c:\n     d: e\nf:\n  - g: h\n").findings == ()
+
+
+def test_findings_of_one_text_are_few() -> None:
+    """A hostile text cannot fill the catalog with findings."""
+    assert len(read("a: 1\n" * 500).findings) == 20

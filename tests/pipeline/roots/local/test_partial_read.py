@@ -1,0 +1,139 @@
+import importlib.util
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.model.skill import Acceptance, Finding, Place, SkillRecord
+from pipeline.parsing.document import parse
+from pipeline.roots.local import reader
+from pipeline.roots.local.partial_read import glance
+from pipeline.roots.local.reader import DEFAULT_LIMITS, Limits, Stray
+from pipeline.validation.check import PROFILES
+from pipeline.validation.verdict import examine, judge
+from tests.pipeline.validation.test_registry import BAD, LIMITS, MADE, NOT_FOR_ROOT
+from tests.support.paths import REPOSITORY
+from tests.support.skills import SkillWriter
+
+ELF = b"\x7fELF\0\0"
+
+
+def both(
+    root: Path, limits: Limits = DEFAULT_LIMITS, acceptance: Acceptance = "permissive"
+) -> Iterator[tuple[tuple[Finding, ...], bool, tuple[Finding, ...], bool]]:
+    """Yield findings and whether the skill is valid: from a glance, and from a whole reading."""
+    for folder in reader.walk(root, "", limits):
+        if isinstance(folder, Stray):
+            continue
+        place = Place(str(root), folder.path, "project")
+        seen, snapshot = glance(root, folder, limits), reader.read(root, folder, limits)
+        assert seen
+        assert snapshot
+        parsed = parse(seen.skill_md, seen.skill_md_name) if seen.skill_md_name else None
+        light = examine(seen, parsed, place, acceptance=acceptance, profiles=tuple(PROFILES))
+        whole = judge(snapshot, parsed, place, acceptance=acceptance, profiles=tuple(PROFILES))
+        is_record = isinstance(whole, SkillRecord)
+        assert (seen.skill_md_name, seen.skill_md) == (snapshot.skill_md_name, snapshot.skill_md)
+        assert (light.description is not None) == is_record
+        yield (
+            light.findings,
+            light.spec_valid,
+            whole.findings,
+            isinstance(whole, SkillRecord) and whole.spec_valid,
+        )
+
+
+def agree(root: Path, limits: Limits = DEFAULT_LIMITS) -> int:
+    """Assert that a glance at each skill is enough, and return how many there were."""
+    count = 0
+    for findings, valid, all_findings, all_valid in both(root, limits):
+        assert (findings, valid) == (all_findings, all_valid)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("sample", sorted(BAD.iterdir()), ids=lambda sample: sample.name)
+def test_a_glance_finds_what_reading_finds(sample: Path) -> None:
+    """In every sample of a finding."""
+    agree(sample, LIMITS.get(sample.name, DEFAULT_LIMITS))
+
+
+@pytest.mark.parametrize("code", MADE)
+def test_a_glance_finds_what_reading_finds_where_git_cannot_go(
+    tmp_path: Path, skill: SkillWriter, code: str
+) -> None:
+    """With pipes, links, and what must not be read."""
+    if code in NOT_FOR_ROOT and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    MADE[code](skill(tmp_path / "root" / "sample"))
+    assert agree(tmp_path / "root") == 1
+
+
+def test_a_glance_is_enough_for_real_skills(corpus: Path) -> None:
+    """Of every real skill, with all its files."""
+    entries = json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]
+    assert agree(corpus) >= len(entries)
+
+
+def test_a_glance_is_enough_for_made_skills(tmp_path: Path) -> None:
+    """Of the skills on which the speed of both is measured."""
+    source = REPOSITORY / "benchmarks" / "made_skills.py"
+    spec = importlib.util.spec_from_file_location("made_skills", source)
+    assert spec
+    assert spec.loader
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    made.make_skills(tmp_path, 40)
+    assert agree(tmp_path) == 40
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "executable"),
+    [
+        ("run.exe", ELF, False),
+        ("run.EXE", b"text", False),
+        ("lib/libx.so.1.2", ELF, False),
+        ("bin/run", ELF, True),
+        ("bin/run", ELF, False),
+        ("bin/run", b"#!/bin/sh\n", True),
+        (".hidden", ELF, True),
+        ("x.png", ELF, True),
+        ("a.so", b"a" * (1 << 20) + b"\xc3", False),
+        ("a.so", b"a" * ((1 << 20) - 1) + b"\xc3\xa9", False),
+        ("a.so", b"", False),
+        ("a.so", b"a" * (1 << 20) + ELF, False),
+    ],
+)
+def test_a_glance_knows_a_program(
+    tmp_path: Path, skill: SkillWriter, path: str, content: bytes, executable: bool
+) -> None:
+    """By name, mode and as much of its bytes as a reading goes by."""
+    made = skill(tmp_path / "root/sample", files={path: content})
+    (made / path).chmod(0o755 if executable else 0o644)
+    assert agree(tmp_path / "root") == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_skill_md_that_must_not_be_read_is_none(tmp_path: Path, skill: SkillWriter) -> None:
+    """The finding is the same, and the skill has no name but its folder's."""
+    (skill(tmp_path / "root/sample") / "SKILL.md").chmod(0)
+    assert agree(tmp_path / "root") == 1
+
+
+@pytest.mark.parametrize("change", ["write", "replace", "delete"])
+def test_a_skill_md_that_changes_is_not_taken(
+    tmp_path: Path, skill: SkillWriter, change: str
+) -> None:
+    """What was seen and what is read must be one and the same file."""
+    made = skill(tmp_path / "root/sample") / "SKILL.md"
+    (folder,) = reader.walk(tmp_path / "root")
+    assert not isinstance(folder, Stray)
+    if change == "write":
+        made.write_text("other")
+    else:
+        made.rename(tmp_path / "elsewhere.md")
+    if change == "replace":
+        made.write_bytes((tmp_path / "elsewhere.md").read_bytes())
+    assert glance(tmp_path / "root", folder, DEFAULT_LIMITS) is None

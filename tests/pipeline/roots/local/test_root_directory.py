@@ -1,0 +1,230 @@
+"""A root held open: links are followed inside it only, whatever is exchanged meanwhile."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.model.skill import Judged, RootSpec, SkillRecord
+from pipeline.roots.local import reader
+from pipeline.roots.local.reader import Folder, Limits
+from pipeline.roots.local.root_directory import RootDirectory
+from pipeline.sync import package_sources
+from pipeline.sync.engines.scanner import How, Part, Seen, look
+from tests.support.packages import World
+from tests.support.skills import write_skill
+
+MARK = "text from outside the root"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a root with a group of skills, beside a directory that is out of bounds."""
+    for name in ("a", "b", "c"):
+        write_skill(tmp_path / "root/group" / name, files={"notes.md": name})
+    write_skill(tmp_path / "outside", name="outside", description=MARK, files={"notes.md": MARK})
+    write_skill(tmp_path / "outside/b", name="outside", description=MARK, files={"notes.md": MARK})
+    return tmp_path / "root"
+
+
+def exchange(path: Path, target: Path) -> None:
+    """Put a link in the place of a directory."""
+    path.rename(path.with_name(f".skilldrop-{path.name}"))
+    path.symlink_to(target)
+
+
+class TestExchangedForALink:
+    """What was a directory when its parent was listed, and is a link when it is entered."""
+
+    @pytest.fixture(autouse=True)
+    def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let all folders be older than a tick of the clock, as they are in a real scan."""
+        monkeypatch.setattr(reader, "_TICK_NS", 0)
+
+    def seen(self, root: Path) -> Iterator[Seen]:
+        """Look at all of a root as a scan does."""
+        return look(Part(RootSpec(str(root)), ("",), {}), How(Limits(), quiet=0.0))
+
+    @pytest.mark.parametrize("name", ["b", "c"])
+    def test_a_later_skill_of_a_group(self, root: Path, name: str) -> None:
+        """It is not entered, though the walk has its name from before."""
+        found = self.seen(root)
+        first = next(found)
+        exchange(root / "group" / name, root.parent / "outside")
+        rest = [one for one in found if isinstance(one, Judged)]
+        assert isinstance(first, Judged)
+        assert MARK not in repr(rest)
+        assert [one.verdict.place.path for one in rest] == [
+            f"group/{other}" for other in ("b", "c") if other != name
+        ]
+
+    def test_the_group_itself(self, root: Path) -> None:
+        """Then none of its other skills is found."""
+        found = self.seen(root)
+        next(found)
+        exchange(root / "group", root.parent / "outside")
+        assert MARK not in repr(list(found))
+
+    def test_a_folder_of_a_skill(self, root: Path) -> None:
+        """Between the walk and the reading: the folder is looked at again later."""
+        write_skill(root / "s", files={"sub/notes.md": "inside"})
+        folder = reader.look(root, "s")
+        assert folder is not None
+        exchange(root / "s/sub", root.parent / "outside")
+        assert reader.read(root, folder) is None
+
+    def test_the_folder_of_a_package(self, root: Path) -> None:
+        """No file is copied from where a link out of the root leads."""
+        with package_sources.opened() as source:
+            files = source.files_of(str(root), "group/b")
+            exchange(root / "group/b", root.parent / "outside")
+            with pytest.raises(OSError, match="leads out of the root"):
+                files.open("notes.md")
+
+    def test_an_archive(self, root: Path) -> None:
+        """The file that is opened is the one that the walk saw, or none."""
+        for place in (root / "x.zip", root.parent / "outside/x.zip"):
+            place.write_bytes(b"PK")
+        (archive,) = reader.walk(root, "x.zip!")
+        assert isinstance(archive, reader.Archive)
+        (root / "x.zip").unlink()
+        (root / "x.zip").symlink_to("../outside/x.zip")
+        with pytest.raises(OSError, match="leads out of the root"), reader.folders_in(archive):
+            pass
+
+
+class TestLinksInside:
+    """A link is followed as long as every step of it stays in the root."""
+
+    @pytest.mark.parametrize(
+        ("target", "real"),
+        [
+            ("a", "/group/a"),
+            ("./a/../b", "/group/b"),
+            ("../group/a", "/group/a"),
+            ("../../root/group/a", "/group/a"),
+            ("{root}/group/a", "/group/a"),
+            ("to-a", "/group/a"),
+            ("..", ""),
+            ("../..", None),
+            ("{root}", ""),
+            ("../../outside", None),
+            ("{root}/../outside", None),
+            ("/", None),
+            ("{root}-twin", None),
+            ("to-outside/b", None),
+            ("to-outside/../root/group/a", "/group/a"),
+        ],
+    )
+    def test_real_path(self, root: Path, target: str, real: str | None) -> None:
+        """Also where it is absolute, or leads out of the root and in again by name alone."""
+        (root / "group/to-a").symlink_to("a")
+        (root / "group/to-outside").symlink_to("../../outside")
+        (root / "group/link").symlink_to(target.format(root=root))
+        with RootDirectory(str(root)) as opened:
+            found = opened.real_path("/group/link")
+        assert found == real
+
+    def test_a_loop_ends(self, root: Path) -> None:
+        """After as many links as Linux follows."""
+        (root / "one").symlink_to("two")
+        (root / "two").symlink_to("one")
+        with RootDirectory(str(root)) as opened, pytest.raises(OSError, match="Too many levels"):
+            opened.real_path("/one/x")
+
+    def test_nothing_outside_is_asked_for(self, root: Path) -> None:
+        """Whether what a link out of the root leads to is there makes no difference."""
+        (root / "group/a/there").symlink_to("../../../outside/notes.md")
+        (root / "group/a/missing").symlink_to("../../../outside/nothing")
+        folder = reader.look(root, "group/a")
+        assert folder is not None
+        assert [(p.code, p.path) for p in folder.problems] == [
+            ("link-leaves-root", "missing"),
+            ("link-leaves-root", "there"),
+        ]
+
+    def test_a_root_that_is_switched_is_read_as_one(self, root: Path, tmp_path: Path) -> None:
+        """A walk ends in the directory in which it began, and what it saw is not believed."""
+        write_skill(tmp_path / "other/group/b", description="Of the other root.")
+        (tmp_path / "switch").symlink_to("root")
+        with RootDirectory(str(tmp_path / "switch")) as opened:
+            found = reader.walk(opened)
+            first = next(found)
+            (tmp_path / "next").symlink_to("other")
+            (tmp_path / "next").rename(tmp_path / "switch")
+            assert [f.path for f in found if isinstance(f, Folder)] == ["group/b", "group/c"]
+            assert isinstance(first, Folder)
+            assert reader.read(opened, first) is None
+
+
+SWAPPER = """
+import ctypes, os, sys, time
+link, place, times = os.fsencode(sys.argv[1]), os.fsencode(sys.argv[2]), int(sys.argv[3])
+renameat2 = ctypes.CDLL(None).renameat2
+for _ in range(2 * times):
+    renameat2(-100, link, -100, place, 2)
+    time.sleep(0.001)  # as long as a folder takes to be read, so that it is in time now and then
+"""
+
+
+@pytest.mark.parametrize("name", ["group", "group/b", "group/b/scripts"])
+def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -> None:
+    """Nothing of the outside comes into a table or a package; in the end all is as it was."""
+    world = World(tmp_path)
+    for number in range(12):
+        write_skill(world.root / f"group/a{number}", files={"scripts/run.py": "print()"})
+    write_skill(world.root / "group/b", files={"scripts/run.py": "print()"})
+    for inner in ("", "/b", "/b/scripts"):
+        write_skill(
+            tmp_path / f"outside{inner}",
+            name="b",
+            description=MARK,
+            files={"run.py": MARK, "scripts/run.py": MARK},
+        )
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    with subprocess.Popen(
+        [sys.executable, "-c", SWAPPER, tmp_path / "link", world.root / name, "300"]
+    ) as swapper:
+        scans = 0
+        while swapper.poll() is None:
+            world.scan(deep=scans % 2 == 1)
+            scans += 1
+    assert swapper.returncode == 0
+    assert scans > 2
+    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert [table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))] == []
+    assert [
+        path for path in world.packages.rglob("*") if path.is_file() and MARK in path.read_text()
+    ] == []
+    world.scan()
+    assert world.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
+        (13,)
+    ]
+    assert world.differences() == []
+
+
+def test_a_deep_way_needs_few_descriptors(tmp_path: Path) -> None:
+    """However deep it is, and the way back is found."""
+    path = ""
+    for _ in range(150):
+        path += "/d"
+    os.makedirs(f"{tmp_path}{path}")
+    with RootDirectory(str(tmp_path)) as opened:
+        before = len(os.listdir("/proc/self/fd"))
+        opened.directory(path)
+        assert len(os.listdir("/proc/self/fd")) - before <= 64
+        assert opened.names("/d/d") == ["d"]
+        assert opened.names(path) == []
+    assert len(os.listdir("/proc/self/fd")) == before - 1
+
+
+def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
+    """The skill that a scan takes for one of the root is one of the root."""
+    found = look(Part(RootSpec(str(root)), ("group/b",), {}), How(Limits(), quiet=0.0))
+    exchange(root / "group/b", root.parent / "outside")
+    assert [
+        one for one in found if isinstance(one, Judged) and isinstance(one.verdict, SkillRecord)
+    ] == []

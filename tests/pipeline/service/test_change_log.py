@@ -1,0 +1,37 @@
+"""What a service says in its log."""
+
+import pytest
+
+from catalog.model.skill import Applied
+from pipeline.outcomes.collect import OutcomeReport
+from pipeline.service.change_log import Journal
+from pipeline.sync.removals import Report
+
+
+def test_a_trouble_is_told_once_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    """And again when it is back."""
+    journal = Journal()
+    for troubles in ({"/r": "It is gone."}, {"/r": "It is gone."}, {}, {"/r": "It is gone."}):
+        assert not journal.tell(Report(troubles=dict(troubles)))
+    assert caplog.messages == ["It is gone."] * 2
+
+
+def test_changes_are_told_and_taken_out_of_the_report(caplog: pytest.LogCaptureFixture) -> None:
+    """With nothing in them that a terminal would obey; who asks is told that there were some."""
+    caplog.set_level("INFO")
+    report = Report(
+        changes=[Applied("/r", "a\x1b[2J", "a", "rejected", "why")],
+        held={"/r": "30 of 30 skills vanished at once"},
+    )
+    assert Journal().tell(report)
+    assert (report.changes, report.held) == ([], {})
+    assert caplog.messages[0].startswith("/r: 30 of 30 skills vanished at once; the skills are")
+    assert caplog.messages[1] == "rejected a<U+001B>[2J (why)"
+    assert caplog.records[1].fields["path"] == "a\x1b[2J"  # type: ignore[attr-defined]
+
+
+def test_outcome_files_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Those that were taken in, and those that were not with the reason."""
+    caplog.set_level("INFO")
+    Journal().tell_outcomes(OutcomeReport(stored=["a.json"], rejected={"b.json": "no JSON"}))
+    assert caplog.messages == ["outcome a.json", "outcome b.json rejected: no JSON"]

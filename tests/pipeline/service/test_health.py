@@ -1,0 +1,333 @@
+"""A service in trouble says so: in `status`, in its exit code and on the site."""
+
+import errno
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from catalog.database import health
+from catalog.database.health import Trouble
+from catalog.model.errors import OutOfMemory
+from catalog.reading import search
+from catalog.writing.store import Store
+from pipeline.cli.output import status as output_status
+from pipeline.service import loop, troubles
+from pipeline.watch import supervisor
+from tests.support.paths import REPOSITORY
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
+    """Return what makes a service that tries again soon; it is stopped in the end."""
+    made: list[Serving] = []
+    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
+    monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
+    monkeypatch.setattr(loop, "HEARTBEAT", 0.2)
+
+    def make(**settings: Any) -> Serving:
+        made.append(Serving(tmp_path, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop()
+
+
+def told(it: Serving) -> str:
+    """Return what `status --check` prints, and nothing where it exits with 0."""
+    catalog = it.settings.catalog_path
+    with closing(search.open_catalog(catalog).conn) as connection:
+        found = search.status(search.Database(connection), catalog)
+    return "" if output_status.health_of(found).is_followed else output_status.health(found)
+
+
+def test_a_packages_folder_that_cannot_be_written_is_told_and_over_once_it_can(
+    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Something else lies in its place; the service goes on meanwhile, and tries again."""
+    it = serving().start()
+    it.settle()
+    assert not told(it)
+    folder = it.settings.packages_folder
+    aside = folder.rename(folder.with_name("aside"))
+    folder.write_text("in the way")
+    skill(it.root / "a")
+    it.wait_for(lambda: "Taking in changed folders" in told(it))
+    assert str(folder) in told(it)
+    assert "nothing pending" not in told(it)
+    it.wait_for(
+        lambda: it.rows(
+            "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
+            " AND next_try_at > last_at AND last_at > since"
+        )
+    )
+    seen = it.health()["service_seen"]
+    it.wait_for(lambda: it.health()["service_seen"] > seen)
+    said = [each for each in caplog.messages if str(folder) in each]
+    assert len(said) == len(set(said))
+    folder.unlink()
+    aside.rename(folder)
+    it.settle()
+    it.wait_for(lambda: not told(it))
+    assert it.statuses() == {"a": "active"}
+    assert it.rows("SELECT * FROM troubles") == []
+
+
+def test_a_part_that_fails_does_not_stop_the_others(
+    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that cannot be published holds up neither the catalog nor the watcher."""
+    it = serving().start()
+    it.settle()
+    shutil.rmtree(it.settings.index_folder)
+    it.settings.index_folder.write_text("in the way")
+    skill(it.root / "a")
+    it.wait_for(lambda: it.statuses() == {"a": "active"})
+    it.wait_for(lambda: "Publishing the prompt indexes" in told(it))
+    away = it.root.rename(it.root.with_name("away"))
+    it.wait_for(lambda: it.health()["watcher_reason"] == f"the root {it.root} is gone")
+    away.rename(it.root)
+    it.settings.index_folder.unlink()
+    it.settle()
+    it.wait_for(lambda: not told(it))
+    assert "a/current/SKILL.md" in it.index()
+
+
+def test_old_rows_go_also_while_a_package_cannot_be_removed(
+    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is told, and holds up nothing else."""
+
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
+
+    thinned = Event()
+    monkeypatch.setattr(Store, "collect", refuse)
+    monkeypatch.setattr(Store, "thin", lambda *_: thinned.set())
+    it = serving().start()
+    assert it.service
+    it.service._inbox.put(loop.CollectWish())
+    it.wait_for(thinned.is_set)
+    it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
+
+
+def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """As long as another process locks it; readers take what is newer."""
+    it = serving().start()
+    it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        skill(it.root / "a")
+        it.wait_for(lambda: "database is locked" in told(it))
+        assert it.rows("SELECT * FROM troubles") == []
+        blocker.execute("ROLLBACK")
+    it.settle()
+    it.wait_for(lambda: not told(it))
+
+
+def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
+    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tried again some times; a process that is started anew may have enough."""
+
+    def short(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    it = serving().start()
+    it.settle()
+    with monkeypatch.context() as scarce:
+        scarce.setattr(loop, "publish_indexes", short)
+        skill(it.root / "a")
+        it.wait_for(lambda: "not enough memory" in told(it))
+    it.settle()
+    it.wait_for(lambda: not told(it))
+    monkeypatch.setattr(loop, "publish_indexes", short)
+    skill(it.root / "a", description="Changed.")
+    with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
+        it.wait_for(lambda: False)
+    it.failure = None
+
+
+def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
+    serving: Callable[..., Serving],
+) -> None:
+    """Its runtime will not send it again by itself."""
+    it = serving().start()
+    folder = it.settings.outcomes_folder / "meetings"
+    folder.mkdir(parents=True)
+    (folder / "bad.json").write_text("no JSON")
+    it.wait_for(lambda: "1 quarantined in the last day" in told(it))
+    assert "quarantine/meetings/bad.json" in told(it)
+    (it.settings.outcomes_folder / "quarantine/meetings/bad.json").unlink()
+    it.wait_for(lambda: not told(it))
+
+
+def test_a_watcher_that_keeps_dying_is_told(
+    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three deaths in a minute, and its place is taken by polling until it lives again."""
+    monkeypatch.setattr(supervisor, "RETRY", 1.0)
+    monkeypatch.setattr(loop, "TICK", 0.05)
+    it = serving().start()
+    for _ in range(supervisor.TROUBLES):
+        it.settle()
+        assert it.service
+        assert it.service._supervision._watch._observer
+        since = it.health()["watcher_since"]
+        it.service._supervision._watch._observer.inotify.stop()
+        it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
+    it.wait_for(lambda: "a watching thread ended" in told(it))
+    it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_timer_is_replaced_when_its_thread_has_died(
+    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else there would be no re-scan any more."""
+    it = serving().start()
+    it.settle()
+    assert it.service
+    before = it.service._timer._scheduler
+    scans = it.rows("SELECT count(*) FROM scans")
+    monkeypatch.setattr(before, "_process_jobs", sys.exit)  # which ends its thread
+    before.wakeup()
+    it.wait_for(lambda: it.service and it.service._timer._scheduler is not before)
+    it.wait_for(lambda: it.rows("SELECT count(*) FROM scans") > scans)
+
+
+def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
+    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was deleted while the root is away; the service waits, and does not burn the processor."""
+    it = serving().start()
+    skill(it.root / "a")
+    it.settle()
+    away = it.root.rename(it.root.with_name("away"))
+    it.settings.data.rename(it.settings.data.with_name("deleted"))
+    it.wait_for(lambda: "Create it, or name another" in caplog.text)
+    before = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before < 0.3
+    away.rename(it.root)
+    it.wait_for(lambda: it.statuses() == {"a": "active"})
+    it.settle()
+    it.wait_for(lambda: not told(it))
+
+
+# The file beside the catalog
+
+
+def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path) -> None:
+    """It never grows, and is no larger for a short list."""
+    catalog = tmp_path / "catalog.db"
+    many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
+    for written in (many, many[:1], []):
+        health.write_file(catalog, 7, "now", "then", written)
+        assert health.file_of(catalog).stat().st_size == health.SIZE
+        found = health.read_file(catalog)
+        assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
+        assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
+    assert health.read_file(tmp_path / "none.db") == {}
+
+
+def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
+    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is set back while nothing can be written; the file is newer all the same."""
+    it = serving().start()
+    it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        before = datetime.now(UTC) - timedelta(hours=1)
+        monkeypatch.setattr(loop, "_now", lambda: before)
+        skill(it.root / "a")
+        it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
+        seen = look(it)["health"]["service_seen"]
+        assert seen == before.isoformat(timespec="milliseconds")
+        blocker.execute("ROLLBACK")
+    it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
+    it.wait_for(lambda: not look(it)["troubles"])
+
+
+def look(it: Serving) -> dict[str, Any]:
+    """Return health as it is told to readers."""
+    with closing(search.open_catalog(it.settings.catalog_path).conn) as connection:
+        return health.look(search.Database(connection), it.settings.catalog_path)
+
+
+FULL_DISK = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = [{repository!r}]
+from tests.support.skills import write_skill
+from tests.support.serving import Serving
+from tests.pipeline.service.test_health import told
+from pipeline.config.settings import RetentionSettings
+from pipeline.service import loop, troubles
+
+loop.HEARTBEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
+disk = Path({disk!r})
+it = Serving(disk.parent, data=disk / "data",
+             retention=RetentionSettings(free_bytes=0)).start()
+it.settle()
+assert not told(it)
+filler = (disk / "filler").open("wb", buffering=0)
+try:
+    while True:
+        filler.write(bytes(4096))
+except OSError:
+    pass
+write_skill(it.root / "large", files={{"data.bin": bytes(200_000)}})
+it.wait_for(lambda: "no room left" in told(it))
+print(told(it))
+filler.truncate(0)
+filler.close()
+it.settle()
+it.wait_for(lambda: not told(it))
+it.stop()
+print("over")
+"""
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    """On a real one; the service goes on as soon as there is room again."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    program = FULL_DISK.format(repository=str(REPOSITORY), disk=str(disk))
+    mounted = subprocess.run(
+        [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            f'mount -t tmpfs -o size=8m tmpfs "{disk}" && exec "$0" "$@"',
+            sys.executable,
+            "-c",
+            program,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        timeout=100,
+    )
+    if "unshare" in mounted.stderr or "mount:" in mounted.stderr:
+        pytest.skip("this system lets nobody mount anything")
+    assert mounted.stdout.endswith("over\n"), mounted.stdout + mounted.stderr
+    assert "no room left on the disk" in mounted.stdout

@@ -1,0 +1,116 @@
+"""Full scans, one after another."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from catalog.model.skill import RootSpec
+from catalog.writing.store import Store
+from pipeline.roots.local.reader import Limits
+from pipeline.service.scan_queue import Passes, Wish
+from pipeline.sync import synchronizer
+from pipeline.sync.synchronizer import FullScan
+from tests.support.records import NOON
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """Return an empty catalog."""
+    made = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
+    """Return the scans of a root with three skills."""
+    for name in "abc":
+        skill(tmp_path / "root" / name)
+    roots = [RootSpec(str(tmp_path / "root"))]
+    store.set_roots(roots, "rules", NOON)
+
+    def new_scan(wishes: Sequence[Wish]) -> FullScan:
+        return FullScan(
+            store,
+            roots,
+            Limits(),
+            quiet=0.0,
+            trigger=wishes[0].trigger,
+            is_poll=all(wish.is_poll for wish in wishes),
+        )
+
+    return Passes(new_scan)
+
+
+def scans(store: Store) -> list[tuple[str, int, bool]]:
+    """Return trigger, folders seen, and whether it ended, of each scan."""
+    return store.db.execute('SELECT "trigger", seen, took_ms IS NOT NULL FROM scans').fetchall()
+
+
+def test_one_scan_grants_all_the_wishes_before_it(
+    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wish that comes while one runs is for the next: that one began too early."""
+    monkeypatch.setattr(synchronizer, "BATCH", 1)
+    assert not passes.is_wanted
+    passes.wish("start")
+    passes.wish("re-scan")
+    assert not passes.step()[1]
+    passes.wish("command")
+    while not passes.step()[1]:
+        assert passes.is_running
+    assert passes.is_wanted
+    while not passes.step()[1]:
+        pass
+    assert not passes.is_wanted
+    assert scans(store) == [("start", 3, True), ("command", 3, True)]
+
+
+def test_polling_leaves_a_row_only_where_something_had_changed(
+    passes: Passes, store: Store, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Else the table would grow by a row every few seconds; what else is wished for has a row."""
+    passes.wish("start")
+    assert passes.step()[1]
+    for _ in range(3):
+        passes.wish("re-scan", is_poll=True)
+        assert passes.step()[1]
+    assert scans(store) == [("start", 3, True)]
+    skill(tmp_path / "root" / "d")
+    passes.wish("re-scan", is_poll=True)
+    assert passes.step()[1]
+    passes.wish("re-scan", is_poll=True)
+    passes.wish("re-scan")
+    assert passes.step()[1]
+    assert scans(store) == [("start", 3, True), ("re-scan", 4, True), ("re-scan", 4, True)]
+
+
+def test_a_scan_that_fails_is_made_again(
+    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a full disk, when there is room again."""
+    passes.wish("start")
+    with monkeypatch.context() as full:
+        full.setattr(Store, "apply", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            passes.step()
+    assert passes.is_wanted
+    while not passes.step()[1]:
+        pass
+    assert scans(store) == [("start", 0, False), ("re-scan", 3, True)]
+
+
+def test_a_scan_can_be_left_in_the_middle(
+    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had stored is whole."""
+    monkeypatch.setattr(synchronizer, "BATCH", 1)
+    passes.wish("start")
+    passes.step()
+    passes.stop()
+    assert not passes.is_wanted
+    assert store.db.execute("SELECT path FROM skills").fetchall() == [("a",)]

@@ -1,0 +1,88 @@
+"""The account of failed work, with passed-in time."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pipeline.service.troubles import FIRST_PAUSE, LONGEST_PAUSE, Problem, Troubles
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def at(now: float) -> datetime:
+    """Return the time of day at a second of the monotonic clock."""
+    return NOON + timedelta(seconds=now)
+
+
+def test_pauses_become_longer_up_to_some_minutes() -> None:
+    """Of the part that fails alone; others are tried meanwhile."""
+    troubles, now, pauses = Troubles(), 0.0, []
+    for _ in range(9):
+        assert troubles.is_due("scan", now)
+        troubles.failed("scan", "No room.", now, at(now))
+        pauses.append(troubles.seconds_to_try("scan", now))
+        assert not troubles.is_due("scan", now + pauses[-1] - 0.1)
+        assert troubles.is_due("indexes", now)
+        now += pauses[-1]
+    assert pauses[:3] == [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]
+    assert pauses[-2:] == [LONGEST_PAUSE, LONGEST_PAUSE]
+
+
+def test_trouble_says_since_when_how_often_and_when_again() -> None:
+    """In times of day; a clock that is set changes nothing of when it is tried."""
+    troubles = Troubles()
+    troubles.failed("scan", "No room.", 0.0, at(0.0))
+    troubles.failed("scan", "No room.", 5.0, at(5.0))
+    (one,) = troubles.all()
+    assert (one.part, one.what, one.times) == ("scan", "No room.", 2)
+    assert one.since == "2026-11-20T12:00:00.000+00:00"
+    assert one.last_at == "2026-11-20T12:00:05.000+00:00"
+    assert one.next_try_at == "2026-11-20T12:00:15.000+00:00"
+    troubles.over("scan")
+    assert troubles.all() == []
+
+
+def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """However often it is tried, and whatever parts fail over the same."""
+    caplog.set_level("INFO")
+    troubles = Troubles()
+    for second in range(5):
+        troubles.failed("scan", "No room.", float(second), at(second))
+        troubles.failed("indexes", "No room.", float(second), at(second))
+    troubles.failed("scan", "Read-only.", 9.0, at(9.0))
+    troubles.over("indexes")
+    troubles.over("scan")
+    troubles.over("scan")
+    assert [each.partition(" Trying")[0] for each in caplog.messages] == [
+        "No room.",
+        "Read-only.",
+        "This is over: No room.",
+        "This is over: Read-only.",
+    ]
+
+
+def test_a_part_that_tries_by_itself_is_never_put_off() -> None:
+    """It is counted by itself, too, and only news of it is a change."""
+    troubles = Troubles()
+    troubles.reported("site", Problem("It ended.", 3, 7.0), 1.0, at(1.0))
+    assert troubles.is_due("site", 1.0)
+    assert (troubles.all()[0].times, troubles.has_changed) == (3, True)
+    troubles.has_changed = False
+    troubles.reported("site", Problem("It ended.", 3, 7.0), 2.0, at(2.0))
+    assert not troubles.has_changed
+    troubles.over("site")
+    assert troubles.has_changed
+
+
+def test_other_numbers_are_no_other_trouble(caplog: pytest.LogCaptureFixture) -> None:
+    """The log is not filled with how much room there is; health says the newest of it."""
+    troubles = Troubles()
+    for now, what in ((0.0, "It has 12.5 MiB."), (5.0, "It has 1,012 MiB."), (15.0, "It is off.")):
+        troubles.failed("scan", what, now, at(now))
+        assert troubles.all()[0].what == what
+    assert [record.getMessage().partition(" Trying")[0] for record in caplog.records] == [
+        "It has 12.5 MiB.",
+        "It is off.",
+    ]

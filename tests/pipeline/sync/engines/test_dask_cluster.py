@@ -1,0 +1,162 @@
+"""A Dask cluster sees what one process sees; all clusters here are real ones of processes."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.model.errors import ClusterUnusable
+from catalog.model.skill import Judged, RootSpec
+from pipeline.config.loader import Settings, load
+from pipeline.roots.local.reader import Limits
+from pipeline.sync.engines import dask_cluster, processes
+from pipeline.sync.engines.processes import Engine, serial
+from pipeline.sync.engines.scanner import How, Part
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+from tests.support.skills import SkillWriter
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("ignore:::distributed")
+
+HOW = How(Limits(), quiet=0.0)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Any]:
+    """Start a scheduler and two worker processes, as a team would on other machines."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make even a few folders worth the cluster."""
+    monkeypatch.setattr(processes, "WORTH_IT", 5)
+    monkeypatch.setattr(dask_cluster, "PATHS_IN_A_PIECE", 2)
+
+
+@pytest.fixture
+def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
+    """Return a root with good skills, a broken one, one in another and two of one name."""
+    for number in range(60):
+        skill(tmp_path / "root" / f"group-{number % 3}" / f"skill-{number}")
+    skill(tmp_path / "root/group-0/skill-0/nested")
+    skill(tmp_path / "root/other/skill-1")
+    skill(tmp_path / "root/broken", files={"SKILL.md": "nothing\n"})
+    return RootSpec(str(tmp_path / "root"))
+
+
+def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
+    """Scan into a new catalog and return its rows without ids and times."""
+    store = open_store(settings)
+    scan_once(settings, store, engine=engine)
+    questions = {
+        "skills": "SELECT path, skill_id, name, status, status_reason, digest, fingerprint,"
+        " file_inventory, frontmatter FROM skills ORDER BY path",
+        "files": "SELECT s.path, f.path, f.sha256, f.mode FROM files AS f JOIN versions AS v"
+        " ON v.id = f.version JOIN skills AS s ON s.id = v.skill ORDER BY 1, 2",
+        "findings": "SELECT folder, code, message, line FROM findings ORDER BY 1, 2, 4",
+        "index": "SELECT replace(t.text, packages_folder, '') FROM health, index_builds"
+        " JOIN index_texts AS t USING (sha256)",
+    }
+    found = {name: store.db.execute(sql).fetchall() for name, sql in questions.items()}
+    store.close()
+    return found
+
+
+def killing(engine: Engine, victim: Callable[[], int]) -> Engine:
+    """Return an engine during whose work a process is killed, once something was seen."""
+
+    def look(part: Part, how: How) -> Iterator[Any]:
+        todo = [victim]
+        for seen in engine(part, how):
+            yield seen
+            if todo and isinstance(seen, Judged):
+                os.kill(todo.pop()(), signal.SIGKILL)
+
+    return look
+
+
+def test_the_catalog_is_the_same_though_a_worker_is_killed(
+    root: RootSpec, tmp_path: Path, workers: Any
+) -> None:
+    """Skills, files, findings and index of a real scan, against one process alone."""
+    alone = scanned(load(None, Path(root.path), tmp_path / "alone"), serial)
+    with dask_cluster.dask(workers.scheduler_address) as engine:
+        shared = scanned(
+            load(None, Path(root.path), tmp_path / "shared"),
+            killing(engine, lambda: next(iter(workers.workers.values())).pid),
+        )
+    assert len(alone["skills"]) == 63
+    assert shared == alone
+
+
+def test_a_cluster_that_goes_away_loses_nothing(
+    root: RootSpec, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The rest is looked at by this process, which says so."""
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as leaving,
+        dask_cluster.dask(leaving.scheduler_address) as engine,
+    ):
+        seen = []
+        for one in engine(Part(root, ("",), {}), HOW):
+            if isinstance(one, Judged):
+                if not seen:
+                    leaving.scale(0)
+                seen.append(one.verdict)
+    assert {verdict.place.path for verdict in seen} == {
+        one.verdict.place.path
+        for one in serial(Part(root, ("",), {}), HOW)
+        if isinstance(one, Judged)
+    }
+    assert "looks at the rest alone" in caplog.text
+
+
+def test_without_an_address_a_cluster_is_made_here(root: RootSpec) -> None:
+    """Its processes see what there is, and end with it."""
+    with dask_cluster.dask() as engine:
+        seen = [one for one in engine(Part(root, ("",), {}), HOW) if one]
+    assert len(seen) == 63
+
+
+def test_a_worker_that_sees_another_directory_is_not_believed(
+    root: RootSpec, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were it believed, a share that is not mounted there would empty the catalog."""
+    monkeypatch.setattr(dask_cluster, "_inode", lambda _: 1)
+    with (
+        dask_cluster.dask(workers.scheduler_address) as engine,
+        pytest.raises(ClusterUnusable, match="sees another directory"),
+    ):
+        list(engine(Part(root, ("",), {}), HOW))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "nonsense", "tcp://:x"])
+def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
+    """In one sentence that says how to start one."""
+    with (
+        pytest.raises(ClusterUnusable, match="Start one with `dask scheduler`"),
+        dask_cluster.dask(address),
+    ):
+        pass
+
+
+def test_a_cluster_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not waited for until the end of days."""
+    monkeypatch.setattr(dask_cluster, "CONNECT_WITHIN", 0.3)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
+        pytest.raises(ClusterUnusable, match="has no worker"),
+        dask_cluster.dask(empty.scheduler_address),
+    ):
+        pass

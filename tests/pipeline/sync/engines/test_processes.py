@@ -1,0 +1,416 @@
+"""Whoever looks at the folders, the same is seen."""
+
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from catalog.model.skill import Judged, RootSpec
+from pipeline.roots.local.reader import Limits
+from pipeline.sync.engines import fork_pool
+from pipeline.sync.engines import processes as engines_processes
+from pipeline.sync.engines import worker as engines_worker
+from pipeline.sync.engines.scanner import How, Part, Seen, Unchanged, look
+from pipeline.sync.engines.worker import Worker
+from tests.support.made_archives import make_tar, make_zip
+from tests.support.skills import SkillWriter
+from tests.support.waiting import PATIENCE, wait_for
+
+
+@pytest.fixture
+def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
+    """Return a root with skills at several depths, one of them broken, and a stray."""
+    for number in range(6):
+        skill(tmp_path / "root" / f"group-{number % 2}" / f"skill-{number}")
+    skill(tmp_path / "root/group-0/skill-0/nested")
+    skill(tmp_path / "root/flat")
+    skill(tmp_path / "root/broken", files={"SKILL.md": "nothing\n"})
+    for place in ("group-0/x.zip", "y.tgz"):
+        make = make_zip if place.endswith("zip") else make_tar
+        make(tmp_path / "root" / place, {f"{n}/SKILL.md": "nothing\n" for n in range(3)})
+    (tmp_path / "root/SKILL.md").write_text("stray")
+    (tmp_path / "root/group-1/dangling").symlink_to("nowhere")
+    return RootSpec(str(tmp_path / "root"))
+
+
+@pytest.fixture
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make even a few folders worth the processes, which are never forks of the one that tests."""
+    for module in (fork_pool, engines_worker):
+        monkeypatch.setattr(module, "may_fork", lambda: False)
+    monkeypatch.setattr(engines_processes, "WORTH_IT", 5)
+    monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+
+
+def verdicts(seen: list[object]) -> list[str]:
+    """Return what was seen, without times, in an order of its own."""
+    return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen if one)
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("paths", [("",), ("group-0", "group-1"), ("flat",), ("nowhere",)])
+def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, ...]) -> None:
+    """Every verdict, finding and stray, once."""
+    part, how = Part(root, paths, {}), How(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(part, how))
+    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+
+
+def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[str], int]:
+    """Look at a root here and with processes; return both, and their kinds, and what remains."""
+    may_end = threading.Event()
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines_processes, "WORTH_IT", 5)
+        patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+        other = threading.Thread(target=may_end.wait)
+        if beside:
+            other.start()
+        try:
+            looking = engines_processes.processes(part, how)
+            begun = [next(one for one in looking if one)]
+            kinds = {type(child).__name__ for child in multiprocessing.active_children()}
+            seen = [*begun, *looking]
+        finally:
+            may_end.set()
+            if beside:
+                other.join()
+    return (
+        verdicts(seen),
+        verdicts(list(engines_processes.serial(part, how))),
+        kinds,
+        len(multiprocessing.active_children()),
+    )
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["forked", "beside another thread"])
+def test_processes_are_started_and_gone_however_that_is_done(
+    root: RootSpec, elsewhere: Callable[..., Any], beside: bool
+) -> None:
+    """Where there are threads nothing is forked, and all the same is seen."""
+    shared, alone, kinds, remaining = elsewhere(shared_out, root, beside)
+    assert shared == alone
+    assert kinds == {"ForkServerProcess" if beside else "ForkProcess"}
+    assert remaining == 0
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
+    """Fingerprints travel with the paths they belong to."""
+    how = How(Limits(), quiet=0.0)
+    known = {
+        one.verdict.place.path: one.verdict.fingerprint
+        for one in engines_processes.serial(Part(root, ("",), {}), how)
+        if isinstance(one, Judged)
+    }
+    seen = list(engines_processes.processes(Part(root, ("",), known), how))
+    assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
+    assert not [one for one in seen if isinstance(one, Judged)]
+
+
+def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
+    """Look again at what is known, with two processes; return what is known and is unchanged.
+
+    Python tells of each opening and listing, whichever process does it; what is opened below a
+    root has a name without its directory.
+    """
+    how = How(Limits(), quiet=0.0)
+    known = {
+        one.verdict.place.path: one.verdict.fingerprint
+        for one in engines_processes.serial(Part(root, ("",), {}), how)
+        if isinstance(one, Judged)
+    }
+    file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    listening = [True]
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if not listening or event not in ("open", "os.scandir"):
+            return
+        where, _, flags = (*arguments, 0, 0)[:3]
+        is_listing = event == "os.scandir" and isinstance(where, int)
+        is_file = (
+            isinstance(where, str)
+            and "/" not in where
+            and isinstance(flags, int)
+            and (not flags & os.O_DIRECTORY)
+        )
+        if is_listing or is_file:
+            os.write(file, f"{event} {os.getpid()}\n".encode())
+
+    sys.addaudithook(hook)  # there is no way to take it away again
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines_processes, "PATHS_IN_A_COMPARISON", 2)
+        patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+        seen = list(engines_processes.processes(Part(root, ("",), known), how))
+    listening.clear()
+    os.close(file)
+    return sorted(known), sorted(one.path for one in seen if isinstance(one, Unchanged))
+
+
+def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
+    root: RootSpec, tmp_path: Path, elsewhere: Callable[..., Any]
+) -> None:
+    """Directories are listed, by two processes, and that is all."""
+    known, unchanged = elsewhere(rescanned, root, tmp_path / "told")
+    events = (tmp_path / "told").read_text().splitlines()
+    assert unchanged == known
+    assert {event.split()[0] for event in events} == {"os.scandir"}
+    assert len({event.split()[1] for event in events}) == 2
+
+
+def die(pipe: Connection, how: How) -> None:
+    """Stand in for the work of a process that the system kills for want of memory."""
+    pipe.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_halfway(pipe: Connection, how: How) -> None:
+    """Stand in for one that is killed when it has told a part of what it has seen."""
+    pipe.send_bytes(pickle.dumps([next(look(pipe.recv(), how))]))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("ahead", [1, 64])
+@pytest.mark.parametrize("dies", [die, die_halfway])
+def test_a_process_that_dies_loses_nothing(
+    root: RootSpec,
+    monkeypatch: pytest.MonkeyPatch,
+    ahead: int,
+    dies: Callable[[Connection, How], None],
+) -> None:
+    """The rest is looked at here, once, however much the dead had been asked for and had told."""
+    monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(part, how))
+    monkeypatch.setattr(engines_processes, "_serve", dies)
+    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+
+
+def die_once(folder: Path, pipe: Connection, how: How) -> None:
+    """Stand in for work during which one process is killed when it has told a part."""
+    try:
+        (folder / "killed").touch(exist_ok=False)
+    except FileExistsError:
+        engines_processes._serve(pipe, how)  # there it is the real one
+    else:
+        die_halfway(pipe, how)
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_a_piece_over_which_a_process_died_is_tried_by_another(
+    root: RootSpec,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The one that asks reads none of it, unless the second dies over it, too."""
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(part, how))
+    with monkeypatch.context() as once:
+        once.setattr(engines_processes, "LEFT_TO_OTHERS", 10_000)
+        once.setattr(engines_processes, "_serve", partial(die_once, tmp_path))
+        once.setattr(engines_processes._Piece, "look", None)  # as this process does
+        assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+    monkeypatch.setattr(engines_processes, "_serve", die)
+    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+    assert [each for each in caplog.messages if "died twice" in each]
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_nobody_waits_for_the_processes_to_start(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Much is begun here meanwhile, and nothing is seen twice."""
+    may_start = threading.Event()
+
+    def late(*given: Any) -> Worker:
+        may_start.wait(timeout=PATIENCE)
+        return Worker(*given)
+
+    monkeypatch.setattr(engines_processes, "Worker", late)
+    monkeypatch.setattr(engines_processes, "LEFT_TO_OTHERS", 2)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    seen = engines_processes.processes(part, how)
+    begun = [next(seen) for _ in range(4)]
+    assert None not in begun
+    may_start.set()
+    assert verdicts([*begun, *seen]) == verdicts(list(engines_processes.serial(part, how)))
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_where_no_process_can_be_started_all_is_looked_at_here(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the system allows no more of them."""
+
+    def refused(*_: object) -> Worker:
+        raise BlockingIOError
+
+    monkeypatch.setattr(engines_processes, "Worker", refused)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
+        list(engines_processes.serial(part, how))
+    )
+
+
+class Refused(threading.Thread):
+    """A thread that the system does not allow."""
+
+    def start(self) -> None:
+        """Fail as Python does then."""
+        raise RuntimeError("can't start new thread")
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("forks", [True, False])
+def test_where_there_can_be_no_threads_all_is_looked_at_here(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch, forks: bool
+) -> None:
+    """And no process remains that nobody listens to."""
+    started: list[Worker] = []
+
+    def noted(*given: Any) -> Worker:
+        started.append(Worker(*given))
+        return started[-1]
+
+    monkeypatch.setattr(engines_processes, "Worker", noted)
+    monkeypatch.setattr(fork_pool, "may_fork", lambda: forks)
+    monkeypatch.setattr(threading, "Thread", Refused)
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
+        list(engines_processes.serial(part, how))
+    )
+    assert bool(started) == forks
+    assert not any(worker._process.is_alive() for worker in started)
+
+
+@pytest.mark.usefixtures("in_processes")
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_collector_rests_only_while_somebody_looks(root: RootSpec, whole: bool) -> None:
+    """To the end, or until it is broken off."""
+    seen = engines_processes.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0))
+    next(seen)
+    assert not gc.isenabled()
+    if whole:
+        list(seen)
+    else:
+        seen.close()
+    assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_an_interrupt_while_processes_start_ends_those_there_are(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for one that will never begin."""
+    started: list[Worker] = []
+
+    def interrupted(*given: Any) -> Worker:
+        if started:
+            raise KeyboardInterrupt
+        started.append(Worker(*given))
+        return started[0]
+
+    monkeypatch.setattr(engines_processes, "Worker", interrupted)
+    monkeypatch.setattr(fork_pool, "may_fork", lambda: True)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    has_ended = threading.Event()
+
+    def looking() -> None:
+        with suppress(KeyboardInterrupt):
+            list(engines_processes.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0)))
+        has_ended.set()
+
+    threading.Thread(target=looking, daemon=True).start()
+    assert has_ended.wait(timeout=PATIENCE)
+    assert not started[0]._process.is_alive()
+
+
+class Measured(SimpleQueue[tuple[object, bytes | None]]):
+    """A queue that knows how long it ever was, but for the word that a process has started."""
+
+    longest = 0
+
+    def put(
+        self, item: tuple[object, bytes | None], block: bool = True, timeout: float | None = None
+    ) -> None:
+        """Take a thing, and measure."""
+        if item[1] == engines_processes._STARTED:
+            return
+        super().put(item, block, timeout)
+        Measured.longest = max(Measured.longest, self.qsize())
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_no_more_waits_in_memory_than_there_is_room_for(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While nobody takes what was seen, the processes wait, and in the end nothing is missing."""
+    there: list[engines_processes._Helper] = []
+    start, ask = engines_processes._Helper.start, engines_processes._Helper.ask
+
+    def starting(helper: engines_processes._Helper) -> None:
+        start(helper)
+        there.append(helper)
+
+    def asking(helper: engines_processes._Helper, todo: deque[Part]) -> None:
+        if len(there) == 2:  # else the first to start may be given all there is
+            ask(helper, todo)
+
+    monkeypatch.setattr(engines_processes._Helper, "start", starting)
+    monkeypatch.setattr(engines_processes._Helper, "ask", asking)
+    monkeypatch.setattr(engines_processes, "ANSWERS_AHEAD", 1)
+    monkeypatch.setattr(engines_processes, "SimpleQueue", Measured)
+    monkeypatch.setattr(Measured, "longest", 0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    seen = engines_processes.processes(part, how)
+    first = next(one for one in seen if one)
+    wait_for(lambda: Measured.longest == 2)
+    assert verdicts([first, *seen]) == verdicts(list(engines_processes.serial(part, how)))
+    assert Measured.longest == 2
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_long_questions_and_long_answers_do_not_wait_for_each_other(
+    root: RootSpec, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is longer than a pipe is wide, and there is room for one answer."""
+    monkeypatch.setattr(engines_processes, "ANSWERS_AHEAD", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    for number in range(12):
+        skill(
+            Path(root.path, f"long-{number:02}"),
+            files={f"{name}.md": f"{name} {'words ' * 9_000}" for name in range(8)},
+        )
+    known = {f"long-{number:02}": "x" * 300_000 for number in range(12)}
+    seen: list[Seen | None] = []
+    looking = threading.Thread(
+        daemon=True,
+        target=lambda: seen.extend(
+            engines_processes.processes(
+                Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True)
+            )
+        ),
+    )
+    looking.start()
+    looking.join(timeout=PATIENCE)
+    assert not looking.is_alive()
+    assert (
+        len([one for one in seen if isinstance(one, Judged) and one.verdict.place.path in known])
+        == 12
+    )

@@ -1,0 +1,236 @@
+"""File systems that are mounted below a root, and what becomes of their skills when they go."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.writing.store import Store
+from pipeline.config.settings import Settings
+from pipeline.sync.lost_mounts import LostMounts
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+from tests.support.serving import Serving, ServingProcess
+from tests.support.skills import SkillWriter
+
+
+class Namespace:
+    """A process with mounts of its own, in which the machine's are not touched."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            ["unshare", "-Urm", "sh", "-c", "echo; exec sleep 600"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout
+        self._process.stdout.readline()
+        self.prefix = (
+            "nsenter",
+            "-t",
+            str(self._process.pid),
+            "-U",
+            "-m",
+            "--preserve-credentials",
+        )
+
+    def run(self, *words: str | Path) -> str:
+        """Run a program there, and return what it printed."""
+        return subprocess.run(
+            [*self.prefix, *words], check=True, capture_output=True, text=True
+        ).stdout
+
+    def mount(self, path: Path) -> None:
+        """Mount an empty file system of its own at a path."""
+        self.run("mount", "-t", "tmpfs", "tmpfs", path)
+
+    def seen(self, path: Path) -> Path:
+        """Return a path by which this process reaches what is mounted there."""
+        return Path(f"/proc/{self._process.pid}/root{path}")
+
+    def end(self) -> None:
+        """End, and with it all that is mounted."""
+        self._process.terminate()
+        self._process.communicate()
+
+
+@pytest.fixture
+def namespace() -> Iterator[Namespace]:
+    """Return a process with mounts of its own; skip where this user may not have one."""
+    tried = subprocess.run(
+        ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+        check=False,
+        capture_output=True,
+    )
+    if tried.returncode:
+        pytest.skip("this system lets nobody mount anything")
+    made = Namespace()
+    yield made
+    made.end()
+
+
+class Scanning(Serving):
+    """`skilldrop scan` in a namespace."""
+
+    def __init__(self, folder: Path, namespace: Namespace) -> None:
+        super().__init__(folder)
+        self._namespace = namespace
+        self.team = self.root / "team"
+        self.team.mkdir()
+
+    def scan(self, *words: str) -> str:
+        """Look at all of it once."""
+        return self._namespace.run(
+            "env",
+            "SKILLDROP_SETTLE_QUIET=0",
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            self.root,
+            "--data",
+            self.settings.data,
+            *(words or ("scan",)),
+        )
+
+    def held(self) -> dict[str, str]:
+        """Return why what is held is held."""
+        return dict(self.rows("SELECT path, pending_reason FROM skills WHERE is_held"))
+
+
+@pytest.fixture
+def scanning(tmp_path: Path, namespace: Namespace, skill: SkillWriter) -> Scanning:
+    """Return a root with a skill of its own, and two on what is mounted at `team`."""
+    made = Scanning(tmp_path, namespace)
+    namespace.mount(made.team)
+    for name in ("a", "b"):
+        skill(namespace.seen(made.team) / name)
+    skill(made.root / "own")
+    made.scan()
+    assert made.statuses() == {"team/a": "active", "team/b": "active", "own": "active"}
+    return made
+
+
+def test_what_lies_on_a_mount_that_is_gone_is_held(
+    scanning: Scanning, namespace: Namespace, skill: SkillWriter
+) -> None:
+    """With a reason that names it, while the rest of the root is followed as ever."""
+    namespace.run("umount", scanning.team)
+    shutil.rmtree(scanning.root / "own")
+    scanning.scan()
+    why = f"removal held: nothing is mounted any more at {scanning.team}"
+    assert scanning.held() == {"team/a": why, "team/b": why}
+    assert scanning.statuses() == {"team/a": "active", "team/b": "active", "own": "removed"}
+    assert "team" in scanning.index() or "a/current" in scanning.index()
+    scanning.scan()
+    assert scanning.held() == {"team/a": why, "team/b": why}
+    namespace.mount(scanning.team)
+    for name in ("a", "b"):
+        skill(namespace.seen(scanning.team) / name)
+    scanning.scan()
+    assert scanning.held() == {}
+    shutil.rmtree(namespace.seen(scanning.team) / "b")
+    scanning.scan()
+    assert scanning.statuses() == {"team/a": "active", "team/b": "removed", "own": "removed"}
+
+
+def test_what_lay_on_a_mount_that_is_gone_with_its_directory_is_held(
+    scanning: Scanning, namespace: Namespace
+) -> None:
+    """A single skill, too, as if the root itself were gone."""
+    namespace.run("umount", scanning.team)
+    scanning.team.rmdir()
+    scanning.scan()
+    assert set(scanning.held()) == {"team/a", "team/b"}
+    scanning.scan("reconcile", "--accept-removals")
+    assert scanning.statuses() == {"team/a": "removed", "team/b": "removed", "own": "active"}
+    assert scanning.rows("SELECT path FROM mounts") == [("",)]
+
+
+def test_another_file_system_at_the_same_place_removes_nothing(
+    scanning: Scanning, namespace: Namespace, skill: SkillWriter
+) -> None:
+    """Though it may have the same device number, and even holds one of the skills."""
+    namespace.run("umount", scanning.team)
+    namespace.mount(scanning.team)
+    skill(namespace.seen(scanning.team) / "a")
+    scanning.scan()
+    assert scanning.held() == {
+        "team/b": f"removal held: another file system is mounted at {scanning.team}"
+    }
+
+
+def test_what_a_mount_covers_is_held(
+    scanning: Scanning, namespace: Namespace, skill: SkillWriter
+) -> None:
+    """It is there again once that is unmounted."""
+    skill(scanning.root / "group/covered")
+    scanning.scan()
+    namespace.mount(scanning.root / "group")
+    scanning.scan()
+    assert scanning.held() == {
+        "group/covered": f"removal held: another file system is mounted at {scanning.root}/group"
+    }
+    namespace.run("umount", scanning.root / "group")
+    scanning.scan()
+    assert scanning.held() == {}
+    shutil.rmtree(scanning.root / "group")
+    scanning.scan()
+    assert scanning.statuses()["group/covered"] == "removed"
+
+
+def test_a_skill_that_is_reached_by_a_link_to_a_mount_is_held_with_it(
+    scanning: Scanning, namespace: Namespace
+) -> None:
+    """The link is still there, and leads to nothing."""
+    (scanning.root / "a").symlink_to("team/a")
+    scanning.scan()
+    namespace.run("umount", scanning.team)
+    scanning.scan()
+    assert set(scanning.held()) == {"team/a", "team/b", "a"}
+
+
+def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
+    tmp_path: Path, namespace: Namespace, skill: SkillWriter
+) -> None:
+    """Also what it heard of only by events, and what goes before it looks at everything."""
+    it = ServingProcess(tmp_path, rescan_every=1.0)
+    it.prefix = namespace.prefix
+    team = it.root / "team"
+    team.mkdir()
+    namespace.mount(team)
+    it.start()
+    skill(namespace.seen(team) / "a")
+    it.wait_for(lambda: it.statuses().get("team/a") == "active")
+    namespace.run("umount", team)
+    it.wait_for(lambda: it.health()["held_removals"] == 1)
+    assert it.rows("SELECT pending_reason FROM skills WHERE is_held") == [
+        (f"removal held: nothing is mounted any more at {team}",)
+    ]
+    it.stop()
+
+
+def scanned(settings: Settings) -> None:
+    """Make one pass, whether there is a root or not."""
+    store = open_store(settings, needs_root=False)
+    scan_once(settings, store)
+    store.close()
+
+
+def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWriter) -> None:
+    """It is neither unreadable nor on another device."""
+    it = Serving(tmp_path, settle_quiet=0)
+    skill(it.root / "a")
+    scanned(it.settings)
+    it.root.rename(tmp_path / "away")
+    scanned(it.settings)
+    assert it.rows("SELECT pending_reason FROM skills") == [("removal held: its root is missing",)]
+
+
+def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:
+    """Its root is what it was, and nothing is mounted below it."""
+    it = Serving(tmp_path)
+    store: Store = open_store(it.settings)
+    assert LostMounts(store, str(it.root), is_lost=False).why_gone("a/b") is None
+    store.close()

@@ -1,0 +1,110 @@
+"""Skill folders that are read once more, so that packages can be made of them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from catalog.model.errors import NotAsJudged
+from pipeline.roots.local import reader
+from pipeline.roots.local.reader import Archive, Folder
+from pipeline.sync import package_sources
+from tests.support.made_archives import pack_zip
+from tests.support.packages import World
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the archives that are opened to make packages, as they are."""
+    opened: list[str] = []
+
+    @contextmanager
+    def counted(archive: Archive) -> Iterator[list[Folder]]:
+        opened.append(Path(archive.file).name)
+        with reader.folders_in(archive) as found:
+            yield found
+
+    monkeypatch.setattr(package_sources, "folders_in", counted)
+    return opened
+
+
+def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:
+    """A path that now leads elsewhere is refused, whatever lies there."""
+    skill(tmp_path / "root/a", files={"x.txt": "x"})
+    (tmp_path / "secret").write_text("x")
+    with package_sources.opened() as source:
+        files = source.files_of(str(tmp_path / "root"), "a")
+        (tmp_path / "root/a/x.txt").unlink()
+        (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
+        with pytest.raises(OSError, match="leads out of the root"):
+            files.open("x.txt")
+        with pytest.raises(FileNotFoundError):
+            files.open("../secret")
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter) -> None:
+    """A pipe where a file was would be read without end, or hang."""
+    skill(tmp_path / "root/a")
+    os.mkfifo(tmp_path / "root/a/pipe")
+    with package_sources.opened() as source:
+        files = source.files_of(str(tmp_path / "root"), "a")
+        for name in ("pipe", "."):
+            with pytest.raises(OSError, match="no regular file"):
+                files.open(name)
+
+
+def test_a_root_that_is_a_link_is_where_it_leads(tmp_path: Path, skill: SkillWriter) -> None:
+    """And links inside it are followed, for they were when the skill was judged."""
+    skill(tmp_path / "real/a", files={"x.txt": "x"})
+    (tmp_path / "real/a/y.txt").symlink_to("x.txt")
+    (tmp_path / "root").symlink_to("real")
+    with package_sources.opened() as source:
+        with closing(source.files_of(str(tmp_path / "root"), "a").open("y.txt")) as file:
+            assert file.read(9) == b"x"
+        (tmp_path / "root").unlink()
+        with pytest.raises(NotAsJudged):
+            source.files_of(str(tmp_path / "root"), "a")
+
+
+def test_a_batch_opens_each_archive_once(
+    tmp_path: Path, skill: SkillWriter, openings: list[str]
+) -> None:
+    """However many skills are in it, and whichever other archives hold those between them."""
+    world = World(tmp_path)
+    for number in range(12):
+        skill(tmp_path / f"pack-{number % 2}/skill-{number:02}", files={"x.txt": str(number)})
+    for number in range(2):
+        pack_zip(tmp_path / f"pack-{number}", world.root / f"pack-{number}.zip")
+    assert world.scan().outcomes == {"added": 12}
+    assert sorted(openings) == ["pack-0.zip", "pack-1.zip"]
+    assert (world.current("skill-11") / "x.txt").read_text() == "11"
+    assert world.differences() == []
+    world.store.close()
+
+
+def test_an_archive_that_is_replaced_is_opened_again(
+    tmp_path: Path, skill: SkillWriter, openings: list[str]
+) -> None:
+    """What is read is what lies there now; a skill that is in it no more is no skill."""
+    root = str(tmp_path / "root")
+    for name, text in (("a", "one"), ("b", "one"), ("c", "one")):
+        skill(tmp_path / f"skills/{name}", files={"x.txt": text})
+    (tmp_path / "root").mkdir()
+    pack_zip(tmp_path / "skills", tmp_path / "root/pack.zip")
+    with package_sources.opened() as source:
+        for name in ("a", "b"):
+            assert source.files_of(root, f"pack.zip!/skills/{name}").open("x.txt").read(9) == b"one"
+        (tmp_path / "skills/a/x.txt").write_text("other")
+        os.rename(tmp_path / "skills/c", tmp_path / "c")
+        pack_zip(tmp_path / "skills", tmp_path / "new.zip")
+        os.rename(tmp_path / "new.zip", tmp_path / "root/pack.zip")
+        assert source.files_of(root, "pack.zip!/skills/a").open("x.txt").read(9) == b"other"
+        with pytest.raises(NotAsJudged, match="c is no skill folder any more"):
+            source.files_of(root, "pack.zip!/skills/c")
+        (tmp_path / "root/pack.zip").unlink()
+        with pytest.raises(NotAsJudged, match="a is no skill folder any more"):
+            source.files_of(root, "pack.zip!/skills/a")
+    assert openings == ["pack.zip", "pack.zip"]

@@ -1,0 +1,672 @@
+"""Folder against catalog against what is published: every difference is told, and mended."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.database import request_table
+from catalog.database.lock import WriterLock, lock_of
+from catalog.model.errors import CatalogBusy
+from pipeline.config.settings import Settings
+from pipeline.sync import reconcile
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.reconcile import Comparison, compare, mend
+from pipeline.sync.request_handlers import MEND
+from pipeline.sync.run_once import scan_once
+from tests.support.made_archives import pack_zip
+from tests.support.serving import PATIENCE, ServingProcess
+from tests.support.skills import SkillWriter
+
+
+class Kept:
+    """A root and its catalog, at rest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.root.mkdir()
+        self.settings = Settings(
+            watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
+        )
+
+    def scan(self) -> None:
+        """Bring the catalog up to the root."""
+        store = open_store(self.settings)
+        scan_once(self.settings, store)
+        store.close()
+
+    def compare(self) -> Comparison:
+        """Compare everything."""
+        return compare(self.settings)
+
+    def published(self, skill_id: str = "a") -> Path:
+        """Return the published package of a skill."""
+        return (self.settings.packages_folder / skill_id / "current").resolve()
+
+    def package(self, skill_id: str = "a") -> Path:
+        """Return the published package of a skill, made writable, as damage would need it."""
+        package = self.published(skill_id)
+        for path in (package, *package.rglob("*")):
+            path.chmod(path.stat().st_mode | 0o200)
+        return package
+
+    def write(self, sql: str, *values: object) -> None:
+        """Damage the catalog."""
+        with sqlite3.connect(self.settings.catalog_path) as db:
+            db.execute(sql, values)
+        db.close()
+
+
+@pytest.fixture
+def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+    """Return a catalog of four folders, one of them rejected."""
+    monkeypatch.setattr(reconcile, "AGAIN_AFTER", 0.0)
+    made = Kept(tmp_path)
+    skill(made.root / "a", files={"scripts/run.sh": "#!/bin/sh\n"})
+    skill(made.root / "b")
+    skill(made.root / "deep/b", name="b")
+    (made.root / "bad").mkdir()
+    (made.root / "bad/SKILL.md").write_text("---\nname: bad\n---\n")
+    made.scan()
+    return made
+
+
+def damage_folder(kept: Kept) -> None:
+    """Change a script of a skill."""
+    (kept.root / "a/scripts/run.sh").write_text("#!/bin/bash\n")
+
+
+def damage_index(kept: Kept) -> None:
+    """Cut an index file short."""
+    (kept.settings.index_folder / "default.xml").write_text("<available_skills>")
+
+
+def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
+    """Leave what a kill in the middle of a publication leaves."""
+    shutil.copytree(
+        kept.package(skill_id), kept.settings.packages_folder / skill_id / "20200101-000000"
+    )
+
+
+def turn_link(kept: Kept, target: str) -> None:
+    """Let `current` lead elsewhere."""
+    link = kept.settings.packages_folder / "a/current"
+    link.unlink()
+    link.symlink_to(target)
+
+
+def copy_in_place_of_link(kept: Kept) -> None:
+    """Do to `current` what a copy that follows links does."""
+    package, link = kept.package(), kept.settings.packages_folder / "a/current"
+    link.unlink()
+    shutil.copytree(package, link)
+
+
+def put_file_for_shelf(kept: Kept) -> None:
+    """Put a file where the packages of a skill should be."""
+    shelf = kept.package().parent
+    shutil.rmtree(shelf)
+    shelf.write_text("not a directory")
+
+
+def edit_last_good(kept: Kept) -> None:
+    """Damage a package that cannot be made again, as its folder holds rejected content."""
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    kept.scan()
+    flip_byte(kept.package() / "SKILL.md")
+
+
+def leave_text_of_held(kept: Kept) -> None:
+    """Let a skill that waits, and whose folder is gone, still be found by the search."""
+    shutil.rmtree(kept.root / "deep")
+    kept.write(
+        "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
+        " pending_reason = 'removal held' WHERE path = 'deep/b'"
+    )
+
+
+def flip_byte(file: Path) -> None:
+    """Change one byte, so that the size stays."""
+    data = file.read_bytes()
+    file.write_bytes(data[:-2] + bytes([data[-2] ^ 1]) + data[-1:])
+
+
+DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
+    "edited": (damage_folder, "the catalog has another file_inventory, digest, seen_digest"),
+    "added": (
+        lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
+        "the catalog does not have it",
+    ),
+    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, and its status is"),
+    "touched": (
+        lambda kept: (kept.root / "a/SKILL.md").touch(),
+        "it was touched, and not looked at since",
+    ),
+    "stray": (
+        lambda kept: (kept.root / "SKILL.md").write_text("x"),
+        "the catalog has other findings of no skill",
+    ),
+    "rejection mended": (
+        lambda kept: (kept.root / "bad/SKILL.md").write_text("---\nname: bad\ndescription: d\n---"),
+        "its content is accepted, and its status is rejected",
+    ),
+    "content rejected": (
+        lambda kept: (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n"),
+        "its content is rejected, and the catalog does not say so",
+    ),
+    "index cut": (damage_index, "the file is not what the catalog says"),
+    "index lost": (
+        lambda kept: shutil.rmtree(kept.settings.index_folder),
+        "the file is not what the catalog says",
+    ),
+    "report damaged": (
+        lambda kept: (kept.settings.index_folder / "default.meta.json").write_text("{}"),
+        "the report is not what the catalog says",
+    ),
+    "two winners": (
+        lambda kept: kept.write(
+            "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"
+        ),
+        "of b b should be the active skill",
+    ),
+    "column changed": (
+        lambda kept: kept.write("UPDATE skills SET description = 'x' WHERE path = 'a'"),
+        "the catalog has another description",
+    ),
+    "version changed": (
+        lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
+        "its version does not hold the content that was accepted",
+    ),
+    "file row lost": (
+        lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
+        "its version does not hold the content that was accepted",
+    ),
+    "findings lost": (
+        lambda kept: kept.write("DELETE FROM findings"),
+        "the catalog has other findings",
+    ),
+    "search lost": (
+        lambda kept: kept.write("DELETE FROM skill_text"),
+        "the search does not have what it should",
+    ),
+    "search row of another version": (
+        lambda kept: kept.write(
+            "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
+            " WHERE id = 1"
+        ),
+        "the search does not have what it should",
+    ),
+    "search index row lost": (
+        lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
+        "the search does not have what it should",
+    ),
+    "search row left": (leave_text_of_held, "the search does not have what it should"),
+    "shown as pending": (
+        lambda kept: kept.write(
+            "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"
+        ),
+        "it is at rest, and shown as pending",
+    ),
+    "removed by mistake": (
+        lambda kept: kept.write("UPDATE skills SET status = 'removed' WHERE path = 'a'"),
+        "the catalog does not have it",
+    ),
+    "package edited": (
+        lambda kept: flip_byte(kept.package() / "SKILL.md"),
+        "SKILL.md is not as it was accepted",
+    ),
+    "package file lost": (
+        lambda kept: (kept.package() / "scripts/run.sh").unlink(),
+        "scripts/run.sh is missing",
+    ),
+    "package file added": (
+        lambda kept: (kept.package() / "more.md").write_text("more"),
+        "more.md is no file of this version",
+    ),
+    "package lost": (lambda kept: shutil.rmtree(kept.package()), "the package is missing"),
+    "package writable": (
+        lambda kept: kept.package().chmod(0o775),
+        "the package has mode 775 instead of 555",
+    ),
+    "file writable": (
+        lambda kept: (kept.published() / "SKILL.md").chmod(0o644),
+        "SKILL.md has mode 644 instead of 444",
+    ),
+    "shelf lost": (
+        lambda kept: (kept.package(), shutil.rmtree(kept.settings.packages_folder / "a")),
+        "it does not lead to",
+    ),
+    "packages lost": (
+        lambda kept: [shutil.rmtree(kept.package(skill_id).parent) for skill_id in ("a", "b")],
+        "a/current/SKILL.md is not there",
+    ),
+    "package half made": (leave_half_made, "no version of the catalog names it"),
+    "package of nobody": (
+        lambda kept: shutil.copytree(
+            kept.package(), kept.settings.packages_folder / "z/20260101-000000"
+        ),
+        "no version of the catalog names it",
+    ),
+    "link beside current": (
+        lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
+        "no version of the catalog names it",
+    ),
+    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not lead to"),
+    "current to nothing": (
+        lambda kept: turn_link(kept, "19990101-000000"),
+        "it leads to no version of the catalog",
+    ),
+    "current lost": (
+        lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
+        "it does not lead to",
+    ),
+    "current copied": (copy_in_place_of_link, "it does not lead to"),
+    "package not noted": (
+        lambda kept: kept.write("UPDATE skills SET package_path = NULL WHERE path = 'a'"),
+        "and the catalog says otherwise",
+    ),
+    "version without package": (
+        lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
+        "it is active, and has no package",
+    ),
+    "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
+}
+
+
+def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
+    """Not even with a rejected and a shadowed skill."""
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=4)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
+    """First it is said what is wrong; after mending nothing is."""
+    do, expected = DAMAGES[damage]
+    do(kept)
+    assert any(expected in d.what for d in kept.compare().differences), kept.compare()
+    done = mend(kept.settings)
+    assert any(expected in d.what for d in done.mended)
+    assert done.left == ()
+    assert kept.compare().differences == ()
+
+
+def test_a_file_where_packages_should_be_is_said_and_put_aside(
+    kept: Kept, skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Packages are made in its place; what it holds is not ours to remove, and is told."""
+    put_file_for_shelf(kept)
+    (kept.settings.packages_folder / "c").write_text("not a directory")
+    shutil.rmtree(kept.root / "b")
+    skill(kept.root / "a", description="Changed.")
+    skill(kept.root / "c")
+    kept.scan()
+    assert f"{kept.settings.packages_folder / 'a'} was no directory" in caplog.text
+    assert f"{kept.settings.packages_folder / 'c'} was no directory" in caplog.text
+    assert (kept.settings.packages_folder / "c/current/SKILL.md").is_file()
+    aside = {str(kept.settings.packages_folder / name) for name in ("a.~1~", "c.~1~")}
+    assert {Path(path).read_text() for path in aside} == {"not a directory"}
+    assert {d.where for d in kept.compare().differences} == aside
+
+
+def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> None:
+    """Though the link lies further up, and comes first by its name."""
+    (kept.root / "0").symlink_to("deep/b")
+    (kept.root / "b").rename(kept.root.parent / "away")
+    kept.scan()
+    comparison = compare(kept.settings)
+    assert comparison.differences == ()
+    assert comparison.seen == 4
+
+
+def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
+    """It is what the catalog promises, and it says so."""
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
+
+
+def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
+    kept: Kept,
+    tmp_path: Path,
+    skill: SkillWriter,
+) -> None:
+    """Its last good versions stand, and their packages are still compared."""
+    for name in ("x", "y"):
+        skill(tmp_path / "packed" / name)
+    archive = pack_zip(tmp_path / "packed", kept.root / "pack.zip")
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=6)
+    os.truncate(archive, archive.stat().st_size // 2)
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=2, seen=6)
+    flip_byte(kept.package("x") / "SKILL.md")
+    assert {d.kind for d in kept.compare().differences} == {"package"}
+
+
+def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
+    """It can be returned to, so it must be what was accepted; no folder holds it any more."""
+    older = kept.package()
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
+    kept.scan()
+    assert {d.what for d in kept.compare().differences} == {
+        "the package has mode 755 instead of 555",
+        "scripts has mode 755 instead of 555",
+        "SKILL.md has mode 644 instead of 444",
+        "scripts/run.sh has mode 644 instead of 444",
+    }
+    mend(kept.settings)  # modes are set right, also where the package could not be made again
+    assert kept.compare().differences == ()
+    (older / "SKILL.md").chmod(0o644)
+    flip_byte(older / "SKILL.md")
+    done = mend(kept.settings)
+    assert [d.where for d in done.mended] == [str(older)]
+    assert done.left == ()
+    assert not older.exists()
+    assert "Newer." in (kept.package() / "SKILL.md").read_text()
+
+
+def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference(
+    kept: Kept,
+) -> None:
+    """Who reads it reads on."""
+    package = kept.published()
+    shutil.rmtree(kept.root / "a")
+    kept.scan()
+    assert package.is_dir()
+    assert not (package.parent / "current").exists()
+    assert kept.compare().differences == ()
+
+
+def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None:
+    """What was published before goes."""
+    kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
+    kinds = {d.kind for d in kept.compare().differences}
+    assert "package" in kinds
+    assert mend(kept.settings).left == ()
+    assert kept.compare().differences == ()
+
+
+def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
+    """Even those of a root that is not there at all."""
+    kept.root.rename(kept.root.with_name("away"))
+    store = open_store(kept.settings, needs_root=False)
+    scan_once(kept.settings, store)
+    store.close()
+    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+    done = mend(kept.settings, accepts_removals=True)
+    assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
+    with sqlite3.connect(kept.settings.catalog_path) as db:
+        assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
+    db.close()
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, started; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0).start()
+    yield made
+    made.stop()
+
+
+def wait_until(what: Callable[[], Any]) -> None:
+    """Wait for what happens while the program is suspended."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
+    """Run `skilldrop reconcile` to its end; return its exit code and what it printed."""
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            it.root,
+            "--data",
+            it.settings.data,
+            "reconcile",
+            "--json",
+            *words,
+        ],
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_beside_a_service_it_is_the_service_that_mends(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """What no event tells of: damage to the catalog, to packages and to the index."""
+    for name in ("a", "b"):
+        skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
+    up.settle()
+    assert reconciled(up) == (
+        0,
+        {
+            "differences": [],
+            "mended": [],
+            "changes": [],
+            "removed": [],
+            "accepted": [],
+            "seen": 3,
+            "held": 0,
+            "last_good": 0,
+        },
+    )
+    damaged = Kept.__new__(Kept)
+    damaged.root, damaged.settings = up.root, up.settings
+    flip_byte(damaged.package() / "SKILL.md")
+    turn_link(damaged, "19990101-000000")
+    leave_half_made(damaged, "b")
+    damaged.write("UPDATE skills SET description = 'x' WHERE path = 'b'")
+    damage_index(damaged)
+    assert reconciled(up, "--check")[0] == 1
+    code, said = reconciled(up)
+    assert (code, said["differences"]) == (0, [])
+    assert {each["kind"] for each in said["mended"]} == {"catalog", "package", "index"}
+    assert len(said["mended"]) >= 5
+    assert compare(up.settings).differences == ()
+    assert up.health()["missed_by_events"] == 0
+    skill(up.root / "a", description="Still followed.")
+    up.settle()
+    assert "Still followed." in up.index()
+
+
+def test_beside_a_service_held_removals_are_accepted(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """Those of a root that is away, too."""
+    skill(up.root / "a")
+    up.settle()
+    up.root.rename(up.root.with_name("away"))
+    up.wait_for(lambda: up.health()["held_removals"] == 2)
+    assert reconciled(up, "--check")[1]["held"] == 2
+    code, said = reconciled(up, "--accept-removals")
+    assert (code, said["held"], said["differences"]) == (0, 0, [])
+    assert [each["path"] for each in said["accepted"]] == ["a", "sentinel"]
+    assert said["removed"] == said["accepted"]
+    assert up.rows("SELECT DISTINCT status FROM skills") == [("removed",)]
+    assert up.health()["held_removals"] == 0
+
+
+def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: SkillWriter) -> None:
+    """As it does without a service; it is answered once the folder was looked at in peace."""
+    up = ServingProcess(tmp_path, settle_quiet=1.0, rescan_every=3600.0).start()
+    skill(up.root / "a")
+    up.settle()
+    skill(up.root / "late")
+    request_table.ask(up.settings.catalog_path, MEND, {"accept_removals": False, "places": []})
+    assert up.statuses() == {"a": "active", "late": "active"}
+    assert "late/current" in up.index()
+    up.stop()
+
+
+def test_a_mending_that_the_service_does_not_end_is_told(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """Its asker gets one sentence, and not silence."""
+    skill(up.root / "a")
+    up.settle()
+    up.suspend()
+    asking = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            up.root,
+            "--data",
+            up.settings.data,
+            "reconcile",
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: up.rows("SELECT 1 FROM requests"))
+    with sqlite3.connect(up.settings.catalog_path) as db:
+        db.execute("UPDATE requests SET started_at = asked_at")
+    db.close()
+    up.stop()
+    assert asking.communicate(timeout=PATIENCE)[1] == (
+        "skilldrop: The service ended before it was done. Try again.\n"
+    )
+    assert asking.returncode == 2
+
+
+def test_beside_a_scan_nothing_is_mended(kept: Kept) -> None:
+    """The process that writes is named."""
+    lock = WriterLock(lock_of(kept.settings.catalog_path))
+    with pytest.raises(CatalogBusy, match=f"process {os.getpid()}"):
+        mend(kept.settings)
+    lock.close()
+
+
+def test_the_command_prints_and_tells_by_its_exit_code(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For people and for programs."""
+    from pipeline.cli.app import cli
+
+    common = ["--watched", str(kept.root), "--data", str(kept.settings.data), "reconcile"]
+    damage_index(kept)
+    assert cli.main([*common, "--check"], standalone_mode=False) == 1
+    assert "index: " in capsys.readouterr().out
+    assert cli.main([*common, "--json"], standalone_mode=False) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["differences"], len(said["mended"]), said["held"]) == ([], 1, 0)
+    assert cli.main([*common, "--check"], standalone_mode=False) == 0
+    assert "no differences" in capsys.readouterr().out
+
+
+def printed(
+    kept: Kept, capsys: pytest.CaptureFixture[str], *words: str, root: Path | None = None
+) -> list[str]:
+    """Return the lines that the command prints."""
+    from pipeline.cli.app import cli
+
+    assert (
+        cli.main(
+            [
+                "--watched",
+                str(root or kept.root),
+                "--data",
+                str(kept.settings.data),
+                "reconcile",
+                *words,
+            ],
+            standalone_mode=False,
+        )
+        == 0
+    )
+    return capsys.readouterr().out.splitlines()
+
+
+def test_what_was_done_is_listed_and_never_called_no_differences(
+    kept: Kept, skill: SkillWriter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Skill by skill: what came, what changed and what went."""
+    shutil.rmtree(kept.root / "b")
+    skill(kept.root / "new")
+    skill(kept.root / "a", description="Changed.")
+    turn_link(kept, "19990101-000000")
+    lines = printed(kept, capsys)
+    assert lines[0] == f"removed: {kept.root}/b"
+    assert {f"updated: {kept.root}/a", f"added: {kept.root}/new"} <= set(lines)
+    assert lines[-1].startswith("4 skill folders compared; 1 skill removed, ")
+    assert lines[-1].endswith("mended, nothing differs any more.")
+    assert "no differences" in printed(kept, capsys)[-1]
+
+
+@pytest.mark.parametrize("publish", ["copy", "in-place"])
+def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, publish: str) -> None:
+    """In its package, or in its folder where skills are published in place."""
+    kept.settings = kept.settings.model_copy(update={"publish": publish})
+    kept.scan()
+    index = (kept.settings.index_folder / "default.xml").read_text()
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    kept.settings = kept.settings.model_copy(update={"watched": wrong})
+    kept.scan()
+    kept.scan()
+    assert (kept.settings.index_folder / "default.xml").read_text() == index
+    locations = re.findall(r"<location>(.*?)</location>", index)
+    assert locations
+    assert all(Path(location).is_file() for location in locations)
+    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+
+
+def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
+    kept: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a root that is empty because it is the wrong one."""
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    lines = printed(kept, capsys, root=wrong)
+    assert f"held: {kept.root}/a (its root is no longer configured)" in lines
+    assert "There is no skill folder in the roots" in lines[-2]
+    assert lines[-1].startswith("4 removals held")
+    for words in ([], ["--check"]):
+        assert printed(kept, capsys, *words, root=wrong)[0] == (
+            "There is no skill folder in the roots, so no folder was compared."
+        )
+
+
+def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(
+    kept: Kept, skill: SkillWriter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Agents read on; what is accepted is listed, a screenful of it or, as JSON, all."""
+    for number in range(40):
+        skill(kept.root / f"s{number:02}")
+    kept.scan()
+    index = kept.settings.index_folder / "default.xml"
+    before = index.read_text()
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    right, kept.settings = kept.settings, kept.settings.model_copy(update={"watched": wrong})
+    kept.scan()
+    assert (index.read_text(), kept.compare().held) == (before, 44)
+    kept.settings = right
+    kept.scan()
+    assert kept.compare() == Comparison((), held=0, last_good=0, seen=44)
+    assert index.read_text() == before
+    lines = printed(kept, capsys, "--accept-removals", root=wrong)
+    assert len([line for line in lines if line.startswith("removed: ")]) == 20
+    assert "… and 24 more; --json lists all" in lines
+    assert "44 skills removed" in lines[-1]
+    assert index.read_text() == ""
+    kept.scan()
+    assert index.read_text() == before
+    said = json.loads("\n".join(printed(kept, capsys, "--json", "--accept-removals", root=wrong)))
+    assert (len(said["removed"]), said["accepted"]) == (44, [])

@@ -1,0 +1,42 @@
+"""What a round does not find again."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.sync import removals
+from pipeline.sync.removals import outermost
+from pipeline.watch.settling import Unit
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+
+def test_many_folders_that_are_alike_cost_no_more_than_others(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each could have moved from where any other lies; only what was heard of is asked."""
+    asked = []
+    look = removals.disk.look
+
+    def counted(root: Path, path: str, limits: object) -> object:
+        asked.append(path)
+        return look(root, path, limits)  # type: ignore[arg-type]
+
+    it = Serving(tmp_path).start()
+    for number in range(20):
+        skill(it.root / f"s{number}", name="same")
+    it.settle()
+    monkeypatch.setattr(removals.reader, "look", counted)
+    for number in range(20, 40):
+        skill(it.root / f"s{number}", name="same")
+    it.settle()
+    it.stop()
+    assert len(asked) < 40
+    assert list(it.statuses().values()).count("active") == 1
+
+
+def test_a_unit_inside_another_is_looked_at_once() -> None:
+    """However often it is asked for."""
+    a, inner, b = Unit("/r", "a"), Unit("/r", "a/x/y"), Unit("/r", "b")
+    assert outermost([inner, a, b, a]) == [a, b]
+    assert outermost([Unit("/r", ""), a]) == [Unit("/r", "")]

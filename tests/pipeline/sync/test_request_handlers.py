@@ -1,0 +1,140 @@
+"""Commands that change something, beside a running service and without one."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.database import request_table
+from catalog.database.lock import WriterLock
+from catalog.model.errors import CatalogBusy, RequestFailed
+from catalog.reading.versions import history
+from catalog.writing.store import Store
+from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.run_once import scan_once
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+SKILLDROP = Path(sys.executable).with_name("skilldrop")
+
+
+@pytest.fixture
+def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
+    """Return a service with a skill `a` of two versions."""
+    made = Serving(tmp_path).start()
+    for word in ("One", "Two"):
+        skill(made.root / "a", description=f"{word}.")
+        made.settle()
+    yield made
+    made.stop()
+
+
+def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, as a process of its own."""
+    return subprocess.run(
+        [SKILLDROP, "--watched", serving.root, "--data", serving.settings.data, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def versions(serving: Serving) -> list[dict[str, Any]]:
+    """Return what `versions --json` says, newest first."""
+    found: list[dict[str, Any]] = json.loads(command(serving, "versions", "a", "--json").stdout)[
+        "versions"
+    ]
+    return found
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
+def test_a_rollback_and_its_end(serving: Serving, runs: bool, skill: SkillWriter) -> None:
+    """Files, index and status follow at once, and edits do not until `unpin`."""
+    two, one = versions(serving)
+    assert (two["changed"], two["current"], one["added"]) == (["SKILL.md"], True, ["SKILL.md"])
+    if not runs:
+        serving.stop()
+    done = command(serving, "rollback", "a", one["version"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"held at version {one['version']}" in done.stdout
+    current = serving.settings.packages_folder / "a/current"
+    assert "One." in (current / "SKILL.md").read_text()
+    serving.wait_for(lambda: "<description>One.</description>" in serving.index())
+    status = command(serving, "status").stdout
+    assert f"held at an earlier version: a  {one['version']}" in status
+    assert "version-held" in str(serving.rows("SELECT code FROM findings"))
+    assert "(published, held)" in command(serving, "versions", "a").stdout
+    if runs:
+        skill(serving.root / "a", description="Three.")
+        serving.settle()
+        assert "One." in (current / "SKILL.md").read_text()
+        assert len(versions(serving)) == 3
+    done = command(serving, "unpin", "a", "--json")
+    assert json.loads(done.stdout)["held_at"] is None
+    newest = "Three." if runs else "Two."
+    assert newest in (current / "SKILL.md").read_text()
+    serving.wait_for(lambda: f"<description>{newest}</description>" in serving.index())
+
+
+@pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
+def test_what_cannot_be_done_is_one_sentence(serving: Serving, runs: bool) -> None:
+    """The same with and without a service."""
+    if not runs:
+        serving.stop()
+    done = command(serving, "rollback", "b", "20200101-000000")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("skilldrop: There is no skill 'b'. ")
+    assert command(serving, "unpin", "a").returncode == 2
+    assert command(serving, "versions", "b").returncode == 2
+
+
+def test_a_diff_is_shown_when_asked_for(serving: Serving) -> None:
+    """As `diff -u` writes it."""
+    assert "description" not in command(serving, "versions", "a").stdout
+    shown = command(serving, "versions", "a", "--diff").stdout
+    assert "    -description: One.\n    +description: Two.\n" in shown
+
+
+def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> None:
+    """It may be older than the command."""
+    with pytest.raises(RequestFailed, match="restart it"):
+        request_table.ask(serving.settings.catalog_path, "dance", {})
+
+
+def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
+    """Only a service takes wishes."""
+    serving = Serving(tmp_path)
+    Store.open(serving.settings.catalog_path).close()
+    lock = WriterLock(serving.settings.catalog_path.with_name("catalog.db.lock"))
+    with pytest.raises(CatalogBusy, match="by process"):
+        carry_out(serving.settings, "unpin", {"skill": "a"})
+    lock.close()
+
+
+def test_a_command_without_a_service_keeps_the_configured_index_history(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """`rollback` and `unpin` forget publications of an index by `[retention]`, as the service."""
+    settings = Settings(
+        watched=tmp_path / "root",
+        data=tmp_path / "data",
+        settle_quiet=0.0,
+        retention=RetentionSettings(index_builds=2),
+    )
+    for word in ("One", "Two"):
+        skill(tmp_path / "root/a", description=f"{word}.")
+        with closing(open_store(settings)) as store:
+            scan_once(settings, store)
+            first, *_ = [each.version for each in history(store.db, "a").versions][::-1]
+    for _ in range(2):
+        carry_out(settings, "rollback", {"skill": "a", "version": first})
+        carry_out(settings, "unpin", {"skill": "a"})
+    with closing(open_store(settings)) as store:
+        assert store.db.execute("SELECT count(*) FROM index_builds").fetchone() == (2,)

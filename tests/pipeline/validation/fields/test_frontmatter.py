@@ -1,0 +1,358 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.validation.fields.frontmatter import (
+    APEXBRIDGE,
+    CLAUDE_CODE,
+    OWNERS,
+    SPECIFICATION,
+    declare,
+)
+
+
+def test_the_specifications_fields() -> None:
+    """The six fields of the specification are read as they are written, without outer space."""
+    declared, misfits = declare(
+        {
+            "name": " pdf ",
+            "description": "Reads PDF.\n",
+            "license": "MIT",
+            "compatibility": "uv",
+            "metadata": {"author": "A", "other": {"deep": "kept"}},
+            "allowed-tools": "Read  Grep",
+        }
+    )
+    assert misfits == ()
+    assert (declared.name, declared.description, declared.license) == ("pdf", "Reads PDF.", "MIT")
+    assert (declared.compatibility, declared.allowed_tools) == ("uv", "Read Grep")
+    assert declared.metadata.author == "A"
+    assert declared.metadata.model_extra == {"other": {"deep": "kept"}}
+
+
+def test_claude_codes_fields() -> None:
+    """Claude Code's fields have their types."""
+    declared, misfits = declare(
+        {
+            "when_to_use": "Often.",
+            "argument-hint": ["file"],
+            "arguments": "one two",
+            "disable-model-invocation": "true",
+            "user-invocable": "no",
+            "model": "opus",
+            "effort": "high",
+            "context": "fork",
+            "agent": "Explore",
+            "hooks": {"Stop": []},
+            "paths": "src/{a,b}.py",
+            "shell": "bash",
+            "disallowed-tools": ["Write"],
+        }
+    )
+    assert misfits == ()
+    assert declared.argument_hint == "file"
+    assert declared.arguments == ("one", "two")
+    assert (declared.disable_model_invocation, declared.user_invocable) == (True, False)
+    assert declared.hooks == {"Stop": []}
+    assert declared.paths == ("src/{a,b}.py",)
+    assert declared.disallowed_tools == "Write"
+
+
+def test_apexbridges_fields() -> None:
+    """ApexBridge's fields have their types, and so have those inside triggers."""
+    declared, misfits = declare(
+        {
+            "displayName": "PDF 工具",
+            "version": "1.10",
+            "type": "direct",
+            "category": "office",
+            "domain": "documents",
+            "author": "A",
+            "tags": ["a"],
+            "keywords": "b c",
+            "triggers": {
+                "intents": ["read"],
+                "phrases": "read this",
+                "event_types": [],
+                "priority": "0.8",
+            },
+        }
+    )
+    assert misfits == ()
+    assert (declared.display_name, declared.version) == ("PDF 工具", "1.10")
+    assert (declared.tags, declared.keywords) == (("a",), ("b", "c"))
+    assert (declared.triggers.intents, declared.triggers.phrases) == (("read",), ("read this",))
+    assert declared.triggers.priority == 0.8
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [(word, True) for word in ("true", "True", "TRUE", "yes", "Yes", "on", "1", "y")]
+    + [(word, False) for word in ("false", "False", "no", "off", "0", "n")],
+)
+def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
+    """A flag is understood in every spelling that YAML dialects and people use."""
+    declared, misfits = declare({"user-invocable": written})
+    assert (declared.user_invocable, misfits) == (meant, ())
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        pytest.param("a, b,c", ("a", "b", "c"), id="commas"),
+        pytest.param("a b  c", ("a", "b", "c"), id="spaces"),
+        pytest.param("machine learning, data", ("machine learning", "data"), id="commas win"),
+        pytest.param("数据，分析、图表", ("数据", "分析", "图表"), id="Chinese commas"),
+        pytest.param(["a", " b ", "a", None, ""], ("a", "b"), id="a list, once each"),
+        pytest.param("", (), id="nothing"),
+        pytest.param(None, (), id="null"),
+    ],
+)
+def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None:
+    """Tags and keywords may be a list or one text."""
+    declared, misfits = declare({"tags": written, "keywords": written})
+    assert (declared.tags, declared.keywords, misfits) == (words, words, ())
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        pytest.param("Read Bash(git add:*)", "Read Bash(git add:*)", id="spaces, as specified"),
+        pytest.param("Read, Bash(a, b), Grep", "Read Bash(a, b) Grep", id="commas outside ()"),
+        pytest.param(["Read", "Bash(a, b)"], "Read Bash(a, b)", id="a list"),
+        pytest.param([], "", id="an empty list"),
+    ],
+)
+def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
+    """However the tools are listed, spaces separate them afterwards."""
+    assert declare({"allowed-tools": written})[0].allowed_tools == stored
+
+
+@pytest.mark.parametrize(
+    ("frontmatter", "field", "message"),
+    [
+        (
+            {"user-invocable": "maybe"},
+            "user-invocable",
+            "user-invocable is “maybe”; yes or no is expected.",
+        ),
+        (
+            {"user-invocable": ["yes"]},
+            "user-invocable",
+            "user-invocable is a list; yes or no is expected.",
+        ),
+        ({"version": {"major": "1"}}, "version", "version is a map; text is expected."),
+        ({"tags": {"a": "b"}}, "tags", "tags is a map; a list of texts is expected."),
+        ({"tags": ["a", ["b"], ["c"]]}, "tags", "tags is a list; a list of texts is expected."),
+        ({"hooks": "x"}, "hooks", "hooks is “x”; a map is expected."),
+        ({"triggers": ["a"]}, "triggers", "triggers is a list; a map is expected."),
+        (
+            {"triggers": {"priority": "7"}},
+            "triggers.priority",
+            "triggers.priority is “7”; a number from 0 to 1 is expected.",
+        ),
+        (
+            {"triggers": {"priority": "-0.1"}},
+            "triggers.priority",
+            "triggers.priority is “-0.1”; a number from 0 to 1 is expected.",
+        ),
+        (
+            {"metadata": {"priority": "nan"}},
+            "metadata.priority",
+            "metadata.priority is “nan”; a number from 0 to 1 is expected.",
+        ),
+        (
+            {"metadata": {"author": ["a"]}},
+            "metadata.author",
+            "metadata.author is a list; text is expected.",
+        ),
+        ({"security": "none"}, "security", "security is “none”; a map is expected."),
+        (
+            {"security": {"timeout_ms": "soon"}},
+            "security.timeout_ms",
+            "security.timeout_ms is “soon”; a whole number above 0 is expected.",
+        ),
+        (
+            {"security": {"memory_mb": "0"}},
+            "security.memory_mb",
+            "security.memory_mb is “0”; a whole number above 0 is expected.",
+        ),
+        (
+            {"security": {"timeout_ms": "9" * 30}},
+            "security.timeout_ms",
+            f"security.timeout_ms is “{'9' * 30}”; a whole number above 0 is expected.",
+        ),
+        (
+            {"security": {"requires_filesystem": "some"}},
+            "security.requires_filesystem",
+            "security.requires_filesystem is “some”; yes or no is expected.",
+        ),
+        (
+            {"security": {"environment": {"TZ": None}}},
+            "security.environment.TZ",
+            "security.environment.TZ is empty; text is expected.",
+        ),
+        (
+            {"resources": {"helpers": {"a": "b"}}},
+            "resources.helpers",
+            "resources.helpers is a map; a list of texts is expected.",
+        ),
+        (
+            {"input_schema": "object"},
+            "input_schema",
+            "input_schema is “object”; a map is expected.",
+        ),
+        ({"ttl": "-1"}, "ttl", "ttl is “-1”; a number of seconds is expected."),
+        ({"ttl": "inf"}, "ttl", "ttl is “inf”; a number of seconds is expected."),
+        (
+            {"abp": {"tools": "search"}},
+            "abp.tools",
+            "abp.tools is “search”; a list of maps is expected.",
+        ),
+        (
+            {"abp": {"tools": [{"name": "a"}, "b"]}},
+            "abp.tools.1",
+            "abp.tools.1 is “b”; a map is expected.",
+        ),
+        (
+            {"abp": {"tools": [{"kind": "query"}, {"name": "b"}]}},
+            "abp.tools.0.name",
+            "abp.tools.0.name is missing.",
+        ),
+        (
+            {"abp": {"tools": [{"name": ["a"]}]}},
+            "abp.tools.0.name",
+            "abp.tools.0.name is a list; text is expected.",
+        ),
+        (
+            {"abp": {"tools": [{"name": "a", "returns": "text"}]}},
+            "abp.tools.0.returns",
+            "abp.tools.0.returns is “text”; a map is expected.",
+        ),
+    ],
+)
+def test_a_misfit_says_what_is_expected(
+    frontmatter: Mapping[str, Any], field: str, message: str
+) -> None:
+    """A value of the wrong type is named once, with what is there and what should be."""
+    _, misfits = declare(frontmatter)
+    assert [(misfit.field, misfit.message) for misfit in misfits] == [(field, message)]
+
+
+def test_an_empty_value_is_no_misfit() -> None:
+    """A field with nothing behind it counts as not declared."""
+    declared, misfits = declare({"user-invocable": "", "triggers": "", "tags": None, "hooks": ""})
+    assert (declared, misfits) == declare({})
+
+
+def test_a_misfit_leaves_everything_else_alone() -> None:
+    """One wrong value takes nothing with it, not even its neighbours in the same map."""
+    declared, misfits = declare(
+        {
+            "name": "pdf",
+            "user-invocable": "maybe",
+            "disable-model-invocation": "yes",
+            "triggers": {"priority": "high", "phrases": ["read"]},
+            "metadata": {"priority": "0.5", "tags": {"a": "b"}},
+            "unheard-of": ["kept"],
+        }
+    )
+    assert {misfit.field for misfit in misfits} == {
+        "user-invocable",
+        "triggers.priority",
+        "metadata.tags",
+    }
+    assert declared.user_invocable is None
+    assert (declared.name, declared.disable_model_invocation) == ("pdf", True)
+    assert (declared.triggers.priority, declared.triggers.phrases) == (None, ("read",))
+    assert (declared.metadata.priority, declared.metadata.tags) == (0.5, ())
+    assert declared.model_extra == {"unheard-of": ["kept"]}
+
+
+def test_a_tool_without_a_name_takes_only_itself_with_it() -> None:
+    """Tools before and after it are kept, and all that is wrong with it is said."""
+    declared, misfits = declare(
+        {
+            "abp": {
+                "kind": "query",
+                "tools": [
+                    {"name": "a"},
+                    {"parameters": "x", "kind": ["y"]},
+                    {"name": "b", "returns": {"type": "c"}},
+                    {"name": " "},
+                ],
+            }
+        }
+    )
+    assert [misfit.field for misfit in misfits] == [
+        "abp.tools.1.name",
+        "abp.tools.1.kind",
+        "abp.tools.1.parameters",
+        "abp.tools.3.name",
+    ]
+    assert declared.abp
+    assert [tool.name for tool in declared.abp.tools if tool] == ["a", "b"]
+
+
+def test_the_rules_speak_of_the_specifications_own_fields() -> None:
+    """A wrong type of the specification's fields is not said twice."""
+    declared, misfits = declare(
+        {
+            "name": ["a"],
+            "description": {"a": "b"},
+            "license": ["MIT"],
+            "metadata": "x",
+            "allowed-tools": {"a": "b"},
+            "compatibility": [],
+        }
+    )
+    assert misfits == ()
+    assert (declared.name, declared.description, declared.license) == (None, None, None)
+    assert (declared.allowed_tools, declared.metadata.model_extra) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("field", "owner"),
+    [
+        ("name", SPECIFICATION),
+        ("allowed-tools", SPECIFICATION),
+        ("disable-model-invocation", CLAUDE_CODE),
+        ("when_to_use", CLAUDE_CODE),
+        ("displayName", APEXBRIDGE),
+        ("ttl", APEXBRIDGE),
+        ("display_name", None),
+        ("user_invocable", None),
+        ("model_config", None),
+    ],
+)
+def test_who_defined_a_field(field: str, owner: str | None) -> None:
+    """Fields are known by their spelling in SKILL.md, not by ours in Python."""
+    assert OWNERS.get(field) == owner
+
+
+_TEXTS = st.text(max_size=8) | st.sampled_from(["yes", "0.5", "nan", "a,b", "1e999"])
+_KEYS = _TEXTS | st.sampled_from(["priority", "timeout_ms", "environment", "tools", "name"])
+_VALUES = st.recursive(
+    st.none() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*OWNERS, "model_config", "__class__", "x"]), _VALUES))
+def test_nothing_written_makes_it_fail(frontmatter: dict[str, Any]) -> None:
+    """Any frontmatter gives a model, and what misfits reads as if it were not there."""
+    declared, misfits = declare(frontmatter)
+    fields = {misfit.field for misfit in misfits}
+    without = {
+        key: value
+        for key, value in frontmatter.items()
+        if not any(field == key or field.startswith(f"{key}.") for field in fields)
+    }
+    whole = declare(without)[0]
+    assert {key: getattr(declared, key, None) for key in without} == {
+        key: getattr(whole, key, None) for key in without
+    }

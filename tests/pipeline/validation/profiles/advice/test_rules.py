@@ -1,0 +1,383 @@
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.parsing.document import parse
+from pipeline.validation.check import PROFILES, check
+from pipeline.validation.fields.frontmatter import declare
+from pipeline.validation.profiles.advice import rules as advice_rules
+from pipeline.validation.references import MOST_REFERENCES, references
+from pipeline.validation.skill import Skill
+from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
+
+
+def test_a_well_written_skill_needs_no_advice() -> None:
+    """Steps, a description with what and when, and files that are there are met with silence."""
+    body = "# Use\n\nRead [the rules](references/rules.md), then run `scripts/count.py`."
+    assert found("advice", skill(body, "references/rules.md", "scripts/count.py")) == ()
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        # short, long
+        pytest.param("Counts words, if asked.", {"description-short"}, id="short"),
+        pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
+        pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
+        pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 90}", {"description-long"}, id="long"),
+        pytest.param(
+            "统计文本的字数，用户询问长度时使用。" * 14, {"description-long"}, id="long Chinese"
+        ),
+        # what
+        pytest.param(
+            "Helps with PDF files of any sort. Use when somebody has one.",
+            {"description-vague"},
+            id="helps with",
+        ),
+        pytest.param(
+            "Handles the spreadsheets of a company. Use when there is one.",
+            {"description-vague"},
+            id="handles",
+        ),
+        pytest.param(
+            "Processes all data, for when somebody has some data at hand.",
+            {"description-vague"},
+            id="processes",
+        ),
+        pytest.param(
+            "The calendar of a company, for when its dates are in question.",
+            {"description-vague"},
+            id="no verb at all",
+        ),
+        pytest.param(
+            "Handles PDF files: extracts tables and text. Use when given a PDF.",
+            set(),
+            id="a weak verb beside a concrete one",
+        ),
+        pytest.param(
+            "Helps with planning a wedding, when you have to do it by yourself.",
+            set(),
+            id="an activity",
+        ),
+        pytest.param(
+            "List, find, and show the resources of an account when asked for them.",
+            set(),
+            id="a word that is a noun elsewhere",
+        ),
+        pytest.param(
+            "文書を扱うスキルです。困ったときに使用してください。",
+            {"description-vague"},
+            id="扱う alone",
+        ),
+        pytest.param(
+            "帮助用户处理各类文档和表格，当用户有文档或表格时使用。",
+            {"description-vague"},
+            id="处理 alone",
+        ),
+        pytest.param(
+            "사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
+            {"description-vague"},
+            id="관리 alone",
+        ),
+        # when
+        pytest.param(
+            "Counts the words and the lines of a text that somebody wrote.",
+            {"description-without-when"},
+            id="no when",
+        ),
+        pytest.param(
+            "Reads the lines of a log and returns the five that matter.",
+            set(),
+            id="what goes in and what comes out",
+        ),
+        pytest.param(
+            "Converts the tables of a PDF into spreadsheets, one for each.",
+            set(),
+            id="from one thing into another",
+        ),
+        pytest.param(
+            "一个关于电力市场的知识集合，包含电价结构分析与风险评估方法。",
+            {"description-without-when"},
+            id="Chinese without when",
+        ),
+        pytest.param("当用户要分析电价结构时，读取账单并给出建议。", set(), id="当…时"),
+        pytest.param(
+            "セッションからパターンを抽出し、将来の作業のために保存します。", set(), id="ために"
+        ),
+        pytest.param(
+            "PDF 파일에서 표를 추출합니다. 사용자가 표를 요청할 때 사용하세요.", set(), id="때"
+        ),
+        # other languages
+        pytest.param(
+            "Extrait le texte et les tableaux de fichiers PDF pour vous.",
+            set(),
+            id="French is not judged",
+        ),
+        pytest.param(
+            "Извлекает текст и таблицы из файлов PDF по просьбе человека.",
+            set(),
+            id="Russian is not judged",
+        ),
+        # generic
+        pytest.param(f"A useful skill. {DESCRIPTION}", {"description-generic"}, id="useful skill"),
+        pytest.param(f"{DESCRIPTION} And much more!", {"description-generic"}, id="and much more"),
+        pytest.param(
+            "强大的工具，读取文本文件并统计字数，用于检查文章长度。",
+            {"description-generic"},
+            id="强大的工具",
+        ),
+    ],
+)
+def test_description(description: str, expected: set[str]) -> None:
+    """A description is advised on in its own language, and each shortcoming once."""
+    assert codes("advice", skill(description=description)) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param(
+            {"disable_model_invocation": "true", "user_invocable": "no"},
+            {"nobody-can-invoke"},
+            id="both switched off",
+        ),
+        pytest.param({"disable_model_invocation": "true"}, set(), id="for people alone"),
+        pytest.param({"user_invocable": "false"}, set(), id="for models alone"),
+        pytest.param({"name": "claude-counts"}, {"name-reserved"}, id="claude"),
+        pytest.param({"name": "My-Anthropic"}, {"name-reserved"}, id="anthropic, in capitals"),
+        pytest.param({"name": "cloud-counts"}, set(), id="another word"),
+        pytest.param({"description": None}, set(), id="no description is the specification's"),
+        pytest.param(
+            {
+                "description": "Counts the words and lines of what somebody wrote.",
+                "when_to_use": "In doubt.",
+            },
+            set(),
+            id="when_to_use says when",
+        ),
+        pytest.param(
+            {
+                "description": "Counts the words and lines of what somebody wrote.",
+                "disable_model_invocation": "yes",
+            },
+            set(),
+            id="no model has to know when",
+        ),
+    ],
+)
+def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
+    """Flags and names are advised on as declared."""
+    assert codes("advice", skill(**fields)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("", {"body-empty"}, id="empty"),
+        pytest.param("\n".join(["Go on."] * 500), set(), id="500 lines"),
+        pytest.param("\n".join(["Go on."] * 501), {"body-too-long"}, id="501 lines"),
+        pytest.param("word " * 4_000, set(), id="5,000 tokens"),
+        pytest.param("word " * 4_100, {"body-too-long"}, id="more tokens"),
+        pytest.param("字" * 5_001, {"body-too-long"}, id="Chinese costs a token a character"),
+    ],
+)
+def test_body(body: str, expected: set[str]) -> None:
+    """A body is there and no longer than recommended."""
+    assert codes("advice", skill(body)) == expected
+
+
+def test_a_file_without_frontmatter_has_no_body_to_miss() -> None:
+    """Where parsing has failed, that the body is empty would add nothing."""
+    parsed = parse(b"")
+    assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({})[0], ())) == set()
+
+
+HAS = (
+    "references/rules.md",
+    "references/en/rules.md",
+    "scripts/run.py",
+    "FORMS.md",
+    "a b.md",
+    "assets/templates/a.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("[a](references/rules.md)", set(), id="there"),
+        pytest.param("[a](./references/rules.md#top)", set(), id="with ./ and a fragment"),
+        pytest.param("[a](references/)", set(), id="a directory"),
+        pytest.param("[a](a%20b.md) [a](<a b.md>)", set(), id="spaces in a name"),
+        pytest.param("![a](assets/a.png)", {"reference-missing"}, id="an image"),
+        pytest.param("[a]: references/none.md", {"reference-missing"}, id="a definition"),
+        pytest.param("[^1]: Not a definition", set(), id="a footnote"),
+        pytest.param("Run `scripts/none.py`.", {"reference-missing"}, id="code"),
+        pytest.param("Run `python3 scripts/none.py --all`.", {"reference-missing"}, id="a command"),
+        pytest.param("Run `${CLAUDE_SKILL_DIR}/scripts/run.py`.", set(), id="Claude's own folder"),
+        pytest.param("Edit `src/main.py` and `package.json`.", set(), id="the reader's project"),
+        pytest.param("See `references/<topic>.md`, `scripts/*.py`.", set(), id="placeholders"),
+        pytest.param("See `app/scripts/none.py`.", set(), id="a folder inside another"),
+        pytest.param("[a](https://a.example/b.md) [b](mailto:a@b.c) [c](#top)", set(), id="URLs"),
+        pytest.param("[text](url) [a]({path}.md)", set(), id="what a template holds"),
+        pytest.param("```\n[a](none.md) `scripts/none.py`\n```", set(), id="in a fence"),
+        pytest.param("~~~~\n~~~\n[a](none.md)\n~~~~", set(), id="in a longer fence"),
+        pytest.param("~~~\n~~~~\n[a](b.md)", {"reference-missing"}, id="after a fence"),
+        pytest.param("``` a ``` [a](none.md)", {"reference-missing"}, id="after a code span"),
+        pytest.param("<!-- [a](none.md) -->", set(), id="in a comment"),
+        pytest.param("- <b>\n    [a](none.md)", {"reference-missing"}, id="indented in a list"),
+        pytest.param("[a](../other/SKILL.md)", {"reference-outside-folder"}, id="outside"),
+        pytest.param("[a](references/../../b.md)", {"reference-outside-folder"}, id="by a detour"),
+        pytest.param("[a](/docs/b.md)", {"reference-outside-folder"}, id="absolute"),
+        pytest.param("[a](/etc/passwd)", set(), id="a system folder is for safety"),
+        pytest.param("[a](references/en/rules.md)", {"reference-deep"}, id="deep"),
+        pytest.param("[a](assets/templates/a.md)", set(), id="a template"),
+        pytest.param("[a](inner/SKILL.md) [b](inner/notes/b.md)", set(), id="a skill within"),
+    ],
+)
+def test_references(body: str, expected: set[str]) -> None:
+    """A file that the body names is in the folder, and near."""
+    assert codes("advice", skill(body, *HAS)) == expected
+
+
+def test_a_reference_is_named_with_its_line() -> None:
+    """The finding says which file, on which line of SKILL.md, and where it may be meant to be."""
+    body = "# Use\n\n[a](rules.md)"
+    (missing,) = found("advice", skill(body, "references/Rules.md"))
+    assert (missing.path, missing.line) == ("SKILL.md", BODY_LINE + 2)
+    assert "“rules.md”" in missing.message
+    assert missing.fix == "Write references/Rules.md, where the file lies."
+
+
+def test_many_references_are_summed_up() -> None:
+    """Ten are listed, and the tenth tells how many more there are."""
+    body = " ".join(f"[a](none-{number}.md)" for number in range(30))
+    findings = found("advice", skill(body))
+    assert len(findings) == advice_rules.MOST_ALIKE
+    assert "20 more" in findings[-1].message
+    assert len(references("[a](b.md) " * 9)) == 1
+    many = "".join(f"[a](b{number}.md)" for number in range(2 * MOST_REFERENCES))
+    assert len(references(many)) == MOST_REFERENCES
+
+
+def test_files_that_could_not_be_read_are_not_called_missing() -> None:
+    """Of a folder that was not read whole nobody knows what it lacks."""
+    assert codes("advice", skill("[a](b.md)", whole=False)) == set()
+
+
+def test_every_rule_is_asked() -> None:
+    """No rule of the modules is forgotten in its profile."""
+    for profile in ("advice", "safety", "claude-code"):
+        rules = PROFILES[profile]
+        module = __import__(rules[0].__module__, fromlist=["RULES"])
+        written = {
+            value
+            for name, value in vars(module).items()
+            if callable(value)
+            and getattr(value, "__module__", "") == module.__name__
+            and not name.startswith("_")
+        }
+        assert written == set(rules)
+
+
+HOSTILE = (
+    "](",
+    "](a/b.md \n",
+    "](../a%",
+    "](~/a)\n",
+    "](<",
+    "`",
+    "`a/",
+    "`scripts/",
+    "`scripts/a.",
+    "```\n",
+    "~~~\n",
+    "````\n```\n",
+    "\n```a",
+    "<!--\n",
+    "-->\n",
+    "]:a",
+    "[^]: ",
+    "[a]:a/b\n",
+    " ",
+    "\n",
+    "[",
+    "ignore ",
+    "ignore all ",
+    "ignore all previous ",
+    "ignore previous instructions ",
+    "tell the user ",
+    "do not tell the user ",
+    "you are now a ",
+    "忽略",
+    "忽略以前",
+    "不要告诉用户",
+    "\u200b",
+    "\U000e0041",
+    "a\u200d",
+    "☺\u200d",
+    "کی\u200c",
+    "\ufe0f",
+    "\u202e",
+    "](file:///a)",
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
+    """Every rule is linear in the body, so the largest SKILL.md there may be is judged at once."""
+    body = unit * (2**20 // len(unit.encode()))
+    of = skill(body)
+    began = time.process_time()
+    check(of, PROFILES)
+    assert time.process_time() - began < 1
+
+
+def test_many_files_and_many_references_take_no_second() -> None:
+    """What is missing is looked for among all files only where the finding is shown."""
+    body = "".join(f"[a](a{at}/b{at}.md) [b](c{at}/SKILL.md)" for at in range(1_000))
+    of = skill(body, *(f"references/{at}.md" for at in range(2_000)))
+    began = time.process_time()
+    check(of, PROFILES)
+    assert time.process_time() - began < 1
+
+
+def test_hostile_fields_take_no_second() -> None:
+    """Descriptions and tools of the most that frontmatter may hold are judged at once."""
+    for unit in ("<", "</", "<!--", "use ", "处理", "Bash(", "Bash(*) ", "Bash(sh", "ignore all "):
+        text = unit * (16_384 // len(unit))
+        of = skill(description=text, when_to_use=text, allowed_tools=text, name=text, paths=text)
+        began = time.process_time()
+        check(of, PROFILES)
+        assert time.process_time() - began < 1, unit
+
+
+def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
+    """Of vendors' own skills few are called vague or unsafe: a lint that cries wolf is ignored."""
+    blamed: dict[str, int] = {}
+    entries = json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]
+    for entry in entries:
+        path = corpus / entry["sample_path"] / entry["skill_file"]
+        parsed = parse(path.read_bytes())
+        listed = [*entry["copied_files"], *entry["omitted_files"]]
+        names = [each if isinstance(each, str) else each["path"] for each in listed]
+        of = Skill(
+            entry["folder"],
+            None,
+            entry["skill_file"],
+            parsed,
+            declare(parsed.frontmatter or {})[0],
+            tuple(map(file, names)),
+        )
+        for code in {finding.code for finding in check(of, ["advice", "safety"])}:
+            blamed[code] = blamed.get(code, 0) + 1
+    often = {"reference-outside-folder", "description-long"}  # true of many, in this collection
+    assert {
+        code: times
+        for code, times in blamed.items()
+        if code not in often and times > len(entries) // 10
+    } == {}

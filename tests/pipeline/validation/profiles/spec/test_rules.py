@@ -1,0 +1,336 @@
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.model.skill import Finding
+from pipeline.parsing.document import Parsed, Position
+from pipeline.validation.check import PROFILES, check
+from pipeline.validation.fields.frontmatter import declare
+from pipeline.validation.profiles.spec import codes as spec_findings
+from pipeline.validation.profiles.spec import rules as spec_rules
+from pipeline.validation.registry import REGISTRY
+from pipeline.validation.skill import Skill
+
+GOOD: Mapping[str, Any] = {"name": "pdf", "description": "Reads PDF."}
+
+
+def skill(
+    frontmatter: Mapping[str, Any] | None,
+    folder: str = "pdf",
+    positions: Mapping[str, Position] | None = None,
+) -> Skill:
+    """Return a skill whose SKILL.md declares this."""
+    parsed = Parsed(
+        frontmatter=frontmatter,
+        positions=positions or {},
+        text="",
+        body="",
+        body_line=1,
+        findings=(),
+    )
+    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {})[0], ())
+
+
+def found(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> tuple[Finding, ...]:
+    """Return what the specification's rules find."""
+    return check(skill(frontmatter, folder), ["spec"])
+
+
+def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str]:
+    """Return the codes of what the specification's rules find."""
+    return {finding.code for finding in found(frontmatter, folder)}
+
+
+@pytest.mark.parametrize(
+    "frontmatter",
+    [
+        pytest.param(GOOD, id="the two that are required"),
+        pytest.param(
+            {
+                **GOOD,
+                "license": "MIT",
+                "compatibility": "x" * 500,
+                "metadata": {"a": "b"},
+                "allowed-tools": "Read Bash(git:*)",
+            },
+            id="all six",
+        ),
+        pytest.param({**GOOD, "description": "x" * 1_024}, id="description at its limit"),
+        pytest.param({**GOOD, "license": None, "metadata": {"a": None}}, id="empty values"),
+    ],
+)
+def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> None:
+    """What the specification allows is met with silence."""
+    assert found(frontmatter) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "expected"),
+    [
+        pytest.param("数据-分析2", "数据-分析2", set(), id="Chinese"),
+        pytest.param("a" * 64, "a" * 64, set(), id="64 characters"),
+        pytest.param("日" * 65, "日" * 65, {"name-too-long"}, id="65 characters, not bytes"),
+        pytest.param(" pdf ", "pdf", set(), id="space around it is stripped"),
+        pytest.param("ﬁle②", "file2", set(), id="compared after NFKC"),
+        pytest.param("cafe\u0301", "café", set(), id="decomposed name, composed folder"),
+        pytest.param("café", "cafe\u0301", set(), id="composed name, decomposed folder"),
+        pytest.param("x²", "x²", set(), id="a superscript digit becomes a digit"),
+        pytest.param("٣", "٣", set(), id="Arabic digits"),
+        pytest.param("ß", "ß", set(), id="a letter that has no single upper case"),
+        pytest.param("PDF", "PDF", {"name-not-lower-case"}, id="upper case"),
+        pytest.param("ǅ", "ǅ", {"name-not-lower-case"}, id="title case"),
+        pytest.param("Ⅳ", "Ⅳ", {"name-not-lower-case"}, id="Roman numeral"),
+        pytest.param("कि", "कि", {"name-characters"}, id="a combining mark that stays one"),
+        pytest.param("-pdf", "-pdf", {"name-outer-hyphen"}, id="leading hyphen"),
+        pytest.param("pdf-", "pdf-", {"name-outer-hyphen"}, id="trailing hyphen"),
+        pytest.param("-", "-", {"name-outer-hyphen"}, id="a hyphen alone"),
+        pytest.param("p--f", "p--f", {"name-double-hyphen"}, id="two hyphens in a row"),
+        pytest.param("p_f", "p_f", {"name-characters"}, id="underscore"),
+        pytest.param("p f", "p f", {"name-characters"}, id="space within"),
+        pytest.param("a/b", "b", {"name-characters", "name-not-folder"}, id="slash"),
+        pytest.param("pdf\u200b", "pdf", {"name-characters", "name-not-folder"}, id="invisible"),
+        pytest.param("pdf", "word", {"name-not-folder"}, id="another folder"),
+        pytest.param("pdf", "Pdf", {"name-not-folder"}, id="the folder in another case"),
+        pytest.param("", "pdf", {"name-missing"}, id="empty"),
+        pytest.param(" \t", "pdf", {"name-missing"}, id="blank"),
+        pytest.param(None, "pdf", {"name-missing"}, id="null"),
+        pytest.param(["pdf"], "pdf", {"name-not-text"}, id="a list"),
+        pytest.param({"a": "b"}, "pdf", {"name-not-text"}, id="a map"),
+        pytest.param(
+            "-A--b_",
+            "x",
+            {
+                "name-outer-hyphen",
+                "name-double-hyphen",
+                "name-characters",
+                "name-not-lower-case",
+                "name-not-folder",
+            },
+            id="all at once",
+        ),
+    ],
+)
+def test_name(name: Any, folder: str, expected: set[str]) -> None:
+    """Each way in which a name can be wrong has its own finding, and all are found at once."""
+    assert codes({**GOOD, "name": name}, folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({"description": ""}, {"description-missing"}, id="description empty"),
+        pytest.param({"description": " \n"}, {"description-missing"}, id="description blank"),
+        pytest.param({"description": None}, {"description-missing"}, id="description null"),
+        pytest.param({"description": " " * 2_000}, {"description-missing"}, id="long and blank"),
+        pytest.param({"description": ["a"]}, {"description-not-text"}, id="description a list"),
+        pytest.param({"description": "述" * 1_025}, {"description-too-long"}, id="1,025"),
+        pytest.param({"compatibility": "x" * 501}, {"compatibility-too-long"}, id="501"),
+        pytest.param({"compatibility": ["a"]}, {"compatibility-not-text"}, id="a list"),
+        pytest.param({"compatibility": ""}, {"compatibility-empty"}, id="compatibility empty"),
+        pytest.param({"compatibility": None}, {"compatibility-empty"}, id="compatibility null"),
+        pytest.param({"license": ["MIT"]}, {"license-not-text"}, id="license a list"),
+        pytest.param({"metadata": "x"}, {"metadata-not-map"}, id="metadata a text"),
+        pytest.param({"metadata": ["x"]}, {"metadata-not-map"}, id="metadata a list"),
+        pytest.param({"metadata": {"a": ["x"]}}, {"metadata-value-not-text"}, id="value a list"),
+        pytest.param({"allowed-tools": ["Read"]}, {"allowed-tools-not-text"}, id="tools a list"),
+        pytest.param({"version": "1"}, {"field-not-in-specification"}, id="a known field"),
+        pytest.param({"foo": "1"}, {"field-not-in-specification"}, id="an unknown field"),
+        pytest.param({"Name": "pdf"}, {"field-not-in-specification"}, id="fields have a case"),
+    ],
+)
+def test_other_fields(change: Mapping[str, Any], expected: set[str]) -> None:
+    """Each way in which another field can be wrong has its own finding."""
+    assert codes({**GOOD, **change}) == expected
+
+
+def test_required_fields_that_are_not_there() -> None:
+    """An empty frontmatter lacks both."""
+    assert codes({}) == {"name-missing", "description-missing"}
+
+
+def test_unreadable_frontmatter_is_left_to_parsing() -> None:
+    """Where there is no frontmatter, that is said once, and not by these rules."""
+    assert found(None) == ()
+
+
+def test_findings_give_numbers_and_places() -> None:
+    """A finding names field, file, line and column, the actual numbers and the remedy."""
+    positions = {"description": Position(3, 14), "metadata.a": Position(5, 3)}
+    one, two = check(
+        skill({**GOOD, "description": "x" * 1_068, "metadata": {"a": []}}, positions=positions),
+        ["spec"],
+    )
+    assert one == Finding(
+        code="description-too-long",
+        severity="error",
+        profile="spec",
+        field="description",
+        path="SKILL.md",
+        line=3,
+        column=14,
+        message="description is 1,068 characters; the limit is 1,024.",
+        fix="Keep what says when to use the skill, and move detail into the body.",
+    )
+    assert (two.field, two.line, two.severity) == ("metadata.a", 5, "warning")
+    assert two.message == "metadata.a is a list, not text."
+
+
+def test_what_is_missing_is_missed_on_the_first_line() -> None:
+    """A finding about a field that is not there points at the frontmatter's beginning."""
+    assert {(finding.line, finding.column) for finding in found({})} == {(1, None)}
+
+
+@pytest.mark.parametrize(
+    ("field", "message", "fix"),
+    [
+        (
+            "disable-model-invocation",
+            "disable-model-invocation is Claude Code's, not the specification's.",
+            "Keep it where Claude Code needs it",
+        ),
+        (
+            "version",
+            "version is ApexBridge's, not the specification's.",
+            "Keep it where ApexBridge needs it",
+        ),
+        (
+            "allowed_tools",
+            "allowed_tools is not a field of the specification.",
+            "Write allowed-tools, if that is what you meant",
+        ),
+        (
+            "descripton",
+            "descripton is not a field of the specification.",
+            "Write description, if that is what you meant",
+        ),
+        ("foo", "foo is not a field of the specification.", "Move it under metadata"),
+        ("\x1b[31m", "<U+001B>[31m is not a field of the specification.", "Move it under metadata"),
+    ],
+)
+def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str, fix: str) -> None:
+    """Who defined the field is said; what looks like a slip of the pen is corrected."""
+    (only,) = found({**GOOD, field: "true"})
+    assert only.field == field
+    assert only.message == message
+    assert only.fix.startswith(fix)
+
+
+def test_each_field_of_others_has_its_own_finding() -> None:
+    """Fields are not lumped together, so each can carry its line."""
+    fields = [finding.field for finding in found({**GOOD, "version": "1", "foo": "2"})]
+    assert fields == ["version", "foo"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("p_f g", "“_”, U+0020"),
+        ("p\x1bf", "U+001B"),
+        ("कि", "U+093F"),
+        ("a！b", "“!”"),
+        ("a·b", "“·” (U+00B7)"),
+    ],
+)
+def test_strange_characters_are_shown(name: str, shown: str) -> None:
+    """Characters that one cannot see are given by their code point."""
+    (message,) = (f.message for f in found({**GOOD, "name": name}) if f.code == "name-characters")
+    assert message.endswith(f": {shown}.")
+
+
+def test_a_long_name_does_not_make_long_messages() -> None:
+    """Messages quote a name no longer than one can read."""
+    assert max(len(finding.message) for finding in found({**GOOD, "name": "_A" * 8_000})) < 250
+
+
+def test_a_profile_that_does_not_exist_is_an_error() -> None:
+    """A misspelt profile is not silently nothing."""
+    with pytest.raises(KeyError):
+        check(skill(GOOD), ["spce"])
+
+
+def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
+    """Strict means that an error of the specification alone is enough."""
+    for kind in REGISTRY.values():
+        if kind.profile == "spec":
+            assert ("strict" in kind.rejects) == (kind.severity == "error"), kind.code
+
+
+def test_every_finding_of_the_rules_can_be_made() -> None:
+    """The registry lists nothing that no rule finds."""
+    everything = [
+        {
+            "name": "-A--b_" + "x" * 70,
+            "description": "x" * 2_000,
+            "compatibility": "x" * 501,
+            "license": [],
+            "metadata": {"a": []},
+            "allowed-tools": [],
+            "foo": "x",
+        },
+        {"name": [], "description": [], "compatibility": [], "metadata": "x"},
+        {"compatibility": ""},
+    ]
+    made = set().union(*(codes(frontmatter) for frontmatter in everything))
+    listed = {kind.code for kind in spec_findings.TYPES if kind.profile == "spec"}
+    assert made == listed
+
+
+def test_every_rule_is_asked() -> None:
+    """No rule of the module is forgotten in its profile."""
+    written = {
+        value
+        for name, value in vars(spec_rules).items()
+        if callable(value)
+        and getattr(value, "__module__", "") == spec_rules.__name__
+        and not name.startswith("_")
+    }
+    assert written == set(PROFILES["spec"])
+
+
+_NAMES = (
+    st.text(max_size=6)
+    | st.text("aA-_ 1²ǅé\u0301ß中कि\u200b\t", max_size=6)
+    | st.integers(60, 70).map("a".__mul__)
+)
+_LIMITS = st.sampled_from([499, 500, 501, 1_023, 1_024, 1_025])
+_TEXTS = st.text(max_size=4) | _LIMITS.map("x".__mul__)
+_VALUES = (
+    _TEXTS
+    | st.lists(st.text(max_size=2), max_size=2)
+    | st.dictionaries(st.text(max_size=2), st.text(max_size=2), max_size=2)
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "name": _NAMES | _VALUES,
+            "description": _VALUES,
+            "license": _VALUES,
+            "compatibility": _VALUES,
+            "metadata": _VALUES,
+            "allowed-tools": _VALUES,
+            "version": _VALUES,
+            "foo": _VALUES,
+        },
+    ),
+    _NAMES,
+    st.booleans(),
+)
+def test_errors_are_what_the_reference_validator_refuses(
+    frontmatter: dict[str, Any], folder: str, as_folder: bool
+) -> None:
+    """The verdict equals that of skills-ref, whatever is declared and whatever the folder."""
+    validator = pytest.importorskip("skills_ref.validator")
+    if as_folder and isinstance(frontmatter.get("name"), str):
+        folder = unicodedata.normalize("NFC", frontmatter["name"].strip())
+    folder = folder.replace("/", "") or "folder"
+    refused = validator.validate_metadata(frontmatter, Path("/skills") / folder)
+    errors = [f for f in found(frontmatter, folder) if f.severity == "error"]
+    assert bool(errors) == bool(refused), (errors, refused)

@@ -1,0 +1,297 @@
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE
+from catalog.model.skill import Acceptance, Finding, Place
+from pipeline.parsing.document import parse
+from pipeline.roots.local import reader
+from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
+from pipeline.roots.snapshot import Snapshot
+from pipeline.validation.check import FOR_ALL, PROFILES
+from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.verdict import judge
+from tests.support import made_archives
+
+REPOSITORY = Path(__file__).parents[3]
+DOCS = REPOSITORY / "docs"
+BAD = Path(__file__).parents[2] / "samples" / "bad"
+
+# What the samples of these codes are judged with; anything larger would bloat the repository.
+LIMITS: Mapping[str, Limits] = {
+    "skill-md-too-large": Limits(skill_md_bytes=100),
+    "too-many-files": Limits(files=2),
+    "folder-too-large": Limits(bytes=400),
+    "folder-too-deep": Limits(depth=2),
+    "hard-link-refused": Limits(hard_links="reject"),
+}
+ACCEPTANCES: Mapping[str, Acceptance] = {
+    "description-derived": "permissive",
+    "description-underivable": "permissive",
+}
+
+GOOD = (
+    "---\nname: sample\ndescription: Takes a text file and gives its word count. Use when asked "
+    "how long a text is.\n---\n\n# Count words\n\n1. Read the file.\n2. Say how many it has.\n"
+)
+EXPECTED = "expected.txt"
+
+
+def _twice(skill: Path) -> None:
+    (skill / "skill.md").write_text(GOOD, "utf-8")
+
+
+def _unreadable(skill: Path) -> None:
+    (skill / "notes.md").write_text("A note.\n", "utf-8")
+    (skill / "notes.md").chmod(0)
+
+
+def _unlistable(skill: Path) -> None:
+    (skill / "references").mkdir(mode=0)
+
+
+def _pipe(skill: Path) -> None:
+    os.mkfifo(skill / "pipe")
+
+
+def _latin_1(skill: Path) -> None:
+    Path(os.fsdecode(os.fsencode(skill) + b"/caf\xe9.md")).write_text("A note.\n", "utf-8")
+
+
+def _leaving(skill: Path) -> None:
+    outside = skill.parent.parent / "outside.md"
+    outside.write_text("A note.\n", "utf-8")
+    (skill / "notes.md").symlink_to(outside)
+
+
+def _dangling(skill: Path) -> None:
+    (skill / "notes.md").symlink_to("nowhere.md")
+
+
+def _loop(skill: Path) -> None:
+    (skill / "again.md").symlink_to("again.md")
+
+
+def _behind_link(skill: Path) -> None:
+    (skill.parent / "notes").mkdir()
+    (skill.parent / "group").mkdir()
+    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / "notes")
+    (skill.parent / "to-group").symlink_to(skill.parent / "group")
+
+
+def _hard_link(skill: Path) -> None:
+    (skill.parent.parent / "outside.md").write_text("A note.\n", "utf-8")
+    (skill / "notes.md").hardlink_to(skill.parent.parent / "outside.md")
+
+
+# Made here because git, or a packager that reads what git carries, cannot hold them: files that
+# differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
+# nowhere, outside, back to themselves or behind one another; hard links.
+MADE: Mapping[str, Callable[[Path], None]] = {
+    "skill-md-twice": _twice,
+    "file-unreadable": _unreadable,
+    "directory-unreadable": _unlistable,
+    "special-file": _pipe,
+    "name-not-utf8": _latin_1,
+    "link-leaves-root": _leaving,
+    "link-dangling": _dangling,
+    "link-loop": _loop,
+    "link-behind-link": _behind_link,
+    "hard-linked-file": _hard_link,
+    "hard-link-refused": _hard_link,
+}
+NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
+
+# No folder brings these: said of an archive that must not be read, where reading gave no reason,
+# of an error of the disk, of a bug of ours, where there is nothing, where what is published is not
+# the newest content, and of other skills.
+FALLBACKS = {
+    "archive-unreadable",
+    "read-failed",
+    "folder-unreadable",
+    "internal-error",
+    "skill-md-missing",
+    "last-good-version-stands",
+    "version-held",
+    "name-confusable",
+}
+
+
+def found_in(
+    root: Path, *, limits: Limits, acceptance: Acceptance, profiles: Sequence[str] = FOR_ALL
+) -> list[Finding]:
+    """Return everything that is found below a root with the profiles on."""
+    findings: list[Finding] = []
+    for each in found_below(root, limits):
+        if isinstance(each, Stray):
+            findings.append(each.finding)
+            continue
+        snapshot = reader.read(root, each, limits)
+        assert snapshot
+        findings += judged(root, snapshot, acceptance, profiles)
+    return findings
+
+
+def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
+    """Yield what lies below a root, in its archives, too."""
+    for each in reader.walk(root, "", limits):
+        if isinstance(each, Archive):
+            with reader.folders_in(each) as folders:
+                yield from folders
+        else:
+            yield each
+
+
+def judged(
+    root: Path,
+    snapshot: Snapshot,
+    acceptance: Acceptance = "lenient",
+    profiles: Sequence[str] = FOR_ALL,
+) -> list[Finding]:
+    """Return the findings of the verdict on a snapshot, with the profiles on."""
+    name = snapshot.skill_md_name
+    parsed = parse(snapshot.skill_md, name) if name else None
+    place = Place(str(root), snapshot.path, "project")
+    return list(judge(snapshot, parsed, place, acceptance=acceptance, profiles=profiles).findings)
+
+
+def expected(sample: Path) -> set[str]:
+    """Return the codes that a sample may show: its own, and those that expected.txt explains."""
+    file = sample / EXPECTED
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return {sample.name, *(line for line in lines if not line.startswith("#"))}
+
+
+@pytest.mark.parametrize("sample", sorted(BAD.iterdir()), ids=lambda sample: sample.name)
+def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
+    """With its profiles on, a sample has the finding that it is named after and no other."""
+    limits = LIMITS.get(sample.name, Limits())
+    acceptance = ACCEPTANCES.get(sample.name, "lenient")
+    own = REGISTRY[sample.name].profile
+    profiles = FOR_ALL if own in ("reading", *FOR_ALL) else (own,)  # what is one system's alone
+    findings = found_in(sample, limits=limits, acceptance=acceptance, profiles=profiles)
+    assert {each.code for each in findings} == expected(sample)
+
+
+@pytest.mark.parametrize("code", MADE)
+def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: str) -> None:
+    """What cannot lie in the repository is made, and shows exactly its finding, too."""
+    if code in NOT_FOR_ROOT and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    root = tmp_path / "root"
+    skill = root / "sample"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(GOOD, "utf-8")
+    MADE[code](skill)
+    findings = found_in(root, limits=LIMITS.get(code, Limits()), acceptance="lenient")
+    assert {each.code for each in findings} == {code}
+
+
+@pytest.mark.parametrize("code", made_archives.BAD)
+def test_an_archive_that_is_refused_shows_why(tmp_path: Path, code: str) -> None:
+    """Each is a good skill but for one thing, for which nothing in it is read."""
+    made_archives.BAD[code](tmp_path)
+    limits = Limits(archive_members=50, archive_bytes=200_000) if "too" in code else Limits()
+    findings = found_in(tmp_path, limits=limits, acceptance="lenient")
+    assert [each.code for each in findings] == [code]
+
+
+def test_a_rejection_has_a_reason_even_where_reading_gave_none() -> None:
+    """A folder without a digest and without a problem is said to be unreadable."""
+    snapshot = Snapshot("sample", "SKILL.md", GOOD.encode(), (), "f", None, ())
+    assert {each.code for each in judged(Path("/root"), snapshot)} == {"folder-unreadable"}
+
+
+def test_a_good_skill_shows_nothing(tmp_path: Path) -> None:
+    """What the made samples start from has no finding of any profile."""
+    (tmp_path / "sample").mkdir()
+    (tmp_path / "sample" / "SKILL.md").write_text(GOOD, "utf-8")
+    assert found_in(tmp_path, limits=Limits(), acceptance="lenient") == []
+
+
+def test_the_skills_that_ship_are_good_examples(examples: Path) -> None:
+    """They show nothing but a field that one explains, and a sentence that one warns of.
+
+    That the sentence is quoted to warn of it no rule can tell, but a person can.
+    """
+    findings = found_in(examples, limits=Limits(), acceptance="strict")
+    assert [(each.code, each.field) for each in findings] == [
+        ("field-not-in-specification", "disable-model-invocation"),
+        ("instruction-override", None),
+    ]
+
+
+def test_every_code_has_a_sample_and_every_sample_a_code() -> None:
+    """Registry and samples name the same codes, each in one place."""
+    in_git = {sample.name for sample in BAD.iterdir()}
+    of_skills = {code for code, kind in REGISTRY.items() if kind.profile != "outcome"}
+    assert in_git | MADE.keys() | made_archives.BAD.keys() | FALLBACKS == of_skills
+    assert not in_git & MADE.keys()
+
+
+def test_accompanying_codes_are_registered_and_explained() -> None:
+    """expected.txt begins with its reason and names codes that exist."""
+    for file in BAD.glob(f"*/{EXPECTED}"):
+        assert file.read_text("utf-8").startswith("# "), file
+        assert expected(file.parent) <= set(REGISTRY), file
+
+
+def test_samples_have_room_in_git() -> None:
+    """No sample has an empty directory, which git would lose, or bytes that git may change."""
+    assert [
+        folder for folder in BAD.rglob("*") if folder.is_dir() and not any(folder.iterdir())
+    ] == []
+    assert "tests/samples/** -text" in (REPOSITORY / ".gitattributes").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
+def test_a_finding_type_says_everything(kind: Any) -> None:
+    """It has a slug, a profile that exists, one sentence, what to do next, and a source."""
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
+    assert kind.severity in ("error", "warning", "info")
+    assert kind.profile in (*PROFILES, "reading", "outcome")
+    assert kind.summary.endswith(".")
+    assert not re.search(r"[.!?]\s+[A-Z]", kind.summary), "more than one sentence"
+    assert kind.fix.endswith((".", "…"))
+    assert kind.source
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
+def test_what_rejects(kind: Any) -> None:
+    """Errors of specification and ApexBridge reject under strict, advice and the like never."""
+    assert kind.rejects in (ALWAYS, UNLESS_PERMISSIVE, IF_STRICT, NEVER)
+    if kind.profile in ("spec", "apexbridge"):
+        assert ("strict" in kind.rejects) == (kind.severity == "error")
+    if kind.profile in ("advice", "safety", "claude-code"):
+        assert (kind.rejects, kind.severity == "error") == (NEVER, False)
+
+
+def test_a_finding_takes_what_its_type_says() -> None:
+    """Message and fix default to the registry's; severity and profile are always its."""
+    plain = finding("body-empty")
+    assert (plain.message, plain.fix) == (
+        REGISTRY["body-empty"].summary,
+        REGISTRY["body-empty"].fix,
+    )
+    own = finding("body-empty", "Nothing.", fix="Write.")
+    assert (own.message, own.fix, own.severity, own.profile) == (
+        "Nothing.",
+        "Write.",
+        "warning",
+        "advice",
+    )
+
+
+def test_the_page_has_a_paragraph_for_every_finding() -> None:
+    """docs/findings.md speaks of each code once, in the order of the profiles."""
+    page = (DOCS / "findings.md").read_text("utf-8")
+    assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
+        kind.code
+        for profile in ("reading", *PROFILES, "outcome")
+        for kind in REGISTRY.values()
+        if kind.profile == profile
+    ]

@@ -1,0 +1,442 @@
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.model.skill import Acceptance, FileEntry, Place, Rejection, SkillRecord, Verdict
+from catalog.text.body import body_of
+from pipeline.parsing.document import parse
+from pipeline.roots import snapshot as snapshots
+from pipeline.roots.snapshot import Snapshot
+from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.verdict import folder_name, judge
+
+GOOD = "---\nname: pdf\ndescription: Reads PDF.\n---\n# Use\n\nRun it.\n"
+
+
+def entry(path: str, content: bytes) -> FileEntry:
+    """Return a file as reading gives it."""
+    return FileEntry(
+        path=path,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        mode=0o644,
+        kind=snapshots.kind_of(path, "SKILL.md"),
+        is_text=True,
+    )
+
+
+def looked_at(skill_md: bytes, path: str = "pdf", **changes: Any) -> Snapshot:
+    """Return what a look at a folder with this SKILL.md and a script gives."""
+    files = (entry("SKILL.md", skill_md), entry("scripts/run.py", b"pass\n"))
+    values: dict[str, Any] = {
+        "path": path,
+        "skill_md_name": "SKILL.md",
+        "skill_md": skill_md,
+        "files": files,
+        "fingerprint": "f",
+        "digest": snapshots.digest(files),
+        "problems": (),
+        **changes,
+    }
+    return Snapshot(**values)
+
+
+def verdict(
+    text: str,
+    acceptance: Acceptance = "lenient",
+    place: Place | None = None,
+    **changes: Any,
+) -> Verdict:
+    """Return the verdict on a folder whose SKILL.md is this text."""
+    place = place or Place("/watched", "pdf", "project")
+    looked = looked_at(text.encode(), place.path, **changes)
+    return judge(looked, parse(looked.skill_md), place, acceptance=acceptance, profiles=("spec",))
+
+
+def accepted(text: str, acceptance: Acceptance = "lenient", **changes: Any) -> SkillRecord:
+    """Return the record of a folder that must be accepted."""
+    record = verdict(text, acceptance, **changes)
+    assert isinstance(record, SkillRecord), record.findings
+    return record
+
+
+def codes(of: Verdict) -> set[str]:
+    """Return the codes of a verdict's findings."""
+    return {found.code for found in of.findings}
+
+
+def with_fields(fields: str) -> str:
+    """Return a good SKILL.md with more fields."""
+    return GOOD.replace("---\n#", f"{fields}\n---\n#")
+
+
+def test_a_good_skill_becomes_a_record() -> None:
+    """Everything the catalog stores of a skill is there."""
+    record = accepted(GOOD)
+    assert (record.skill_id, record.name, record.description) == ("pdf", "pdf", "Reads PDF.")
+    assert (record.spec_valid, record.findings) == (True, ())
+    assert record.skill_md_hash == hashlib.sha256(GOOD.encode()).hexdigest()
+    assert (record.skill_md_name, record.skill_md_content) == ("SKILL.md", GOOD)
+    assert body_of(record.skill_md_content, record.body_chars).text == "# Use\n\nRun it."
+    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 4)
+    assert record.inventory.script_files == ("scripts/run.py",)
+    assert record.frontmatter == {"name": "pdf", "description": "Reads PDF."}
+    assert (record.model_invocable, record.user_invocable) == (True, True)
+    assert (record.priority, record.tags, record.author) == (None, (), None)
+
+
+def test_the_hash_is_of_the_raw_bytes() -> None:
+    """A byte order mark and CRLF count, though the text is read without them."""
+    raw = b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode()
+    place = Place("/watched", "pdf", "project")
+    record = judge(looked_at(raw), parse(raw), place, acceptance="lenient", profiles=())
+    assert isinstance(record, SkillRecord)
+    assert record.skill_md_hash == hashlib.sha256(raw).hexdigest()
+    assert record.spec_valid
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "lenient", "permissive"),
+    [
+        pytest.param(GOOD, True, True, True, id="good"),
+        pytest.param(GOOD.replace("name: pdf\n", ""), False, True, True, id="no name"),
+        pytest.param(GOOD.replace("pdf", "My PDF"), False, True, True, id="bad name"),
+        pytest.param(with_fields("foo: bar"), False, True, True, id="unknown field"),
+        pytest.param(with_fields("metadata: [a]"), True, True, True, id="a warning"),
+        pytest.param(GOOD.replace("Reads", "x" * 1_100), False, True, True, id="too long"),
+        pytest.param(GOOD.replace(" Reads PDF.", ""), False, False, True, id="blank description"),
+        pytest.param("---\nname: pdf\n---\n# A\n", False, False, False, id="nothing to derive"),
+        pytest.param("---\nname: [pdf\n---\nText.\n", False, False, False, id="beyond repair"),
+        pytest.param("Only text.\n", False, False, False, id="no frontmatter"),
+        pytest.param("", False, False, False, id="empty file"),
+    ],
+)
+def test_acceptance(text: str, strict: bool, lenient: bool, permissive: bool) -> None:
+    """Strict wants the letter, lenient a description, permissive something to make one of."""
+    levels: dict[Acceptance, bool] = {
+        "strict": strict,
+        "lenient": lenient,
+        "permissive": permissive,
+    }
+    assert {
+        acceptance: isinstance(verdict(text, acceptance), SkillRecord) for acceptance in levels
+    } == levels
+
+
+@pytest.mark.parametrize("acceptance", ["strict", "lenient", "permissive"])
+@pytest.mark.parametrize(
+    "text", ["", "Only text.", "---\nname: pdf\n---\n", "---\nname: [pdf\n---\nText.\n"]
+)
+def test_a_rejection_says_why(text: str, acceptance: Acceptance) -> None:
+    """Among a rejection's findings there is always one that rejects."""
+    rejection = verdict(text, acceptance)
+    assert isinstance(rejection, Rejection)
+    assert any(acceptance in REGISTRY[code].rejects for code in codes(rejection))
+
+
+def test_a_derived_description_is_said_to_be_one() -> None:
+    """Permissive acceptance takes the first paragraph and is honest about it."""
+    record = accepted("---\nname: pdf\n---\n# Title\n\nReads\nPDF.\n\nMore.", "permissive")
+    assert record.description == "Reads PDF."
+    assert codes(record) == {"description-missing", "description-derived"}
+    assert not record.spec_valid
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "ending", "length"),
+    [
+        pytest.param("word " * 1_000, "word…", 1_020, id="at a word's end"),
+        pytest.param("字" * 3_000, "字…", 1_024, id="in the middle of Chinese"),
+    ],
+)
+def test_a_derived_description_keeps_to_the_limit(paragraph: str, ending: str, length: int) -> None:
+    """A long first paragraph is cut where it hurts least."""
+    record = accepted(f"---\nname: pdf\n---\n{paragraph}", "permissive")
+    assert record.description.endswith(ending)
+    assert len(record.description) == length
+
+
+def test_a_rejection_keeps_what_is_known() -> None:
+    """Even a rejected skill can be found by its name."""
+    rejection = verdict("---\nname: Reader\ntags: a\n---\n")
+    assert isinstance(rejection, Rejection)
+    assert (rejection.name, rejection.skill_id) == ("Reader", "reader")
+    assert rejection.frontmatter == {"name": "Reader", "tags": "a"}
+    assert rejection.inventory.total_files == 2
+    assert rejection.digest
+
+
+def test_a_folder_without_a_readable_skill_md_is_rejected() -> None:
+    """Without SKILL.md the folder gives the name, and reading the reason."""
+    problem = finding("skill-md-not-a-file", path="SKILL.md")
+    place = Place("/watched", "pdf", "project")
+    looked = looked_at(b"", skill_md_name=None, problems=(problem,))
+    rejection = judge(looked, None, place, acceptance="permissive", profiles=("spec",))
+    assert isinstance(rejection, Rejection)
+    assert (rejection.name, rejection.findings) == ("pdf", (problem,))
+
+
+def test_a_reason_is_given_even_where_reading_gave_none() -> None:
+    """No folder is rejected in silence."""
+    place = Place("/watched", "pdf", "project")
+    looked = looked_at(b"", skill_md_name=None)
+    rejection = judge(looked, None, place, acceptance="lenient", profiles=("spec",))
+    assert codes(rejection) == {"folder-unreadable"}
+    assert codes(verdict(GOOD, digest=None)) == {"folder-unreadable"}
+
+
+def test_problems_of_reading_decide_too() -> None:
+    """A problem with the folder rejects a SKILL.md that is good, and other findings remain."""
+    large = finding("folder-too-large")
+    rejection = verdict(with_fields("foo: bar"), problems=(large,))
+    assert isinstance(rejection, Rejection)
+    assert codes(rejection) == {"folder-too-large", "field-not-in-specification"}
+
+
+def test_the_specification_is_always_asked() -> None:
+    """spec_valid does not depend on the profiles that a root is configured with."""
+    looked = looked_at(with_fields("foo: bar").encode())
+    place = Place("/watched", "pdf", "project")
+    record = judge(looked, parse(looked.skill_md), place, acceptance="lenient", profiles=())
+    assert isinstance(record, SkillRecord)
+    assert not record.spec_valid
+
+
+@pytest.mark.parametrize(
+    ("place", "folder"),
+    [
+        pytest.param(Place("/w", "office/pdf", "project"), "pdf", id="nested"),
+        pytest.param(Place("/w", "pdf/", "project"), "pdf", id="a slash at the end"),
+        pytest.param(Place("/w/pdf", "", "project"), "pdf", id="the root itself"),
+        pytest.param(Place("/w/pdf", ".", "project"), "pdf", id="the root as a dot"),
+        pytest.param(Place("/w", "pdf.zip!", "project"), "pdf", id="top of a zip"),
+        pytest.param(Place("/w", "a/pdf.TAR.GZ!", "project"), "pdf", id="top of a tar"),
+        pytest.param(Place("/w", "x.zip!/in/pdf", "project"), "pdf", id="inside a zip"),
+        pytest.param(Place("/w", "pdf!", "project"), "pdf!", id="no archive"),
+    ],
+)
+def test_folder_name(place: Place, folder: str) -> None:
+    """A skill that lies at the top of an archive or of its root takes that one's name."""
+    assert folder_name(place) == folder
+
+
+@pytest.mark.parametrize(
+    ("path", "plugin", "declared", "name", "skill_id"),
+    [
+        pytest.param("pdf", None, "reader", "reader", "reader", id="declared"),
+        pytest.param("Pdf", None, None, "Pdf", "pdf", id="the folder's"),
+        pytest.param("x.zip!", None, None, "x", "x", id="the archive's"),
+        pytest.param("pdf", None, "[a, b]", "pdf", "pdf", id="not text: the folder's"),
+        pytest.param("pdf", None, "数据", "数据", "数据", id="Chinese"),
+        pytest.param(
+            "office/pdf", "office", "reader", "office:reader", "office--reader", id="of a plugin"
+        ),
+        pytest.param(
+            "office",
+            "office",
+            "reader",
+            "office:office",
+            "office--office",
+            id="directly in the plugin's folder",
+        ),
+        pytest.param(
+            "office/office",
+            "office",
+            None,
+            "office:office",
+            "office--office",
+            id="in a folder named after its plugin",
+        ),
+    ],
+)
+def test_naming(
+    path: str, plugin: str | None, declared: str | None, name: str, skill_id: str
+) -> None:
+    """A skill is named as declared, else after its folder, and qualified by its plugin."""
+    line = f"name: {declared}\n" if declared else ""
+    level = "plugin" if plugin else "project"
+    text = GOOD.replace("name: pdf\n", line)
+    record = accepted(text, place=Place("/watched", path, level, plugin))
+    assert (record.name, record.skill_id) == (name, skill_id)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param("author: A", {"author": "A"}, id="author"),
+        pytest.param("metadata:\n  author: A", {"author": "A"}, id="author in metadata"),
+        pytest.param("author: A\nmetadata:\n  author: B", {"author": "A"}, id="author in both"),
+        pytest.param("tags: a, b", {"tags": ("a", "b")}, id="tags"),
+        pytest.param("metadata:\n  tags: a b", {"tags": ("a", "b")}, id="tags in metadata"),
+        pytest.param("keywords: [a]", {"tags": ("a",)}, id="keywords stand in for tags"),
+        pytest.param("triggers:\n  priority: 0.9", {"priority": 0.9}, id="priority"),
+        pytest.param("metadata:\n  priority: 1", {"priority": 1.0}, id="priority in metadata"),
+        pytest.param(
+            "triggers:\n  priority: 0\nmetadata:\n  priority: 1",
+            {"priority": 0.0},
+            id="a priority of nothing counts",
+        ),
+        pytest.param("metadata:\n  category: c", {"category": "c"}, id="category in metadata"),
+        pytest.param("displayName: PDF 工具", {"display_name": "PDF 工具"}, id="display name"),
+        pytest.param(
+            "license: MIT\ncompatibility: uv",
+            {"license": "MIT", "compatibility": "uv"},
+            id="license and compatibility",
+        ),
+        pytest.param("license: ''", {"license": None}, id="an empty license is none"),
+        pytest.param(
+            "allowed-tools: [Read, Bash(a b)]",
+            {"allowed_tools": "Read Bash(a b)"},
+            id="tools as a list",
+        ),
+        pytest.param(
+            "disable-model-invocation: yes",
+            {"model_invocable": False, "user_invocable": True},
+            id="users only",
+        ),
+        pytest.param(
+            "user-invocable: False",
+            {"model_invocable": True, "user_invocable": False},
+            id="models only",
+        ),
+        pytest.param("user-invocable: maybe", {"user_invocable": True}, id="a misfit is none"),
+    ],
+)
+def test_declared_values(fields: str, expected: dict[str, Any]) -> None:
+    """What a skill declares reaches its record, wherever it may be written."""
+    record = accepted(with_fields(fields))
+    assert {field: getattr(record, field) for field in expected} == expected
+
+
+def test_a_misfit_is_found_at_its_line() -> None:
+    """A field of a wrong type is a finding with its place, and no reason to reject."""
+    record = accepted(with_fields("metadata:\n  priority: high"), "strict")
+    (misfit,) = record.findings
+    assert (misfit.code, misfit.field, misfit.line) == ("field-type", "metadata.priority", 5)
+    assert (misfit.severity, record.priority) == ("warning", None)
+
+
+CORPUS = Path(os.environ.get("SKILLDROP_CORPUS") or Path(__file__).parents[4] / "shared/corpus")
+
+# skills-ref refuses YAML in flow style, which the specification does not forbid; in these there
+# is nothing else that it would refuse.
+VALID_FOR_US_ALONE = {"skills/azure-role-selector"}
+
+
+APEXBRIDGE = """---
+name: pdf
+description: Reads PDF.
+version: 1.0.0
+type: direct
+capabilities: [read]
+tags: [pdf]
+triggers: {phrases: [read this], priority: 0.7}
+input_schema: {type: object, properties: {page: {type: integer, default: 5, title: "5"}}}
+output_schema: {}
+security: {timeout_ms: 100, memory_mb: 16, network: none}
+resources: {entry: ./scripts/run.py}
+---
+# Description
+# Input
+# Output
+# Steps
+# Examples
+# Safety
+"""
+
+
+def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
+    """Return the verdict in a root of ApexBridge's packages."""
+    looked = looked_at(text.encode())
+    return judge(
+        looked,
+        parse(looked.skill_md),
+        Place("/watched", "pdf", "project"),
+        acceptance=acceptance,
+        profiles=("apexbridge",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "strict", "lenient"),
+    [
+        pytest.param("", "", True, True, id="good"),
+        pytest.param("type: direct", "type: script", False, True, id="an unknown type"),
+        pytest.param("version: 1.0.0\n", "", False, True, id="a missing field"),
+        pytest.param("timeout_ms: 100", "timeout_ms: x", False, True, id="a wrong type"),
+        pytest.param("memory_mb: 16, ", "", True, True, id="a warning"),
+        pytest.param(
+            "type: direct",
+            "type: direct\ncolour: green",
+            False,
+            True,
+            id="a field that nobody defined",
+        ),
+        pytest.param(
+            "type: direct", "type: direct\nmodel: opus", False, True, id="a field of another system"
+        ),
+    ],
+)
+def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool) -> None:
+    """ApexBridge's errors reject under strict alone, and that its fields are its own never does."""
+    text = APEXBRIDGE.replace(old, new)
+    verdicts = {how: judged_as_package(text, how) for how in ("strict", "lenient", "permissive")}
+    assert {how: isinstance(each, SkillRecord) for how, each in verdicts.items()} == {
+        "strict": strict,
+        "lenient": lenient,
+        "permissive": lenient,
+    }
+    assert "field-not-in-specification" in codes(verdicts["lenient"])
+    assert getattr(verdicts["lenient"], "spec_valid", None) is False
+
+
+def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
+    """A strict root that does not ask for ApexBridge's packages rejects their fields."""
+    assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
+
+
+def test_what_is_declared_for_apexbridge_is_typed() -> None:
+    """Schemas hold real numbers and booleans, and quoted ones stay text."""
+    record = accepted(APEXBRIDGE)
+    assert record.apexbridge
+    assert record.apexbridge.input_schema == {
+        "type": "object",
+        "properties": {"page": {"type": "integer", "default": 5, "title": "5"}},
+    }
+    assert (record.apexbridge.timeout_ms, record.apexbridge.network) == (100, "none")
+    assert (record.apexbridge.phrases, record.priority) == (("read this",), 0.7)
+    assert accepted(GOOD).apexbridge is None
+
+
+def test_a_wrong_type_is_said_once() -> None:
+    """The profile says it as an error; where it is not asked, a warning does."""
+    text = APEXBRIDGE.replace("timeout_ms: 100", "timeout_ms: x")
+    asked = [
+        f.code
+        for f in judged_as_package(text, "lenient").findings
+        if f.field == "security.timeout_ms"
+    ]
+    unasked = [f.code for f in verdict(text).findings if f.field == "security.timeout_ms"]
+    assert (asked, unasked) == (["field-malformed"], ["field-type"])
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="there is no corpus of real skills")
+def test_spec_valid_is_the_reference_validators_verdict_on_real_skills() -> None:
+    """Of the real skills we accept as valid what skills-ref does, but for flow style."""
+    different = set()
+    for real in json.loads((CORPUS / "manifest.json").read_text())["entries"]:
+        folder = CORPUS / real["sample_path"]
+        raw = (folder / real["skill_file"]).read_bytes()
+        parsed = parse(raw)
+        place = Place(str(folder.parent), folder.name, "project")
+        judged = judge(
+            looked_at(raw, folder.name), parsed, place, acceptance="lenient", profiles=("spec",)
+        )
+        valid = isinstance(judged, SkillRecord) and judged.spec_valid
+        if valid != real["skills_ref"]["valid"]:
+            different.add(real["skill_dir"])
+    assert different == VALID_FOR_US_ALONE

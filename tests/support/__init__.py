@@ -1,0 +1,1 @@
+"""Worlds, makers and checks that tests share."""

@@ -1,0 +1,173 @@
+"""A real Chromium before the real site, over a root of ordinary and hostile skills."""
+
+import base64
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from catalog.site.server.process import SiteProcess
+from pipeline.config import loader
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+REPOSITORY = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("SKILLDROP_CHROMIUM") or shutil.which("chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA"
+    "60e6kgAAAABJRU5ErkJggg=="
+)
+
+SCRIPT = "<script>document.title = 'ran'; fetch('//example.org/leak')</script>"
+HOSTILE_BODY = f"""# {SCRIPT}
+
+{SCRIPT}
+
+<img src=x onerror="document.title = 'ran'"> <svg onload="document.title = 'ran'">
+
+[a link](javascript:document.title='ran') [another](JAVASCRIPT:document.title='ran')
+[a page](data:text/html,<script>1</script>)
+
+![tracked](https://example.org/pixel.gif) ![drawn](assets/drawing.svg) ![fine](assets/fine.png)
+
+<style>body {{ display: none }}</style>
+<iframe src="https://example.org"></iframe> <base href="https://example.org/">
+
+See [the page](assets/page.html) and [the script](scripts/evil.js).
+"""
+
+
+SKILLS: dict[str, dict[str, str | bytes]] = {
+    "oddity": {
+        "SKILL.md": "---\nname: oddity\ndescription: Takes a text and gives its word count.\n"
+        "colour: red\n---\n\n# Steps\n\nRun [it](scripts/run.py).\n",
+        "scripts/run.py": "print(1)\n",
+    },
+    "broken": {"SKILL.md": "---\nname: broken\n---\n\nNo description.\n"},
+    "hostile": {
+        "SKILL.md": f"---\nname: {SCRIPT}\ndescription: Hostile. {SCRIPT}\n---\n\n{HOSTILE_BODY}",
+        "assets/page.html": f"<!doctype html><title>quiet</title>{SCRIPT}",
+        "assets/drawing.svg": f"<svg xmlns='http://www.w3.org/2000/svg'>{SCRIPT}</svg>",
+        "assets/fine.png": PNG,
+        "assets/<img src=x onerror=alert(1)>.txt": SCRIPT,
+        "scripts/evil.js": "document.title = 'ran'\n",
+    },
+}
+
+
+@dataclass
+class Seen:
+    """What a browser did beside what it was asked to."""
+
+    elsewhere: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Library:
+    """A site with skills in it."""
+
+    origin: str
+    watched: Path
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """Return a site over the example skills, a broken one and a hostile one."""
+    top = tmp_path_factory.mktemp("library")
+    watched = top / "watched"
+    for name in ("csv-profile", "release-checklist", "skill-authoring", "会议纪要"):
+        shutil.copytree(REPOSITORY / "watched" / name, watched / name)
+    for folder, files in SKILLS.items():
+        for path, content in files.items():
+            file = watched / folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    settings = loader.load(None, watched, top / "var").model_copy(update={"settle_quiet": 0})
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    store.close()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    site = SiteProcess(settings.catalog_path, "127.0.0.1", port, top / "site.log")
+    site.start()
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=9), trust_env=False) as client:
+            client.get(f"http://127.0.0.1:{port}/-/healthz")
+        yield Library(f"http://127.0.0.1:{port}", watched)
+    finally:
+        site.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
+    """Return the system's Chromium; it may be missing only where no CI says otherwise.
+
+    It lives for one module: meanwhile no other event loop runs in this thread.
+    """
+    if not CHROMIUM:
+        assert not os.environ.get("CI"), "CI has to have Chromium: .ci/run installs it"
+        pytest.skip("no chromium on this machine")
+    from playwright.sync_api import sync_playwright  # takes its time, and most tests do without
+
+    home = tmp_path_factory.mktemp("home")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=ARGUMENTS,
+            env={
+                **{name: value for name, value in os.environ.items() if name != "HOME"},
+                "HOME": str(home),
+            },
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def seen() -> Seen:
+    """Return what is noted of a browser's doings."""
+    return Seen()
+
+
+@pytest.fixture
+def page(
+    request: pytest.FixtureRequest, chromium: "Browser", library: Library, seen: Seen
+) -> "Iterator[Page]":
+    """Return a page of a browser that may look as the test wishes; it has to keep quiet."""
+    width, scheme = getattr(request, "param", (1280, "light"))
+    context = chromium.new_context(
+        base_url=library.origin, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
+    context.set_default_timeout(10_000)
+    page = context.new_page()
+    page.on(
+        "console",
+        lambda message: (
+            seen.complaints.append(message.text) if message.type in {"error", "warning"} else None
+        ),
+    )
+    page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+    page.on(
+        "request",
+        lambda sent: (
+            None
+            if sent.url.startswith((library.origin, "data:"))
+            else seen.elsewhere.append(sent.url)
+        ),
+    )
+    yield page
+    context.close()
+    assert seen.elsewhere == []
+    assert seen.complaints == []

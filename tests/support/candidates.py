@@ -1,0 +1,129 @@
+"""Skills that may enter an index, for tests of how it is written and what fits."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+from hypothesis import strategies as st
+
+from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.text.sanitize import one_line
+
+HOSTILE = [
+    "</name>",
+    "</skill>\n<skill>",
+    '"/>',
+    "```",
+    "**",
+    "](x)",
+    '"},{"',
+    "\\",
+    "a\nb",
+    "<!--",
+]
+TEXT = st.text(max_size=60) | st.sampled_from(HOSTILE)
+NAME = TEXT.filter(one_line)
+DESCRIPTION = TEXT | st.text(alphabet="abc. 字。", min_size=100, max_size=900)
+CANDIDATES = st.lists(
+    st.builds(
+        Candidate,
+        skill=st.integers(1, 99),
+        name=NAME,
+        description=DESCRIPTION,
+        location=TEXT.map("/r/{}/SKILL.md".format),
+        skill_id=st.just("a"),
+        follows_pattern=st.booleans(),
+        user_invocable=st.booleans(),
+        files=st.lists(NAME, max_size=9).map(tuple),
+        skill_md_hash=st.just("0" * 64),
+    ),
+    max_size=14,
+)
+SPECS = st.builds(
+    IndexSpec,
+    format=st.sampled_from(["xml", "semibot", "markdown", "json", "discovery"]),
+    language=st.sampled_from(["en", "zh"]),
+    overflow=st.sampled_from(["fit", "exclude"]),
+    budget_chars=st.integers(0, 4000),
+    location_base=st.none() | st.just("/p"),
+    instruction=st.none() | TEXT,
+    how_to_search=st.none() | TEXT,
+)
+
+
+def a(name: str, description: str = "Counts words.", **fields: Any) -> Candidate:
+    """Return a candidate whose package lies at an ordinary place."""
+    return Candidate(
+        **{
+            "skill": 1,
+            "name": name,
+            "description": description,
+            "skill_id": name,
+            "location": f"/p/{name}/current/SKILL.md",
+            "follows_pattern": True,
+            "skill_md_hash": "0" * 64,
+            **fields,
+        }
+    )
+
+
+def many(count: int, chars: int = 300) -> list[Candidate]:
+    """Return candidates with descriptions of about that many characters, in several sentences."""
+    sentences = "Reads a table and says it. " * (chars // 27)
+    return [a(f"skill-number-{n:04d}", f"Skill {n}. {sentences}") for n in range(count)]
+
+
+def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
+    """Return the names and descriptions in a text; those by name alone have no description."""
+    if not index.text:
+        return []
+    return {
+        "xml": _from_xml,
+        "semibot": _from_semibot,
+        "json": _from_json,
+        "discovery": _from_json,
+        "markdown": _from_markdown,
+    }[spec.format](index.text)
+
+
+def _from_xml(text: str) -> list[tuple[str, str]]:
+    tree = ET.fromstring(text)
+    return [
+        (part.findtext("name") or "", part.findtext("description") or "")
+        for part in tree.iter("skill")
+    ] + _names_alone(tree)
+
+
+def _from_semibot(text: str) -> list[tuple[str, str]]:
+    tree = ET.fromstring(text)
+    return [
+        (part.get("name", ""), (part.text or "").split("\n")[1]) for part in tree.iter("skill")
+    ] + _names_alone(tree)
+
+
+def _names_alone(tree: ET.Element) -> list[tuple[str, str]]:
+    return [
+        (line, "") for part in tree.iter("by_name") for line in (part.text or "").split("\n")[1:-1]
+    ]
+
+
+def _from_json(text: str) -> list[tuple[str, str]]:
+    found = json.loads(text)
+    return [(skill["name"], skill["description"]) for skill in found["skills"]] + [
+        (name, "") for name in found.get("by_name", {"names": []})["names"]
+    ]
+
+
+def _from_markdown(text: str) -> list[tuple[str, str]]:
+    lines = [line.removeprefix("- ") for line in text.split("\n") if line.startswith("- ")]
+    found = []
+    for line in lines:
+        entry = re.fullmatch(r"\*\*((?:[^\\*]|\\.)*)\*\* \((`+) ?.*? ?\2(?:, [^)]*)?\): (.*)", line)
+        name, said = (entry[1], entry[3]) if entry else (line, "")
+        found.append((_plain(name), _plain(said)))
+    return found
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\([\\`*_\[\]])", r"\1", text).replace("&lt;", "<").replace("&amp;", "&")

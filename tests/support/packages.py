@@ -1,0 +1,158 @@
+"""A root, a catalog and packages on a real disk, brought up to date without any waiting."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from catalog.audit import verdicts
+from catalog.audit.packages import of_packages
+from catalog.audit.verdicts import Difference
+from catalog.model.skill import RootSpec
+from catalog.prompt_index.builder import IndexSpec
+from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.packages.builder import Packaging
+from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.store import Store
+from pipeline.roots.local.reader import Limits
+from pipeline.sync import package_sources
+from pipeline.sync.engines.pool import Crew
+from pipeline.sync.synchronizer import FullScan, Report, Round
+from pipeline.watch.settling import Unit
+from tests.support.records import NOON
+
+
+class World:
+    """Everything that publication touches."""
+
+    def __init__(self, folder: Path, *, in_place: bool = False) -> None:
+        self.root = folder / "root"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.roots = [RootSpec(str(self.root))]
+        self.packages = folder / "packages"
+        self.folder = folder
+        self.store = self.opened(in_place=in_place)
+
+    def opened(self, *, in_place: bool = False) -> Store:
+        """Open the catalog as a start of the program does."""
+        store = Store.open(self.folder / "catalog.db")
+        store.set_roots(self.roots, "rules", NOON)
+        list(
+            store.publish_into(
+                Packaging(
+                    PackageFolder(self.packages),
+                    package_sources.opened,
+                    in_place=in_place,
+                    at_work=Crew().at_work,
+                ),
+                NOON,
+            )
+        )
+        return store
+
+    def restart(self, *, in_place: bool = False) -> None:
+        """End and start again."""
+        self.store.close()
+        self.store = self.opened(in_place=in_place)
+
+    def scan(self, *, deep: bool = False) -> Report:
+        """Make a full pass."""
+        scan = FullScan(self.store, self.roots, Limits(), quiet=0.0, trigger="re-scan", deep=deep)
+        list(scan.run())
+        return scan.report
+
+    def look(self, *units: str) -> Report:
+        """Look at some units."""
+        work = Round(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
+        list(work.run([Unit(str(self.root), unit) for unit in units]))
+        return work.report
+
+    def publish(self) -> None:
+        """Publish the index into a folder of its own."""
+        self.store.set_indexes([IndexSpec()])
+        publish_indexes(self.store, [IndexSpec()], self.folder / "index", NOON)
+
+    def lying(self) -> list[str]:
+        """Return each skill_id that has a folder among the packages."""
+        return sorted(shelf.name for shelf in self.packages.glob("[!.]*"))
+
+    def current(self, skill_id: str) -> Path:
+        """Return what `current` leads to, resolved once as a reader does."""
+        return (self.packages / skill_id / "current").resolve()
+
+    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+        """Ask the catalog."""
+        return self.store.db.execute(sql, list(values)).fetchall()
+
+    def differences(self) -> list[str]:
+        """Return how packages and catalog differ in what agents are given; ideally not at all."""
+        return list(_differences(self.store.db, self.packages))
+
+
+def _differences(db: Database, packages: Path) -> Iterator[str]:
+    public = db.execute(
+        "SELECT s.skill_id, s.package_path, v.id, v.package_path, has_package(s.path)"
+        " FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id"
+        " WHERE s.status = 'active'"
+    ).fetchall()
+    for skill_id, path, version, same_path, expected in public:
+        if not expected:
+            if path:
+                yield f"{skill_id} has a package"
+            continue
+        if not path or path != same_path:
+            yield f"{skill_id}: {path} is not {same_path}"
+            continue
+        where = packages / skill_id / "current"
+        if not where.is_symlink() or where.resolve() != packages / path:
+            yield f"{skill_id}: current is not {path}"
+        yield from (f"{path}/{name}" for name in wrong_files(db, version, packages / path))
+    named = {
+        path
+        for (path,) in db.execute(
+            "SELECT package_path FROM versions WHERE package_path IS NOT NULL"
+        )
+    }
+    for shelf in packages.glob("[!.]*"):
+        for version in shelf.iterdir():
+            if version.name != "current" and f"{shelf.name}/{version.name}" not in named:
+                yield f"nobody names {shelf.name}/{version.name}"
+
+
+def wrong_files(db: Database | sqlite3.Connection, version: int, package: Path) -> list[str]:
+    """Return the files in which a package differs from what the catalog has of a version."""
+    expected = {
+        path: (sha256, mode)
+        for path, sha256, mode in db.execute(
+            "SELECT path, sha256, mode FROM files WHERE version = ?", [version]
+        ).fetchall()
+    }
+    found = {
+        str(file.relative_to(package)): (
+            hashlib.sha256(file.read_bytes()).hexdigest(),
+            {0o444: "644", 0o555: "755"}.get(file.stat().st_mode & 0o777),
+        )
+        for file in package.rglob("*")
+        if not file.is_dir()
+    }
+    return sorted(
+        name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)
+    )
+
+
+def audits(world: World) -> list[Difference]:
+    """Return where the catalog contradicts itself or what is published."""
+    packaging = world.store.packager.packaging
+    assert packaging
+    return [
+        *verdicts.of_catalog(world.store.db),
+        *of_packages(world.store.db, packaging.folder, packaging.packages),
+    ]
+
+
+def later(minutes: int) -> datetime:
+    """Return a moment after NOON."""
+    return NOON + timedelta(minutes=minutes)

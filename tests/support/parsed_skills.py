@@ -1,0 +1,52 @@
+"""Skills as the rules see them, made from frontmatter, body and files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.model.skill import FileEntry, Finding
+from pipeline.parsing.document import Parsed, Position
+from pipeline.roots.snapshot import kind_of
+from pipeline.validation.check import check
+from pipeline.validation.fields.frontmatter import declare
+from pipeline.validation.skill import Skill
+
+DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
+BODY = "# Count words\n\nRead the file."
+BODY_LINE = 6
+_WITH_UNDERSCORES = {"when_to_use", "input_schema", "output_schema"}
+
+
+def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
+    """Return a file of a skill as reading gives it."""
+    return FileEntry(
+        path, 1, "0" * 64, 0o755 if executable else 0o644, kind_of(path, "SKILL.md"), is_text
+    )
+
+
+def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **fields: Any) -> Skill:
+    """Return a skill with this body, these files beside SKILL.md and these fields.
+
+    In most names of fields `_` stands for `-`. Those not given are good ones.
+    """
+    named = {
+        name if name in _WITH_UNDERSCORES else name.replace("_", "-"): value
+        for name, value in fields.items()
+    }
+    frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
+    positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
+    parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
+    entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
+    declared, misfits = declare(frontmatter)
+    return Skill(
+        "sample", None, "SKILL.md", parsed, declared, (file("SKILL.md"), *entries), whole, misfits
+    )
+
+
+def found(profile: str, of: Skill) -> tuple[Finding, ...]:
+    """Return what a profile's rules find."""
+    return check(of, [profile])
+
+
+def codes(profile: str, of: Skill) -> set[str]:
+    """Return the codes of what a profile's rules find."""
+    return {finding.code for finding in found(profile, of)}

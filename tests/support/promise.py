@@ -1,0 +1,505 @@
+"""Random lives of a root under a real service, and the promise that must hold after each."""
+
+import ctypes
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, precondition, rule
+
+from catalog.audit.verdicts import Difference
+from catalog.model.paths import top_of_archive
+from pipeline.config.settings import Settings
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+from tests.support.departures import Departures
+from tests.support.made_archives import pack_tar, pack_zip
+from tests.support.mishaps import Mishaps
+from tests.support.serving import FAKETIME, Serving, ServingProcess
+from tests.support.skills import write_skill
+from tests.support.without_rights import bound_by_permissions
+
+_RENAME_EXCHANGE = 2
+_libc = ctypes.CDLL(None, use_errno=True)
+
+SECRET, MARK = "secret", "Zanzibarmark"
+NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
+PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
+DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
+FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md"]
+
+folders = st.builds(
+    lambda parent, name: f"{parent}/{name}" if parent else name,
+    st.sampled_from(PARENTS),
+    st.sampled_from(NAMES),
+)
+descriptions = st.sampled_from(DESCRIPTIONS)
+contents = st.binary(max_size=64)
+archives = st.sampled_from(["pack.zip", "team/pack.tgz", "b/inner/pack.skill", "other.tar.gz"])
+
+
+class Life(Departures, Mishaps):
+    """Everything that people and programs do to a root, in any order, and pauses in which to look.
+
+    What cannot be done as things are (a folder that is not there …) is left undone.
+    """
+
+    serving: ClassVar[type[Serving]] = Serving
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = Path(tempfile.mkdtemp(prefix="promise-"))
+        self.outside = self.top / "outside"
+        self.outside.mkdir()
+        write_skill(
+            self.outside / SECRET,
+            name="same",
+            description=MARK,
+            files={"notes.md": MARK, "scripts/run.py": MARK},
+        )
+        write_skill(self.outside / SECRET / "inner", name="same", description=MARK)
+        self.locked: list[tuple[Path, int]] = []
+        self._bound = ExitStack()
+        if self.serving is Serving:  # a program that is started has the rights of its user
+            self._bound.enter_context(bound_by_permissions())
+        self.it = self.serving(self.top)
+        if isinstance(self.it, ServingProcess) and FAKETIME:
+            self.it.set_clock(0)
+        self.has_links = False
+        self.number = 0
+
+    @initialize()
+    def begin(self) -> None:
+        """Start the service."""
+        self.it.start()
+
+    # Arrivals
+
+    @rule(folder=folders, description=descriptions, file=st.sampled_from(FILES), content=contents)
+    def write(self, folder: str, description: str, file: str, content: bytes) -> None:
+        """Write a skill file by file, as `cp -r` does."""
+        with suppress(OSError):
+            write_skill(
+                self.it.root / folder, name="same", description=description, files={file: content}
+            )
+
+    @rule(folder=folders, description=descriptions)
+    def write_slowly(self, folder: str, description: str) -> None:
+        """Write a skill in pieces, with pauses longer than a look takes."""
+        path = self.it.root / folder
+        with suppress(OSError):
+            path.mkdir(parents=True, exist_ok=True)
+            with (path / "SKILL.md").open("w", encoding="utf-8") as file:
+                for piece in ("---\nname: slow\n", f"description: {description}\n", "---\n"):
+                    file.write(piece)
+                    file.flush()
+                    time.sleep(0.03)
+
+    @rule(folder=folders, description=descriptions, inner=st.sampled_from(["", "inner", "x/y"]))
+    def move_in(self, folder: str, description: str, inner: str) -> None:
+        """Make a skill elsewhere and move it in whole, perhaps with another inside it."""
+        made = self._elsewhere()
+        write_skill(made, name="moved", description=description)
+        if inner:
+            write_skill(made / inner, name="moved-inner", description="Is inside another.")
+        with suppress(OSError):
+            (self.it.root / folder).parent.mkdir(parents=True, exist_ok=True)
+            made.rename(self.it.root / folder)
+
+    # Archives
+
+    @rule(archive=archives, description=descriptions, inner=st.sampled_from(["", "inner", "x/y"]))
+    def drop_archive(self, archive: str, description: str, inner: str) -> None:
+        """Put an archive there whole, or another in its place; one without a skill is refused."""
+        with suppress(OSError):
+            path = self.it.root / archive
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._packed(archive, description, inner).rename(path)
+
+    @rule(
+        archive=archives,
+        description=descriptions,
+        share=st.floats(0.1, 0.9),
+        rests=st.sampled_from([0.0, 0.05, 0.3]),
+        is_completed=st.booleans(),
+    )
+    def copy_archive(
+        self, archive: str, description: str, share: float, rests: float, is_completed: bool
+    ) -> None:
+        """Copy an archive in two parts with a rest between them; or the first part alone."""
+        data = self._packed(archive, description, "inner").read_bytes()
+        cut = int(len(data) * share)
+        with suppress(OSError):
+            path = self.it.root / archive
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.write(data[:cut])
+                file.flush()
+                time.sleep(rests)
+                if is_completed:
+                    file.write(data[cut:])
+
+    @rule(archive=archives)
+    def cut_archive(self, archive: str) -> None:
+        """Cut an archive short in place, so that it is refused and what was in it stands."""
+        with suppress(OSError):
+            path = self.it.root / archive
+            os.truncate(path, path.stat().st_size // 2)
+
+    @rule(archive=archives)
+    def delete_archive(self, archive: str) -> None:
+        """Delete an archive."""
+        with suppress(OSError):
+            (self.it.root / archive).unlink()
+
+    # Changes
+
+    @rule(folder=folders, description=descriptions)
+    def edit_in_place(self, folder: str, description: str) -> None:
+        """Write over SKILL.md without a new inode."""
+        with suppress(OSError), (self.it.root / folder / "SKILL.md").open("r+b") as file:
+            file.truncate()
+            file.write(f"---\nname: edited\ndescription: {description}\n---\n".encode())
+
+    @rule(folder=folders, description=descriptions)
+    def save_as_editors_do(self, folder: str, description: str) -> None:
+        """Write a temporary file and rename it over SKILL.md; keep the old one as a backup."""
+        path = self.it.root / folder / "SKILL.md"
+        with suppress(OSError):
+            swap = path.with_name(".SKILL.md.swp")
+            swap.write_text(f"---\nname: saved\ndescription: {description}\n---\nText.\n")
+            shutil.copy2(path, path.with_name("SKILL.md~"))
+            swap.rename(path)
+
+    @rule(folder=folders, file=st.sampled_from(FILES), content=contents)
+    def change_a_file(self, folder: str, file: str, content: bytes) -> None:
+        """Change, add or delete a file beside SKILL.md, and the bit that lets it run."""
+        path = self.it.root / folder / file
+        with suppress(OSError):
+            if content:
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(content)
+                path.chmod(0o755 if content[0] % 2 else 0o644)
+            else:
+                path.unlink()
+
+    @rule(folder=folders, times=st.integers(2, 30))
+    def edit_in_a_burst(self, folder: str, times: int) -> None:
+        """Save again and again."""
+        for number in range(times):
+            self.edit_in_place(folder, f"Version {number}.")
+
+    # Moves and departures
+
+    @rule(folder=folders, other=folders)
+    def rename(self, folder: str, other: str) -> None:
+        """Rename a folder, with all that is in it."""
+        with suppress(OSError):
+            (self.it.root / folder).rename(self.it.root / other)
+
+    @rule(one=st.sampled_from(["team", "a", "b"]), other=st.sampled_from(["crew", "team", "b"]))
+    def rename_above(self, one: str, other: str) -> None:
+        """Rename a folder in which skills lie."""
+        with suppress(OSError):
+            (self.it.root / one).rename(self.it.root / other)
+
+    @rule(folder=folders, other=folders)
+    def exchange(self, folder: str, other: str) -> None:
+        """Let two folders change places in one step."""
+        _libc.renameat2(
+            -100,
+            os.fsencode(self.it.root / folder),
+            -100,
+            os.fsencode(self.it.root / other),
+            _RENAME_EXCHANGE,
+        )
+
+    @rule(folder=folders)
+    def move_out(self, folder: str) -> None:
+        """Move a folder out of the root."""
+        with suppress(OSError):
+            (self.it.root / folder).rename(self._elsewhere())
+
+    @rule(folder=folders)
+    def delete(self, folder: str) -> None:
+        """Delete a folder with all that is in it."""
+        shutil.rmtree(self.it.root / folder, ignore_errors=True)
+
+    @rule(folder=folders)
+    def delete_skill_md(self, folder: str) -> None:
+        """Delete SKILL.md alone, so that the folder is no skill any more."""
+        with suppress(OSError):
+            (self.it.root / folder / "SKILL.md").unlink()
+
+    # Links
+
+    @rule(folder=folders, other=folders, where=st.sampled_from(["root", "outside", "nowhere"]))
+    def link(self, folder: str, other: str, where: str) -> None:
+        """Put a link in the place of a folder: to another one, to one outside, to nothing."""
+        base = {"root": self.it.root, "outside": self.outside, "nowhere": Path("/nowhere")}[where]
+        with suppress(OSError):
+            os.symlink(base / other, self.it.root / folder)
+            self.has_links = True
+
+    @rule(folder=folders)
+    def unlink(self, folder: str) -> None:
+        """Remove a link."""
+        with suppress(OSError):
+            (self.it.root / folder).unlink()
+
+    @rule(folder=folders, times=st.integers(1, 40))
+    def swap_for_a_link(self, folder: str, times: int) -> None:
+        """Exchange a folder with a link out of the root, and back, while the service looks."""
+        link, place = self._elsewhere(), self.it.root / folder
+        link.symlink_to(self.outside / SECRET)
+        with suppress(OSError):  # so that it is due, and looked at meanwhile
+            (place / "touched.md").write_text(f"{self.number}")
+        for _ in range(2 * times):
+            _libc.renameat2(-100, os.fsencode(link), -100, os.fsencode(place), _RENAME_EXCHANGE)
+            time.sleep(0.005)
+
+    # Permissions
+
+    @precondition(lambda self: self.serving is Serving)
+    @rule(
+        folder=folders,
+        name=st.sampled_from(["", "SKILL.md", "scripts"]),
+        mode=st.sampled_from([0o000, 0o100, 0o400]),
+    )
+    def lock(self, folder: str, name: str, mode: int) -> None:
+        """Take away the right to read, to enter, or both."""
+        path = self.it.root / folder / name
+        with suppress(OSError):
+            if path.is_symlink() or path.parent.is_symlink():
+                return
+            self.locked.append((path, path.stat().st_mode & 0o777))
+            path.chmod(mode)
+
+    @rule()
+    def unlock(self) -> None:
+        """Give all rights back, the last that were taken away first."""
+        while self.locked:
+            path, mode = self.locked.pop()
+            with suppress(OSError):
+                if not path.is_symlink():
+                    path.chmod(mode)
+
+    # The service
+
+    @rule()
+    def restart(self) -> None:
+        """Stop the service in order and start it again."""
+        self.it.stop()
+        self.it.start()
+
+    @rule(folder=folders, description=descriptions)
+    def change_while_stopped(self, folder: str, description: str) -> None:
+        """Stop, change what a start must find, and start again."""
+        self.it.stop()
+        self.edit_in_place(folder, description)
+        self.move_in(folder, description, "inner")
+        self.it.start()
+
+    @precondition(lambda self: isinstance(self.it, ServingProcess))
+    @rule(folder=folders, times=st.integers(10, 400))
+    def suspend(self, folder: str, times: int) -> None:
+        """Stop the process with a signal while much changes, as on a machine that swaps."""
+        assert isinstance(self.it, ServingProcess)
+        self.it.suspend()
+        for number in range(times):
+            write_skill(
+                self.it.root / "burst",
+                description=f"Burst {number}.",
+                files={f"f{number % 7}": str(number)},
+            )
+        self.delete(folder)
+        self.it.resume()
+
+    # The promise
+
+    @rule()
+    def look(self) -> None:
+        """Wait until all is quiet, and compare."""
+        self.right_the_clock()
+        self.it.settle()
+        if self.locked:
+            self.unlock()
+            self.it.settle()
+        if self.has_mounted:
+            self.it.rescan()
+        self.mend_damage()
+        if self.it.health()["held_removals"]:  # so much came and went that it has to be confirmed
+            self.assert_held_are_published()
+            assert self._differences() == []
+            if self.has_mounted:
+                self.mount()
+                self.it.rescan()
+            reconcile.mend(self.it.settings, accepts_removals=True)
+            self.it.settle()
+        if self.has_links:  # what changes behind a link is no event where the link is
+            self.it.rescan()
+        self.check()
+
+    def check(self) -> None:
+        """Assert that folder, catalog and index agree, and that history makes no difference."""
+        assert self._marked() == []
+        self.assert_times_go_on()
+        found = self._differences()
+        assert found == [], found
+        stands_in = {
+            path
+            for (path,) in self.it.rows(
+                "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL"
+            )
+        }
+        live, anew = _content(self.it.settings), _content(self._anew())
+        for top in [
+            path
+            for path, row in anew.items()
+            if path == top_of_archive(path) and dict(row)["status"] == "rejected"
+        ]:
+            # Of a refused archive each skill that was known in it says so, or the archive itself.
+            inside = [path for path in live if top_of_archive(path) == top]
+            assert inside
+            assert all(
+                path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
+            ), inside
+            anew.pop(top)
+            for path in inside:
+                live.pop(path)
+        for path in stands_in & live.keys():
+            assert dict(anew.pop(path))["status"] == "rejected"
+            live.pop(path)
+        if stands_in:  # a last good version competes for its name, too
+            live, anew = _without_status(live), _without_status(anew)
+        assert live == anew
+        if not stands_in:
+            text = (self.top / "anew/index/default.xml").read_text("utf-8")
+            assert _without_versions(self.it.index()) == _without_versions(
+                text.replace(str(self.top / "anew"), str(self.it.settings.data))
+            )
+
+    def _differences(self) -> list[Difference]:
+        return reconcile._Look(self.it.settings, serial, lambda _: None).differences()
+
+    def teardown(self) -> None:
+        """Look once more and end."""
+        try:
+            if self.it.is_running:
+                self.look()
+        finally:
+            self.it.stop()
+            self.forget_mishaps()
+            if self.is_mounted:
+                subprocess.run(["umount", "-l", self.it.root / "disk"], check=True)
+            self._bound.close()
+            shutil.rmtree(self.top, ignore_errors=True)
+
+    def _marked(self) -> list[str]:
+        """Return the tables and packages that hold text from outside of the root."""
+        found = [
+            path
+            for path in (self.it.settings.packages_folder).rglob("*.*")
+            if path.is_file() and MARK.encode() in path.read_bytes()
+        ]
+        tables = self.it.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return [
+            *map(str, found),
+            *(
+                table
+                for (table,) in tables
+                if any(MARK in repr(row) for row in self.it.rows(f'SELECT * FROM "{table}"'))
+            ),
+        ]
+
+    def _packed(self, archive: str, description: str, inner: str) -> Path:
+        """Make an archive elsewhere, of a skill and perhaps another one beside it."""
+        made = self._elsewhere()
+        if description:
+            write_skill(made / "top", name="packed", description=description)
+        if inner:
+            write_skill(made / inner, name="packed-inner", description=f"{description} Beside.")
+        else:
+            (made / "notes").mkdir(parents=True)
+        pack = pack_tar if archive.endswith(("tgz", "tar.gz")) else pack_zip
+        return pack(made, self.outside / f"packed-{self.number}")
+
+    def _elsewhere(self) -> Path:
+        self.number += 1
+        return self.outside / f"made-{self.number}"
+
+    def _anew(self) -> Settings:
+        """Make a catalog from nothing and return where."""
+        data = self.top / "anew"
+        for folder, _, _ in os.walk(data):  # packages are read-only, and permissions bind us here
+            os.chmod(folder, 0o700)
+        shutil.rmtree(data, ignore_errors=True)
+        settings = self.it.settings.model_copy(update={"data": data, "settle_quiet": 0.0})
+        store = open_store(settings)
+        scan_once(settings, store, engine=serial)
+        store.close()
+        return settings
+
+
+class LifeOfAProcess(Life):
+    """The same with `skilldrop up` in a process of its own."""
+
+    serving = ServingProcess
+
+
+_SKILLS = """
+    SELECT s.root, s.path, s.skill_id, s.name, s.description, s.status, s.digest, s.level,
+           s.frontmatter, s.file_inventory, w.path AS shadowed_by, v.skill_md_content,
+           (SELECT group_concat(f.path || ' ' || f.sha256 || ' ' || f.mode, char(10))
+            FROM (SELECT * FROM files WHERE version = v.id ORDER BY path) AS f) AS files,
+           (SELECT group_concat(code || ' ' || ifnull(path, ''), char(10))
+            FROM (SELECT * FROM findings WHERE skill = s.id
+                 AND code != 'last-good-version-stands' ORDER BY code, path)) AS findings
+    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+    LEFT JOIN skills AS w ON w.id = s.shadowed_by
+    WHERE s.status != 'removed'
+"""
+
+
+def _without_versions(index: str) -> str:
+    """Leave out when each content was accepted, which names its package."""
+    return re.sub(r"/\d{8}-\d{6}(-\d+)?\b", "", index)
+
+
+def _content(settings: Settings) -> dict[str, tuple[tuple[str, Any], ...]]:
+    """Return what a catalog says of each folder, but for how and when it came to know it."""
+    db = sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True)
+    try:
+        cursor = db.execute(_SKILLS)
+        names = [column[0] for column in cursor.description]
+        return {row[1]: _accepted(dict(zip(names, row, strict=True))) for row in cursor}
+    finally:
+        db.close()
+
+
+def _accepted(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Leave out of a rejected row what is left of an accepted one, which no status says is true."""
+    if row["status"] == "rejected":
+        keys: Sequence[str] = ("root", "path", "skill_id", "name", "status", "level", "findings")
+        return tuple((key, row[key]) for key in keys)
+    return tuple(row.items())
+
+
+def _without_status(
+    rows: dict[str, tuple[tuple[str, Any], ...]],
+) -> dict[str, tuple[tuple[str, Any], ...]]:
+    return {
+        path: tuple((key, value) for key, value in row if key not in ("status", "shadowed_by"))
+        for path, row in rows.items()
+    }

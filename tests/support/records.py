@@ -1,0 +1,120 @@
+"""Verdicts for tests of the catalog, as the pipeline would hand them over."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.skill import (
+    FileEntry,
+    Finding,
+    Inventory,
+    Judged,
+    Level,
+    Place,
+    Rejection,
+    RootSpec,
+    SkillRecord,
+    StepTrace,
+)
+from catalog.writing.rows.rows import to_json
+from catalog.writing.store import Store
+
+ROOT = "/root"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+WRONG = Finding(
+    "description-missing",
+    "error",
+    "spec",
+    "There is no description.",
+    "Write one.",
+    path="SKILL.md",
+    line=2,
+)
+ODD = Finding(
+    "field-unknown",
+    "warning",
+    "advice",
+    "The field colour is unknown.",
+    "Remove it.",
+    field="colour",
+    path="SKILL.md",
+    line=4,
+)
+
+
+def sha(text: str) -> str:
+    """Return 64 hex digits that depend on the text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def judged(
+    path: str,
+    description: str = "Counts words.",
+    *,
+    name: str | None = None,
+    body: str = "# Steps\n",
+    root: str = ROOT,
+    level: Level = "project",
+    plugin: str | None = None,
+    findings: Iterable[Finding] = (),
+    **fields: Any,
+) -> Judged:
+    """Return an accepted skill folder; its content is its name, description and body."""
+    own = name or path.rpartition("/")[2]
+    content = f"---\nname: {own}\ndescription: {description}\n---\n{body}"
+    files = (
+        FileEntry("SKILL.md", len(content), sha(content), 0o644, "skill_md", True),
+        FileEntry("scripts/run.py", 9, sha("run"), 0o755, "script", True, "print(1)\n"),
+    )
+    record = SkillRecord(
+        **{
+            "place": Place(root, path, level, plugin),
+            "skill_id": skill_id(own, plugin, path),
+            "name": qualified_name(own, plugin),
+            "description": description,
+            "spec_valid": True,
+            "fingerprint": sha(path + content),
+            "digest": f"sha256:{sha(content)}",
+            "skill_md_hash": sha(content),
+            "skill_md_name": "SKILL.md",
+            "skill_md_content": content,
+            "body_chars": len(body.strip()),
+            "headings": ("Steps",),
+            "body_lines": body.count("\n"),
+            "estimated_tokens": len(body) // 4,
+            "files": files,
+            "inventory": Inventory.of(files),
+            "findings": tuple(findings),
+            "frontmatter": {"name": own, "description": description},
+            **fields,
+        }
+    )
+    return _judged(record)
+
+
+def refused(path: str, content: str = "bad", *, root: str = ROOT) -> Judged:
+    """Return a rejected skill folder."""
+    return _judged(
+        Rejection(
+            place=Place(root, path, "project"),
+            skill_id=skill_id(None, None, path),
+            name=path,
+            fingerprint=sha(path + content),
+            digest=f"sha256:{sha(content)}",
+            findings=(WRONG,),
+            inventory=Inventory.of(()),
+        )
+    )
+
+
+def _judged(verdict: SkillRecord | Rejection) -> Judged:
+    step = StepTrace("1", "read", NOON.isoformat(), 0.5, verdict.place.path, {"files": 2})
+    return Judged(verdict, to_json([step.as_json()]), NOON.isoformat(), 0.5)
+
+
+def rooted(store: Store, *roots: RootSpec) -> Store:
+    """Configure roots, or the one default root, and return the store."""
+    store.set_roots(roots or (RootSpec(ROOT),), "rules-1", NOON)
+    return store

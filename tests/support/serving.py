@@ -1,0 +1,272 @@
+"""A real service on a real directory, in a thread of its own, and how tests wait for it."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.service.loop import ScanWish, Service
+from pipeline.sync.open_catalog import open_store
+from tests.support.ports import free_port
+from tests.support.skills import write_skill
+from tests.support.waiting import PATIENCE
+
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+"""The library that gives a program another clock; None where it is not installed."""
+
+
+class Serving:
+    """A service, which can be stopped and started again, and a look at its catalog."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.root = folder / "root"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.settings = Settings(
+            **{
+                "watched": self.root,
+                "data": folder / "data",
+                "settle_quiet": 0.1,
+                "rescan_every": 3600.0,
+                "poll_every": 0.2,
+                "site": {"enabled": False},
+                "retention": RetentionSettings(versions_per_hour=100_000, history_rows=100_000),
+                **settings,
+            }
+        )
+        self.failure: BaseException | None = None
+        self.service: Service | None = None
+        self._thread: threading.Thread | None = None
+        self._ticks = 0
+
+    def start(self) -> "Serving":
+        """Start, and return once everything is listened to."""
+        begun = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(begun,))
+        self._thread.start()
+        self.wait_for(begun.is_set)
+        return self
+
+    def stop(self) -> None:
+        """Stop and wait for the end."""
+        if self.service and self._thread:
+            self.service.stop()
+            self._thread.join(PATIENCE)
+            assert not self._thread.is_alive()
+            self._thread = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and not stopped."""
+        return self._thread is not None
+
+    def rescan(self) -> None:
+        """Let the timer of the re-scan strike, and wait for the end."""
+        assert self.service
+        before = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
+        self.service._inbox.put(ScanWish("re-scan"))
+        self._await_scan_after(before)
+
+    def _await_scan_after(self, scan: int) -> None:
+        self.wait_for(
+            lambda: self.rows("SELECT 1 FROM scans WHERE id > ? AND took_ms IS NOT NULL", scan)
+        )
+        self.wait_for(self.is_quiet)
+
+    def _run(self, begun: threading.Event) -> None:
+        try:  # here, as a connection belongs to its thread
+            self.service = Service(self.settings, open_store(self.settings))
+            self.service.run(begun.set)
+        except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
+            self.failure = error
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it."""
+        end = time.monotonic() + PATIENCE
+        while not (found := what()):
+            if self.failure:
+                raise self.failure
+            assert time.monotonic() < end, f"it never came true; health: {self.health()}"
+            time.sleep(0.01)
+        return found
+
+    def settle(self) -> None:
+        """Wait until all that happened in the root before this moment was looked at.
+
+        A folder written now is heard of after all the others, and once it is in the catalog
+        the service says truly whether anything is left.
+        """
+        self._ticks += 1
+        said = f"Tick {self._ticks}."
+        write_skill(self.root / "sentinel", description=said)
+        self.wait_for(
+            lambda: self.rows(
+                "SELECT 1 FROM skills WHERE path = 'sentinel' AND description = ?", said
+            )
+        )
+        self.wait_for(self.is_quiet)
+        if self.health()["watcher_mode"] == "polling":  # the look that saw it may have begun before
+            for _ in range(2):
+                last = self.health()["last_full_scan"]
+                self.wait_for(lambda last=last: self.health()["last_full_scan"] != last)
+            self.wait_for(self.is_quiet)
+
+    def is_quiet(self) -> bool:
+        """Tell whether the service has nothing to do."""
+        return self.health().get("quiet_since") is not None
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the catalog file itself; nothing while it is not there yet."""
+        try:
+            db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
+        except sqlite3.OperationalError:
+            return []
+        try:
+            return db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError:  # it may be damaged on purpose
+            return []
+        finally:
+            db.close()
+
+    def health(self) -> dict[str, Any]:
+        """Return the health row."""
+        names = [name for (name,) in self.rows("SELECT name FROM pragma_table_info('health')")]
+        rows = self.rows("SELECT * FROM health")
+        return dict(zip(names, rows[0], strict=False)) if rows else {}
+
+    def statuses(self) -> dict[str, str]:
+        """Return the status of every skill folder ever seen, but for the sentinel's."""
+        return dict(self.rows("SELECT path, status FROM skills WHERE path != 'sentinel'"))
+
+    def index(self) -> str:
+        """Return the index file as it is; nothing while there is none."""
+        path = self.settings.index_folder / "default.xml"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+class ServingProcess(Serving):
+    """The same, with `skilldrop up` in a process of its own, which re-scans every second."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        super().__init__(folder, **{"rescan_every": 1.0, **settings})
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log = folder / "up.log"
+        self.prefix: tuple[str, ...] = ()
+        self.clock = folder / "clock"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and not stopped."""
+        return self.process is not None
+
+    def start(self) -> "ServingProcess":
+        """Start the program, and return once everything is listened to."""
+        env = {
+            f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name))
+            for name in ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")
+        }
+        env["SKILLDROP_RETENTION"] = self.settings.retention.model_dump_json(exclude_none=True)
+        if self.clock.exists():
+            env |= {
+                "LD_PRELOAD": str(FAKETIME),
+                "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+                "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                "NO_FAKE_STAT": "1",
+            }
+        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    *self.prefix,
+                    Path(sys.executable).with_name("skilldrop"),
+                    "--watched",
+                    self.root,
+                    "--data",
+                    self.settings.data,
+                    "up",
+                    *site,
+                ],
+                env=os.environ | env,
+                stdout=log,
+                stderr=log,
+            )
+        pid = self.process.pid
+        self.wait_for(
+            lambda: (
+                self.health().get("service_pid") == pid
+                and self.health()["watcher_mode"] != "stopped"
+            )
+        )
+        return self
+
+    def stop(self) -> None:
+        """Stop in order and wait for the end."""
+        if self.process:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            assert self.process.wait(PATIENCE) == 0, self.log.read_text()
+            self.process = None
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def suspend(self) -> None:
+        """Let it do nothing for a while."""
+        assert self.process
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        assert self.process
+        self.process.send_signal(signal.SIGCONT)
+
+    def set_clock(self, hours: int) -> None:
+        """Give the program a clock that differs by hours; there has to be one at its start."""
+        self.clock.write_text(f"{hours * 3600:+d}")
+
+    def kill_helper(self, chance: random.Random) -> bool:
+        """Kill one of the processes that the program has started; tell whether there was one."""
+        assert self.process
+        there = descendants(self.process.pid)
+        with suppress(ProcessLookupError):
+            if there:
+                os.kill(chance.choice(there), signal.SIGKILL)
+        return bool(there)
+
+    def rescan(self) -> None:
+        """Wait for a full scan that has begun from now on."""
+        now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
+        self._await_scan_after(now)
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it; a program that ends fails at once."""
+
+        def checked() -> Any:
+            if self.process and self.process.poll() is not None:
+                raise AssertionError(f"it ended: {self.log.read_text()}")
+            return what()
+
+        return super().wait_for(checked)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [child, *descendants(child)]
+    return found

@@ -1,0 +1,164 @@
+"""A filled catalog and the site that serves it in this process."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from datasette.app import Datasette
+
+from catalog.model.skill import Gone, Place, RootSpec
+from catalog.prompt_index import query
+from catalog.prompt_index.builder import IndexSpec
+from catalog.site.server import app as server_app
+from catalog.writing import index_publisher
+from catalog.writing.store import Store
+from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
+
+DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
+COMPANY = IndexSpec("company", levels=("enterprise",))
+
+
+def fill(store: Store) -> Store:
+    """Put one skill of each kind of fate into a catalog."""
+    rooted(store, RootSpec(ROOT), RootSpec("/company", "enterprise"))
+    store.apply(
+        [
+            judged(
+                "word-count",
+                "Counts words. Use when asked how long a text is.",
+                allowed_tools="Read Bash(wc:*)",
+                tags=("text", "writing"),
+                license="MIT",
+                findings=[ODD],
+            ),
+            judged("会议纪要", "把会议录音整理成纪要。"),
+            judged("secret", "For people only.", model_invocable=False, allowed_tools="Bash"),
+            judged("zz-large", "x" * 900, allowed_tools="Bashful"),
+            judged("mine/dup", name="dup"),
+            judged("dup", name="dup", root="/company", level="enterprise"),
+            refused("broken"),
+            judged("gone"),
+            judged("worse"),
+        ],
+        trigger="start",
+        at=NOON,
+    )
+    store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
+    store.set_pending(
+        Place(ROOT, "copying", "project"), "copying", "copying", NOON, "still changing"
+    )
+    store.set_strays(ROOT, "", [("loose", WRONG._replace(message="No skill.", fix="Move it."))])
+    store.set_indexes([DEFAULT, COMPANY])
+    for spec in (DEFAULT, COMPANY):
+        store.record_build(spec, query.build_index(store.db, spec), NOON)
+    scan = store.begin_scan("start", NOON)
+    store.finish_scan(scan, NOON, 1234.5, 10, {"added": 9}, 0)
+    return store
+
+
+@dataclass(frozen=True)
+class Site:
+    """Datasette in this process."""
+
+    datasette: Datasette
+    runner: asyncio.Runner
+
+    def get(self, path: str, **params: Any) -> httpx.Response:
+        """Ask for a page."""
+        return self.ask("get", path, params=params or None, follow_redirects=True)
+
+    def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """Ask in any way that httpx knows."""
+        response: httpx.Response = self.runner.run(
+            getattr(self.datasette.client, method)(path, **more)
+        )
+        return response
+
+    def rows(self, path: str, **params: Any) -> list[dict[str, Any]]:
+        """Ask for rows as JSON."""
+        response = self.get(f"/catalog/{path}.json", _shape="array", **params)
+        assert response.status_code == 200, response.text
+        rows: list[dict[str, Any]] = response.json()
+        return rows
+
+    def close(self) -> None:
+        """Close what Datasette leaves open."""
+        self.datasette.executor.shutdown()
+        for database in self.datasette.databases.values():
+            database.close()
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file of a filled catalog, of which tests get copies."""
+    path = tmp_path_factory.mktemp("filled") / "var" / "catalog.db"
+    fill(Store.open(path)).close()
+    return path
+
+
+@pytest.fixture
+def catalog(filled: Path, tmp_path: Path) -> Path:
+    """Return the file of a filled catalog that nobody writes."""
+    return Path(shutil.copytree(filled.parent, tmp_path / "var"), filled.name)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Site]]:
+    """Return the function that serves a catalog file in this process."""
+    with serving() as serve:
+        yield serve
+
+
+@contextmanager
+def serving() -> Iterator[Callable[..., Site]]:
+    """Give the function that serves a catalog file in this process, until the end."""
+    sites = []
+    with asyncio.Runner() as runner:
+
+        def serve(catalog: Path, **options: Any) -> Site:
+            sites.append(Site(server_app.application(catalog, **options), runner))
+            return sites[-1]
+
+        yield serve
+        for site in sites:
+            site.close()
+
+
+@pytest.fixture
+def own_site(catalog: Path, serve: Callable[..., Site]) -> Site:
+    """Return the filled catalog, served in this process for this test alone."""
+    return serve(catalog)
+
+
+@pytest.fixture(scope="module")
+def shared_site(filled: Path) -> Iterator[Site]:
+    """Return the filled catalog, served in this process for tests that only read.
+
+    A site takes longer to make than to ask. Its threads end with the module, as a process that has
+    some may not fork.
+    """
+    with serving() as serve:
+        yield serve(filled)
+
+
+@pytest.fixture
+def site(request: pytest.FixtureRequest) -> Site:
+    """Return the filled catalog, served in this process: their own to tests that have the file."""
+    name = "own_site" if "catalog" in request.fixturenames else "shared_site"
+    site: Site = request.getfixturevalue(name)
+    return site
+
+
+@pytest.fixture
+def published(catalog: Path) -> Path:
+    """Return the folder of the catalog's published indexes."""
+    store = Store.open(catalog)
+    index_publisher.publish_indexes(store, [DEFAULT, COMPANY], catalog.parent / "index", NOON)
+    store.close()
+    return catalog.parent / "index"

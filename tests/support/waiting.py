@@ -1,0 +1,30 @@
+"""Waiting for something to become true, and making events overflow."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE = 60.0
+"""Seconds that a loaded machine may take for what takes well under a second on an idle one."""
+
+
+def wait_for(what: Callable[[], object]) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def overflow(watched: Path) -> None:
+    """Change two files of a watched directory by turns, so often that no queue holds the events.
+
+    Twice the same event in a row would be one; and watchdog pairs renames at a price that grows
+    with the square of how many wait.
+    """
+    files = [watched / "one", watched / "two"]
+    for file in files:
+        file.touch()
+    for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())):
+        for file in files:
+            file.chmod(0o644)

@@ -1,0 +1,147 @@
+"""Killed at any moment of a busy ingest, the program starts again and the promise holds."""
+
+import os
+import random
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from tests.support.made_archives import pack_tar, pack_zip
+from tests.support.serving import ServingProcess
+from tests.support.skills import SkillWriter
+
+CRASHES = int(os.environ.get("CRASHES", "2"))
+"""How often it is killed; `make crashes` says a hundred."""
+
+
+@pytest.fixture
+def it(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, not started yet; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0)
+    yield made
+    made.kill()
+
+
+@pytest.mark.parametrize("number", range(CRASHES))
+def test_a_killed_program_loses_nothing(
+    it: ServingProcess, tmp_path: Path, skill: SkillWriter, number: int
+) -> None:
+    """At a moment drawn by chance, while many folders arrive, change, move and go."""
+    chance = random.Random(number)
+    arrivals = tmp_path / "arrivals"
+    for at in range(150):
+        skill(
+            arrivals / f"s{at:03}",
+            description=f"Does thing number {at}.",
+            files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000},
+        )
+    for at in range(20):
+        skill(tmp_path / f"packed/p{at:03}", files={"scripts/run.py": f"print({at})\n"})
+    packs = [
+        make(tmp_path / "packed", tmp_path / name)
+        for make, name in ((pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))
+    ]
+    if number % 2:  # the first ingest, or one into a catalog that there is
+        shutil.copytree(arrivals, it.root / "before")
+        shutil.copy(packs[0], it.root)
+        it.start()
+        it.settle()
+    else:
+        it.start()
+    shutil.copytree(arrivals, it.root / "now")
+    change(it, chance)
+    for pack in chance.sample(packs, chance.randrange(3)):
+        shutil.copy(pack, it.root)
+    if chance.randrange(2):  # cut short where there is one, it is refused
+        for pack in it.root.glob("*.zip"):
+            os.truncate(pack, pack.stat().st_size // 2)
+    time.sleep(chance.uniform(0.0, 0.5))  # the moment is the point
+    it.kill()
+    assert_published_whole(it)
+    it.start()
+    it.settle()
+    assert_whole(it)
+    it.stop()
+
+
+@pytest.mark.parametrize("number", range(CRASHES))
+def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, number: int) -> None:
+    """Whichever are killed, of those that work and of the site, until it is asked to end."""
+    it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
+    chance = random.Random(number)
+    for at in range(550):  # so many that helpers read them, too
+        skill(it.root / f"before/s{at:03}", description="Does one thing.")
+    try:
+        it.start()
+        killed = kill_helpers_until_quiet(it, chance)
+        for at in range(0, 550, 2):
+            skill(it.root / f"before/s{at:03}", description="Does another.")
+        change(it, chance)
+        it.wait_for(lambda: not it.is_quiet())
+        killed += kill_helpers_until_quiet(it, chance)
+        assert killed
+        it.settle()
+        assert_whole(it)
+        it.kill_helper(chance)
+        it.stop()
+    finally:
+        it.kill()
+    assert it.log.read_text().endswith("Stopped by SIGTERM.\n")
+    assert "Traceback" not in it.log.read_text()
+
+
+def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
+    """Kill one at a time, at moments drawn by chance; return how many."""
+    killed = 0
+    while not it.is_quiet():
+        killed += it.kill_helper(chance)
+        it.wait_for(lambda: True)  # the program itself lives
+        time.sleep(chance.uniform(0.0, 0.1))
+    return killed
+
+
+def assert_whole(it: ServingProcess) -> None:
+    """Assert that the catalog is what the root holds, and that nothing waits."""
+    assert it.rows("PRAGMA integrity_check") == [("ok",)]
+    assert it.rows("PRAGMA foreign_key_check") == []
+    assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
+    assert_published_whole(it)
+    assert not [path for (path,) in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
+
+
+def change(it: ServingProcess, chance: random.Random) -> None:
+    """Edit, move and delete some of what was there before."""
+    for folder in sorted(it.root.glob("before/*"))[:30]:
+        what = chance.randrange(3)
+        if what == 0:
+            (folder / "SKILL.md").write_text("---\nname: x\ndescription: Changed.\n---\n")
+        elif what == 1:
+            folder.rename(folder.with_name(f"{folder.name}-moved"))
+        else:
+            shutil.rmtree(folder)
+
+
+def assert_published_whole(it: ServingProcess) -> None:
+    """Assert that what stands under a published name is not half written."""
+    index = it.index()
+    assert not index or index.endswith("</available_skills>\n")
+    # A version is published once `current` leads to it; what is half made goes at the next start.
+    for package in it.settings.packages_folder.glob("*/current/SKILL.md"):
+        assert package.read_text("utf-8").startswith("---\n")
+
+
+def test_the_catalog_file_itself_is_never_torn(it: ServingProcess, skill: SkillWriter) -> None:
+    """It can be read at every moment between a kill and the next start."""
+    it.start()
+    skill(it.root / "a")
+    it.settle()
+    it.kill()
+    db = sqlite3.connect(f"file:{it.settings.catalog_path}?mode=ro", uri=True)
+    assert db.execute("SELECT count(*) FROM skills WHERE status = 'active'").fetchone() == (2,)
+    db.close()

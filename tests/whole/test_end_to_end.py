@@ -1,0 +1,300 @@
+"""The whole program as its users run it: real processes, real events, a real site."""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.ports import free_port
+from tests.support.skills import SkillWriter
+from tests.support.waiting import PATIENCE
+
+
+class Running:
+    """`skilldrop up` on folders of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.watched, self.data = folder / "watched", folder / "data"
+        self.watched.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        self.log = folder / "up.log"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the program and return its process."""
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                [
+                    program(),
+                    "--watched",
+                    self.watched,
+                    "--data",
+                    self.data,
+                    "up",
+                    "--port",
+                    str(self.port),
+                ],
+                env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.2"},
+                stderr=log,
+                stdout=log,
+            )
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Ask the catalog file itself; nothing while it is not there yet."""
+        try:
+            with sqlite3.connect(f"file:{self.data / 'catalog.db'}?mode=ro", uri=True) as db:
+                return db.execute(sql, values).fetchall()
+        except sqlite3.OperationalError:
+            return []
+        finally:
+            if "db" in locals():
+                db.close()
+
+    def index(self) -> str:
+        """Return the index file as it is; nothing while there is none."""
+        path = self.data / "index" / "default.xml"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def site(self, path: str, status: int = 200) -> Any:
+        """Return the JSON that the site gives; nothing while it does not answer with a status."""
+        try:
+            answer = httpx.get(f"http://127.0.0.1:{self.port}{path}")
+        except httpx.HTTPError:
+            return None
+        return answer.json() if answer.status_code == status else None
+
+    def eventually(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is true, and return it; on failure show the program's words."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if found := what():
+                return found
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.02)
+        pytest.fail(f"it never came true; the program said:\n{self.log.read_text()}")
+
+
+def program() -> Path:
+    """Return the installed command."""
+    return Path(sys.executable).with_name("skilldrop")
+
+
+def run(*words: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    return subprocess.run(
+        [program(), *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=os.environ | env,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Running]:
+    """Start the program and end it afterwards."""
+    running = Running(tmp_path)
+    yield running
+    if running.process.poll() is None:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(PATIENCE)
+
+
+def test_a_dropped_folder_is_followed_through_its_whole_life(
+    up: Running, skill: SkillWriter
+) -> None:
+    """Copied, edited, renamed and deleted: each shows in SQLite, in the index and over HTTP."""
+
+    def shows(path: str, description: str) -> bool:
+        row = [(path, description, "active")]
+        return (
+            up.rows("SELECT path, description, status FROM skills WHERE path = ?", path) == row
+            and f"<description>{description}</description>" in up.index()
+            and "packages/count-words/current/SKILL.md</location>" in up.index()
+            and [
+                (r["path"], r["description"], r["status"])
+                for r in up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()
+            ]
+            == row
+        )
+
+    skill(
+        up.watched.parent / "count-words",
+        description="Counts the words of a text.",
+        files={"scripts/count.py": "print(1)\n"},
+    )
+    shutil.copytree(up.watched.parent / "count-words", up.watched / "count-words")
+    up.eventually(lambda: shows("count-words", "Counts the words of a text."))
+
+    skill(up.watched / "count-words", description="Counts words and lines.")
+    up.eventually(lambda: shows("count-words", "Counts words and lines."))
+
+    (up.watched / "count-words").rename(up.watched / "word-count")
+    up.eventually(lambda: shows("word-count", "Counts words and lines."))
+    assert len(up.rows("SELECT 1 FROM skills")) == 1
+
+    shutil.rmtree(up.watched / "word-count")
+    up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
+    up.eventually(lambda: up.index() == "")
+    up.eventually(
+        lambda: (
+            [row["status"] for row in up.site("/catalog/skills.json?_shape=array") or ()]
+            == ["removed"]
+        )
+    )
+
+
+def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
+    """It is a row with its findings, and mends itself when its author mends it."""
+    (up.watched / "broken").mkdir()
+    (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
+    skill(up.watched / "whole")
+    up.eventually(lambda: "whole/current/SKILL.md" in up.index())
+    up.eventually(
+        lambda: up.rows(
+            "SELECT 1 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
+            " WHERE s.path = 'broken' AND f.severity = 'error'"
+        )
+    )
+    skill(up.watched / "broken")
+    up.eventually(lambda: "broken/current/SKILL.md" in up.index())
+    assert up.rows("SELECT count(*) FROM findings") == [(0,)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_everything_within_two_seconds(
+    up: Running, skill: SkillWriter, number: signal.Signals
+) -> None:
+    """The site's process goes too, nothing is lost, and what came meanwhile is found at start."""
+    skill(up.watched / "before")
+    up.eventually(lambda: "before/current/SKILL.md" in up.index())
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    began = time.monotonic()
+    up.process.send_signal(number)
+    assert up.process.wait(PATIENCE) == 0
+    assert time.monotonic() - began < 2
+    assert up.log.read_text().endswith(f"Stopped by {number.name}.\n")
+    assert up.site("/search.json?q=a") is None
+    assert up.rows("PRAGMA integrity_check") == [("ok",)]
+    skill(up.watched / "meanwhile")
+    up.process = up.start()
+    up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
+    assert "before/current/SKILL.md" in up.index()
+
+
+def test_a_killed_program_leaves_neither_site_nor_lock_behind(
+    up: Running, skill: SkillWriter
+) -> None:
+    """After kill -9 the site ends by itself, and a new start takes over."""
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    up.process.kill()
+    up.process.wait()
+    end = time.monotonic() + PATIENCE
+    while up.site("/search.json?q=a") is not None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert up.site("/search.json?q=a") is None
+    skill(up.watched / "meanwhile")
+    up.process = up.start()
+    up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
+
+
+def site_of(up: Running) -> int | None:
+    """Return the process that serves the site of a program; None while there is none."""
+    for child in Path(f"/proc/{up.process.pid}/task/{up.process.pid}/children").read_text().split():
+        with suppress(OSError):
+            if b"catalog.site" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
+    return None
+
+
+def kill_site(up: Running) -> int:
+    """Kill the process that serves the site, and return that of its successor once it answers."""
+    first = up.eventually(lambda: site_of(up))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    os.kill(first, signal.SIGKILL)
+    second: int = up.eventually(lambda: site_of(up) not in (None, first) and site_of(up))
+    up.eventually(lambda: up.site("/search.json?q=a") is not None)
+    assert site_of(up) == second
+    return second
+
+
+def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
+    """People browse on after a crash of Datasette; one that dies again and again is told."""
+    up.eventually(lambda: up.site("/-/healthz"))
+    healthy = run("--data", up.data, "status", "--check")
+    kill_site(up)
+    kill_site(up)
+    found = up.eventually(lambda: (up.site("/-/healthz", 503) or {}).get("troubles"))
+    assert [(one["part"], one["times"]) for one in found] == [("site", 2)]
+    checked = run("--data", up.data, "status", "--check")
+    assert (healthy.returncode, checked.returncode) == (0, 1)
+    assert "The site: The site ended with code -9. Failed 2 times" in checked.stdout
+
+
+def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """A log collector may die; the service goes on, and ends in order."""
+    skill(tmp_path / "watched/before")
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen(
+        [
+            program(),
+            "--watched",
+            tmp_path / "watched",
+            "--data",
+            tmp_path / "data",
+            "up",
+            "--no-site",
+        ],
+        stderr=writer,
+        stdout=writer,
+    )
+    os.close(writer)
+    index = tmp_path / "data/index/default.xml"
+    try:
+        end = time.monotonic() + PATIENCE
+        while not (index.exists() and "before" in index.read_text()):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    finally:
+        process.terminate()
+    assert process.wait(PATIENCE) == 0
+
+
+def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
+    """`up` and `scan` beside a running service give one sentence that names it."""
+    up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
+    for command in ("up", "scan"):
+        second = run("--watched", up.watched, "--data", up.data, command)
+        assert second.returncode == 2
+        assert f"process {up.process.pid}" in second.stderr
+        assert "Traceback" not in second.stderr
+
+
+def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:
+    """The address is named, and the program ends."""
+    (tmp_path / "watched").mkdir()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        tried = run(
+            "--watched", tmp_path / "watched", "--data", tmp_path / "d", "up", "--port", port
+        )
+    assert (tried.returncode, "Traceback" in tried.stderr) == (2, False)
+    assert str(port) in tried.stderr

@@ -1,0 +1,178 @@
+"""A user who may read the catalog's directory and write nothing in it, as a process of its own."""
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult
+
+from tests.support.ports import free_port
+from tests.support.serving import ServingProcess
+from tests.support.skills import SkillWriter
+from tests.support.waiting import wait_for
+
+SKILLDROP = str(Path(sys.executable).with_name("skilldrop"))
+NOBODY = (
+    "setpriv",
+    "--reuid",
+    "65534",
+    "--regid",
+    "65534",
+    "--clear-groups",
+    "--inh-caps",
+    "+dac_read_search",
+    "--ambient-caps",
+    "+dac_read_search",
+)
+"""Another user, who may read the interpreter wherever it lies."""
+
+WRITE_AND_DIE = """
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("UPDATE skills SET description = 'Only in the log.' WHERE path = 'a'")
+os._exit(0)
+"""
+
+pytestmark = pytest.mark.skipif(
+    os.getuid() != 0
+    or subprocess.run([*NOBODY, "true"], check=False, capture_output=True).returncode != 0,
+    reason="only root can be another user",
+)
+
+
+@pytest.fixture
+def up(skill: SkillWriter) -> Iterator[ServingProcess]:
+    """Return a service that runs, with a skill `a`, where other users may go."""
+    with TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        made = ServingProcess(Path(folder), rescan_every=3600.0)
+        skill(made.root / "a")
+        made.start()
+        made.settle()
+        yield made
+        made.kill()
+
+
+def reading(up: ServingProcess, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as the other user, to its end."""
+    return subprocess.run(
+        [*NOBODY, SKILLDROP, "--watched", str(up.root), "--data", str(up.settings.data), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+
+
+COMMANDS = (["status"], ["search", "text"], ["versions", "a"], ["read", "a"], ["index"])
+
+
+@pytest.mark.parametrize("end", ["runs", "stopped", "killed", "copied"])
+def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
+    """Beside the service, after it has stopped or was killed, and of a file copied alone."""
+    if end == "stopped":
+        up.stop()
+    elif end == "killed":
+        up.kill()
+        subprocess.run([sys.executable, "-c", WRITE_AND_DIE, up.settings.catalog_path], check=True)
+        assert up.settings.catalog_path.with_name("catalog.db-wal").stat().st_size
+    elif end == "copied":
+        up.stop()
+        for ending in ("-wal", "-shm", ".lock"):
+            up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
+    for words in COMMANDS:
+        done = reading(up, *words)
+        assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
+    hits = json.loads(reading(up, "search", "a", "--json").stdout)
+    assert hits[0]["description"] == (
+        "Only in the log." if end == "killed" else hits[0]["description"]
+    )
+
+
+def test_a_log_that_cannot_be_read_is_not_passed_over(up: ServingProcess) -> None:
+    """Old rows are never shown as if they were the newest."""
+    up.kill()
+    log = up.settings.catalog_path.with_name("catalog.db-wal")
+    log.write_bytes(log.read_bytes() or b"something")
+    up.settings.catalog_path.with_name("catalog.db-shm").unlink()
+    done = reading(up, "status")
+    assert done.returncode == 2
+    assert "was not closed" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("is_alone", [False, True], ids=["stopped", "copied"])
+def test_the_site_serves_what_its_user_cannot_write(
+    up: ServingProcess, is_alone: bool, tmp_path: Path
+) -> None:
+    """It follows a writer that comes later; it starts again rather than show old rows."""
+    up.stop()
+    if is_alone:
+        for ending in ("-wal", "-shm"):
+            up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
+    port = free_port()
+    with open(tmp_path / "site.log", "w") as log:
+        site = subprocess.Popen(
+            [*NOBODY, SKILLDROP, "--data", str(up.settings.data), "serve", "--port", str(port)],
+            stderr=log,
+            cwd="/",
+        )
+
+    def preview() -> dict[str, str]:
+        url = f"http://127.0.0.1:{port}/skills/a/preview"
+        with suppress(OSError), urllib.request.urlopen(url) as answer:
+            found: dict[str, str] = json.loads(answer.read())
+            return found
+        return {}
+
+    try:
+        wait_for(preview)
+        up.start()
+        (up.root / "a/SKILL.md").write_text("---\nname: a\ndescription: New.\n---\n")
+        up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description = 'New.'"))
+        wait_for(lambda: "New." in json.dumps(preview()))
+        # A page that opens the file anew may tell the new before the site has seen the writer.
+        if is_alone:
+            wait_for(lambda: "served as it was" in (tmp_path / "site.log").read_text())
+    finally:
+        site.terminate()
+        site.wait()
+    assert ("served as it was" in (tmp_path / "site.log").read_text()) is is_alone
+
+
+def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> None:
+    """Over stdio, after the service has stopped."""
+    up.stop()
+    server = StdioServerParameters(
+        command=NOBODY[0],
+        args=[*NOBODY[1:], SKILLDROP, "--data", str(up.settings.data), "mcp"],
+        cwd="/",
+    )
+
+    async def asked() -> CallToolResult:
+        async with Client(server, read_timeout_seconds=60) as client:
+            return await client.call_tool("search_skills", {"query": "text"})
+
+    answer = asyncio.run(asked())
+    assert not answer.is_error
+    assert "Takes a text file" in str(answer.content)
+
+
+def test_what_a_stop_leaves_is_whole_in_the_file(up: ServingProcess, tmp_path: Path) -> None:
+    """The log that stays beside it is empty, so that a copy of the file alone has everything."""
+    up.stop()
+    assert up.settings.catalog_path.with_name("catalog.db-wal").stat().st_size == 0
+    copy = shutil.copy(up.settings.catalog_path, tmp_path / "copy.db")
+    with closing(sqlite3.connect(copy)) as db:
+        assert db.execute("SELECT status FROM skills WHERE path = 'a'").fetchone() == ("active",)

@@ -1,0 +1,64 @@
+"""What becomes of skills whose folders cannot be read for a while."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.skills import write_skill
+from tests.support.without_rights import run
+
+SCRIPT = """
+import json, shutil, sys
+from pathlib import Path
+from pipeline import config, reconcile
+from pipeline.engines import serial
+from pipeline.one_pass import scan_once
+from pipeline.opening import open_store
+
+top, name = Path(sys.argv[1]), sys.argv[2]
+root = top / "root"
+settings = config.load(None, root, top / "data").model_copy(
+    update={"settle_quiet": 0.0, "settle_longest": 0.01})
+said = []
+
+def scan():
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    said.append({
+        "skills": dict(store.db.execute("SELECT path, status FROM skills").fetchall()),
+        "why": store.db.execute("SELECT pending_reason FROM skills WHERE path = 'b/same'"
+                                ).fetchone()[0],
+        "differences": [each.what for each in reconcile._Look(
+            settings, serial, lambda _: None).differences()]})
+    store.close()
+
+scan()
+(root / name).chmod(0)
+shutil.rmtree(root / "a")
+scan()
+scan()
+(root / name).chmod(0o755)
+scan()
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.parametrize("name", ["b", "b/same"])
+def test_a_folder_that_takes_over_and_cannot_be_read_waits(tmp_path: Path, name: str) -> None:
+    """Its winner is gone: it is pending for a true reason, and the catalog is as it should be."""
+    write_skill(tmp_path / "root/a", name="same")
+    write_skill(tmp_path / "root/b/same", name="same")
+    before, gone, again, readable = json.loads(run(SCRIPT, str(tmp_path), name))
+    assert before["skills"] == {"a": "active", "b/same": "shadowed"}
+    for said in (gone, again):
+        assert said == {
+            "skills": {"a": "removed", "b/same": "pending"},
+            "differences": [],
+            "why": "its files cannot be read again as they were judged",
+        }
+    assert readable == {
+        "skills": {"a": "removed", "b/same": "active"},
+        "differences": [],
+        "why": None,
+    }

@@ -1,0 +1,29 @@
+"""After any life of a root the catalog is what the folder is: the promise, tried at random."""
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.support.promise import Life, LifeOfAProcess
+
+LIVES = settings(
+    max_examples=8,
+    stateful_step_count=25,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    print_blob=False,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def test_the_promise_holds_after_any_life_of_a_root() -> None:
+    """A service in a thread; the same lives each time, `make soak` lives others."""
+    run_state_machine_as_test(seed(7)(Life), settings=LIVES)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_promise_holds_for_the_program_itself() -> None:
+    """A process, which signals suspend, which re-scans, and whose helpers are killed."""
+    few = settings(LIVES, max_examples=3, stateful_step_count=15)
+    run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)  # type: ignore[no-untyped-call]

@@ -1,0 +1,257 @@
+"""What goes wrong between the system and the watcher, forced on the program itself."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from tests.support.serving import ServingProcess, descendants
+from tests.support.skills import SkillWriter
+from tests.support.waiting import overflow
+
+FOLDERS = int(os.environ.get("FOLDERS", "500"))
+"""How many are unpacked at once; `make crashes` says 5,000."""
+MEMORY = 400 * 1024
+"""KiB that the program may take while they arrive."""
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[ServingProcess]:
+    """Return the program, not started yet; it is ended in the end."""
+    made = ServingProcess(tmp_path, rescan_every=3600.0)
+    yield made
+    made.kill()
+
+
+def assert_promise(up: ServingProcess) -> None:
+    """Assert that folder, catalog and index agree."""
+    assert reconcile.compare(up.settings, engine=serial).differences == ()
+
+
+def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> None:
+    """Stopped, the program reads no events until the queue is full; what was lost is found."""
+    up.start()
+    skill(up.root / "a")
+    up.settle()
+    up.suspend()
+    overflow(up.root)
+    skill(up.root / "lost", description="Arrived when nobody could hear.")
+    skill(up.root / "a", description="Changed when nobody could hear.")
+    up.resume()
+    up.wait_for(lambda: up.health()["overflows"] == 1)
+    up.settle()
+    assert up.statuses() == {"a": "active", "lost": "active"}
+    assert up.health()["watcher_mode"] == "native"
+    assert up.health()["watcher_reason"] == "the event queue overflowed"
+    assert up.health()["missed_by_events"] >= 1
+    assert_promise(up)
+
+
+def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """They are passed over in silence; nothing counts as quiet before they are listened to."""
+    up.start()
+    for number in range(20):
+        (up.root / f"b{number}").mkdir()
+    up.settle()
+    up.suspend()
+    for number in range(20):
+        (up.root / f"b{number}/x").mkdir()
+        (up.root / f"b{number}").rename(up.root / f"team{number}")
+    up.resume()
+    up.settle()
+    assert "directories were not listened to" in up.health()["watcher_reason"]
+    for number in range(20):
+        skill(up.root / f"team{number}/x", name=f"x{number}")
+    up.settle()
+    assert up.statuses() == {f"team{number}/x": "active" for number in range(20)}
+    assert_promise(up)
+
+
+def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
+    """A limit of the system's itself, in a user namespace of its own; polling does without."""
+    limit = "echo 40 > /proc/sys/user/max_inotify_watches"
+    if subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", limit], check=False, capture_output=True
+    ).returncode:
+        pytest.skip("this system lets nobody lower the limit of watches")
+    for number in range(60):
+        skill(up.root / f"s{number}")
+    up.prefix = ("unshare", "-Ur", "sh", "-c", f'{limit}; exec "$0" "$@"')
+    up.start()
+    up.wait_for(lambda: up.health()["watcher_mode"] == "polling")
+    assert re.search("limit|more directories", up.health()["watcher_reason"])
+    skill(up.root / "s59", description="Changed beyond the limit.")
+    up.settle()
+    assert len(up.statuses()) == 60
+    assert_promise(up)
+    assert up.health()["missed_by_events"] == 0
+
+
+def test_a_very_deep_tree_stops_nothing(
+    up: ServingProcess, skill: SkillWriter, deep_tree: Path
+) -> None:
+    """1,100 directories inside one another end a thread of watchdog's, but not the service."""
+    up.start()
+    deep_tree.rename(up.root / "deep")
+    skill(up.root / "a")
+    up.settle()
+    assert up.statuses() == {"a": "active"}
+    skill(up.root / "a", description="Still followed.")
+    up.settle()
+    assert_promise(up)
+    assert "Traceback" not in up.log.read_text()
+    up.stop()  # before all is cleared away under it
+
+
+def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWriter) -> None:
+    """As when a share is unmounted and mounted again: held meanwhile, and then as before."""
+    up.start()
+    for number in range(5):
+        skill(up.root / f"s{number}")
+    up.settle()
+    away = up.root.rename(up.root.with_name("away"))
+    up.wait_for(lambda: up.health()["held_removals"] == 6)
+    up.wait_for(lambda: up.health()["watcher_reason"] == f"the root {up.root} is gone")
+    assert set(up.statuses().values()) == {"active"}
+    skill(away / "s0", description="Changed while away.")
+    away.rename(up.root)
+    up.wait_for(lambda: up.health()["held_removals"] == 0)
+    up.settle()
+    assert_promise(up)
+
+
+def test_a_root_that_is_a_link_is_followed_where_it_leads(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """As where each release lies in a directory of its own, and a link is changed in one step."""
+    first, second = (up.root.with_name(name) for name in ("first", "second"))
+    up.root.rmdir()
+    for release, names in ((first, "abcde"), (second, "bcdef")):
+        for name in names:
+            skill(release / name, description=f"Of the {release.name} release.")
+    up.root.symlink_to(first.name)
+    up.start()
+    skill(first / "a", description="Changed where it really lies.")
+    up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description LIKE 'Changed%'"))
+    up.settle()
+    next_link = up.root.with_name("next")
+    next_link.symlink_to(second.name)
+    next_link.rename(up.root)
+    up.wait_for(lambda: set(up.statuses()) == set("abcdef"))
+    up.settle()
+    assert up.health()["watcher_reason"] == f"the root {up.root} was replaced"
+    assert up.statuses() == dict.fromkeys("bcdef", "active") | {"a": "removed"}
+    assert up.rows("SELECT DISTINCT description FROM skills WHERE path IN ('b', 'f')") == [
+        ("Of the second release.",)
+    ]
+    missed = up.health()["missed_by_events"]
+    skill(up.root / "f", description="Still followed.")
+    up.settle()
+    assert up.rows("SELECT description FROM skills WHERE path = 'f'") == [("Still followed.",)]
+    assert up.health()["missed_by_events"] == missed
+    assert_promise(up)
+
+
+def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: SkillWriter) -> None:
+    """What lies below it is empty, and another device; however few they were, they are held."""
+    with TemporaryDirectory(dir="/dev/shm") as disk:
+        mount = f'mount --bind "{disk}" "{up.root}"'
+        if subprocess.run(
+            ["unshare", "-Urm", "sh", "-c", mount], check=False, capture_output=True
+        ).returncode or (os.stat(disk).st_dev == up.root.stat().st_dev):
+            pytest.skip("this system lets nobody mount anything, or has one file system")
+        skill(Path(disk, "a"))
+        up.prefix = ("unshare", "-Urm", "sh", "-c", f'{mount} && exec "$0" "$@"')
+        up.start()
+        up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
+        assert up.process
+        there = (
+            "nsenter",
+            "-t",
+            str(up.process.pid),
+            "-U",
+            "-m",
+            "--preserve-credentials",
+            "sh",
+            "-c",
+        )
+        subprocess.run([*there, f'umount "{up.root}"'], check=True)
+        up.wait_for(lambda: up.health()["held_removals"] == 1)
+        assert up.statuses() == {"a": "active"}
+        up.wait_for(
+            lambda: "its root lies on another file system than before" in up.log.read_text()
+        )
+        subprocess.run([*there, mount], check=True)
+        up.wait_for(lambda: up.health()["held_removals"] == 0)
+        assert up.statuses() == {"a": "active"}
+        shutil.rmtree(Path(disk, "a"))
+        up.wait_for(lambda: up.statuses() == {"a": "removed"})
+
+
+def test_thousands_of_folders_unpacked_at_once(
+    up: ServingProcess, skill: SkillWriter, tmp_path: Path
+) -> None:
+    """None is missed, it comes to rest, and it keeps within its memory."""
+    up.start()
+    packed = tmp_path / "skills.tar"
+    one = skill(tmp_path / "one", files={"scripts/run.py": "print(1)\n", "notes.md": "# A\n"})
+    with tarfile.open(packed, "w") as tar:
+        for number in range(FOLDERS):
+            tar.add(one, f"group-{number // 100}/s{number:05}")
+    subprocess.run(["tar", "xf", packed, "-C", up.root], check=True)
+    up.settle()
+    assert up.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
+        (FOLDERS + 1,)
+    ]
+    assert_promise(up)
+    assert up.health()["missed_by_events"] == 0
+    assert up.process
+    status = Path(f"/proc/{up.process.pid}/status").read_text()
+    assert int(status.split("VmHWM:")[1].split()[0]) < MEMORY
+    before = cpu_seconds(up.process.pid)
+    time.sleep(1)  # a second of rest, in which a livelock would burn one of the processor's
+    assert cpu_seconds(up.process.pid) - before < 0.5
+
+
+def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> None:
+    """Whichever is killed, however, and when: of those that work and of those that start them."""
+    for number in range(600):
+        skill(up.root / f"s{number:03}", description="Does one thing.")
+    up.start()
+    killed = 0
+    chance = random.Random(7)
+    for description in ("Does another.", "Does a third."):
+        for number in range(0, 600, 2):
+            skill(up.root / f"s{number:03}", description=description)
+        up.wait_for(lambda: not up.is_quiet())
+        while not up.is_quiet():
+            for helper in chance.sample(there := descendants(up.process.pid), min(1, len(there))):
+                with suppress(ProcessLookupError):
+                    os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
+                    killed += 1
+            assert up.process.poll() is None, up.log.read_text()
+            time.sleep(chance.uniform(0.0, 0.1))
+        up.settle()
+    assert killed
+    assert_promise(up)
+    assert "Traceback" not in up.log.read_text()
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return how long a process has worked."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
