@@ -18,7 +18,8 @@ from pathlib import Path
 
 from made_skills import sentence
 
-from catalog.model.skill import FileEntry, Inventory, Judged, Place, RootSpec, SkillRecord
+from catalog.model.change import Judged
+from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexSpec
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store

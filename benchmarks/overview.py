@@ -27,6 +27,7 @@ from urllib.parse import quote
 
 from made_skills import make_skills
 
+from catalog.database import connection as database_connection
 from catalog.reading import search
 from catalog.site.server.process import SiteProcess
 from catalog.writing.index_publisher import publish_indexes
@@ -185,7 +186,7 @@ class _Tree:
     def questions(self) -> Iterator[Row]:
         """Time search as a function, and pages of the site over HTTP."""
         _say(f"{self.size:,}: search and site")
-        db = search.open_catalog(self.base.catalog_path)
+        db = database_connection.open_catalog(self.base.catalog_path)
         times = [_seconds(lambda word=word: search.find(db, word)) for word in WORDS * 20]
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])

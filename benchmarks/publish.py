@@ -26,7 +26,7 @@ from pipeline.roots.local.reader import Limits
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew
 from pipeline.sync.engines.processes import serial
-from pipeline.sync.synchronizer import FullScan
+from pipeline.sync.full_scan import FullScan
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.audit.verdicts import Difference
+from catalog.audit.difference import Difference
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.writing.packager import package_files

@@ -3,31 +3,17 @@
 What it compares is made anew from its source each time, so nothing is believed for being stored.
 """
 
-import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.database import withheld
-from catalog.model.precedence import standing
-from catalog.model.skill import Applied, Finding, Rejection, SkillRecord, Verdict
-from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import report
-from catalog.writing.rows import rows, search_rows
+from catalog.database import sql
+from catalog.model.change import Applied
+from catalog.model.finding import Finding
+from catalog.model.skill import Rejection, SkillRecord, Verdict
+from catalog.writing.rows import rows
 from catalog.writing.rows.publication_findings import NOT_OF_THE_FOLDER
-
-Kind: TypeAlias = Literal["folder", "catalog", "package", "index"]
-
-
-class Difference(NamedTuple):
-    """One thing that is not as it should be."""
-
-    kind: Kind  # which of the four is behind
-    where: str
-    what: str
 
 
 class Present(NamedTuple):
@@ -104,7 +90,7 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
     return [*_of_rejection(row, verdict), *_of_findings(db, row, verdict.findings)]
 
 
-def _of_record(db: Database, row: rows.Row, record: SkillRecord) -> Iterator[str]:
+def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]:
     if row["pinned_version_id"]:  # what the folder holds is recorded, and another is published
         if row["seen_digest"] != record.digest:
             yield "its present content has not been judged"
@@ -138,7 +124,7 @@ def _holds(db: Database, version: int | None, record: SkillRecord) -> bool:
     )
 
 
-def _of_rejection(row: rows.Row, rejection: Rejection) -> Iterator[str]:
+def _of_rejection(row: sql.Row, rejection: Rejection) -> Iterator[str]:
     if row["seen_digest"] != rejection.digest:
         yield "its present content has not been judged"
     if row["status"] in ("active", "shadowed"):
@@ -148,7 +134,7 @@ def _of_rejection(row: rows.Row, rejection: Rejection) -> Iterator[str]:
         yield f"its content is rejected, and its status is {row['status']}"
 
 
-def _of_findings(db: Database, row: rows.Row, findings: Iterable[Finding]) -> Iterator[str]:
+def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Iterator[str]:
     expected = [rows.finding(row["id"], row["root"], row["path"], found) for found in findings]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has other findings"
@@ -167,86 +153,3 @@ def _findings(db: Database, which: str, values: list[object]) -> list[tuple[obje
         [*values, *NOT_OF_THE_FOLDER],
     )
     return sorted(found.fetchall(), key=repr)
-
-
-# Against itself
-
-
-def of_catalog(db: Database) -> Iterator[Difference]:
-    """Yield where skills of one skill_id compete wrongly, and where the search has other skills."""
-    rivals: dict[str, list[rows.Row]] = defaultdict(list)
-    for row in db.query(_PRESENT):
-        rivals[row["skill_id"]].append(row)
-    for skill_id, group in rivals.items():
-        winner = min(
-            group,
-            key=lambda r: standing(
-                r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
-            ),
-        )
-        for row in group:
-            expected = (
-                ("shadowed", winner["id"])
-                if row is not winner
-                else ("shadowed", None)
-                if row["is_withheld"]
-                else ("active", None)
-            )
-            if (row["status"], row["shadowed_by"]) != expected:
-                should = "withheld" if winner["is_withheld"] else "the active skill"
-                yield Difference(
-                    "catalog",
-                    f"{row['root']}/{row['path']}",
-                    f"of {skill_id} {winner['path']} should be {should}",
-                )
-    for wrong in search_rows.wrong_rows(db):
-        yield Difference(
-            "catalog", f"{wrong.root}/{wrong.path}", "the search does not have what it should"
-        )
-
-
-_PRESENT = f"""
-    SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.is_alias,
-           r.position, {withheld.CANNOT_BE_GIVEN} AS is_withheld
-    FROM skills AS s JOIN roots AS r ON r.path = s.root
-    WHERE s.status IN ('active', 'shadowed')
-"""
-
-
-# Against what is published
-
-
-def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:
-    """Yield the index files that are not what the catalog says now."""
-    for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
-        spec = prompt_index_query.index_spec(db, name)
-        index = prompt_index_query.build_index(db, spec)
-        file = folder / spec.file_name
-        if _read(file) != index.text.encode():
-            yield Difference("index", str(file), "the file is not what the catalog says")
-        meta = folder / f"{spec.name}.meta.json"
-        expected = json.loads(json.dumps(report(spec, index)))
-        if {key: value for key, value in _json(meta).items() if key in expected} != expected:
-            yield Difference("index", str(meta), "the report is not what the catalog says")
-        recorded = db.execute(
-            "SELECT b.sha256 FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
-            " WHERE i.name = ?",
-            [name],
-        ).fetchone()
-        if recorded != (index.sha256,):
-            yield Difference("index", name, "the catalog has not noted its publication")
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return None
-
-
-def _json(file: Path) -> dict[str, object]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

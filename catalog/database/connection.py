@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from sqlite_utils import Database
+
 from catalog.database import limits, migrations
 from catalog.database.lock import is_locked, lock_of
-from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull
+from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
 
 
 def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
@@ -172,3 +174,21 @@ def explained(path: Path) -> Iterator[None]:
 
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+def open_catalog(path: Path) -> Database:
+    """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
+    if not path.is_file():
+        raise NotInCatalog(
+            f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
+        )
+    return Database(connect_to_read(path))
+
+
+def service_runs(path: Path) -> bool:
+    """Tell whether a service says that it keeps this catalog. Raises what open_catalog raises."""
+    db = open_catalog(path)
+    try:
+        return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None
+    finally:
+        db.conn.close()

@@ -11,11 +11,11 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
+from catalog.database import connection as database_connection
 from catalog.database import migrations
 from catalog.database.connection import leave_readable
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
-from catalog.reading import search
 
 
 def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
@@ -24,7 +24,7 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
     What was committed `interval` seconds before a crash is safe there, if sending it takes no
     longer than half of that. Raises NotInCatalog, CatalogUnusable and ReplicationFailed.
     """
-    search.open_catalog(catalog).conn.close()
+    database_connection.open_catalog(catalog).conn.close()
     program = _litestream()
     pause = f"{interval / 4:g}s"  # between two looks for changes, and between two sendings
     settings = {
@@ -75,7 +75,7 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
             )
             if done.returncode:
                 raise ReplicationFailed(f"Nothing was restored from {url}: {_last(done.stderr)}.")
-            search.open_catalog(new).conn.close()  # a database of ours
+            database_connection.open_catalog(new).conn.close()  # a database of ours
             for leftover in ("-shm", "-wal", ""):  # beside the new file the old ones would lie
                 old = catalog.with_name(f"{catalog.name}{leftover}")
                 if is_ours and leftover:

@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 
 from sqlite_utils import Database
 
+from catalog.database import sql
 from catalog.database.lock import is_locked, is_same_file, lock_of
 from catalog.model.errors import CatalogUnusable, RequestFailed
-from catalog.model.skill import Json
-from catalog.writing.rows import rows
+from catalog.model.values import Json
 
 PATIENCE = 30.0
 """Seconds that a command waits for a wish to be taken up."""
@@ -59,7 +59,7 @@ def ask(
         ) as connection:
             asked = connection.execute(
                 "INSERT INTO requests (what, arguments, asked_at) VALUES (?, ?, ?)",
-                [what, rows.to_json(arguments), _iso(datetime.now(UTC))],
+                [what, sql.to_json(arguments), _iso(datetime.now(UTC))],
             ).lastrowid
             for seconds in _until_answered(connection, asked, patience):
                 waiting(int(seconds))
@@ -157,7 +157,7 @@ def finish(
     result: dict[str, Json] = {"done": done} if error is None else {"error": error}
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
-        [rows.to_json(result), _iso(at), request.id],
+        [sql.to_json(result), _iso(at), request.id],
     )
 
 
@@ -166,7 +166,7 @@ def abandon(db: Database, at: datetime) -> None:
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ?"
         " WHERE started_at IS NOT NULL AND finished_at IS NULL",
-        [rows.to_json({"error": _ENDED}), _iso(at)],
+        [sql.to_json({"error": _ENDED}), _iso(at)],
     )
 
 

@@ -1,9 +1,12 @@
 """Spells out the SQL statements that are the same for every table."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, TypeAlias
+
+from catalog.model.values import Json
 
 _AT_ONCE = (512, 128, 16)
 """Rows in one statement: few numbers, since SQLite prepares one for each and keeps it."""
@@ -46,3 +49,13 @@ def write(
             )
             done += size
     db.executemany(statement(table, names, 1), rows[done:])
+
+
+Row: TypeAlias = dict[str, Any]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def to_json(value: Json) -> str:
+    """Return compact JSON with its non-ASCII text readable."""
+    return _encode(value)

@@ -28,6 +28,7 @@ from mcp.types import (
 from pydantic import Field, ValidationError
 from sqlite_utils import Database
 
+from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import reader, search
@@ -282,7 +283,7 @@ class SkillServer(MCPServer[None]):
     @contextmanager
     def _catalog(self) -> Iterator[Database]:
         """Open the catalog for one answer: it may come, go or be replaced while we run."""
-        db = search.open_catalog(self._path)
+        db = database_connection.open_catalog(self._path)
         try:
             with explained(self._path):
                 yield db

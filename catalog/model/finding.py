@@ -1,8 +1,9 @@
 """What all findings of one code have in common."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from catalog.model.skill import Acceptance, Severity
+from catalog.model.values import Acceptance, Json, Severity
 
 ALWAYS: frozenset[Acceptance] = frozenset({"strict", "lenient", "permissive"})
 UNLESS_PERMISSIVE: frozenset[Acceptance] = frozenset({"strict", "lenient"})
@@ -26,3 +27,23 @@ class FindingType:
     summary: str  # one sentence: what is wrong
     fix: str  # what to do next
     source: str  # which document, which section
+
+
+class Finding(NamedTuple):
+    """One diagnostic: what is wrong, where, and what to do next."""
+
+    code: str  # a stable slug
+    severity: Severity
+    profile: str  # the set of rules it belongs to
+    message: str
+    fix: str
+    field: str | None = None
+    path: str | None = None  # of the file it speaks of, relative to the skill folder
+    line: int | None = None  # from 1
+    column: int | None = None  # from 1
+    before: str | None = None  # of a repair: the text as written …
+    after: str | None = None  # … and as it was read
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the fields that say something."""
+        return {key: value for key, value in self._asdict().items() if value is not None}

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from catalog.model.skill import Finding, Json, StepTrace
+from catalog.model.change import StepTrace
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 
 OwnerType: TypeAlias = Literal["user", "household", "task", "group"]
 MemoryType: TypeAlias = Literal["preference", "fact", "event", "summary"]

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from catalog.model.skill import LEVELS, Level
+from catalog.model.values import LEVELS, Level
 
 
 class Standing(NamedTuple):

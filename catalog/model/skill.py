@@ -5,37 +5,11 @@ What is sent from one process to another for each skill is a tuple, which costs 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-Severity: TypeAlias = Literal["error", "warning", "info"]
-Level: TypeAlias = Literal["enterprise", "personal", "project", "plugin"]
-Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
-Kind: TypeAlias = Literal[
-    "skill_md", "script", "reference", "asset", "template", "test", "config", "other"
-]
-Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
-Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
-Outcome: TypeAlias = Literal[
-    "added",
-    "updated",
-    "unchanged",
-    "renamed",
-    "rejected",
-    "removed",
-    "held",
-    "unsettled",
-    "delayed",
-]
-"""What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again.
-
-"delayed" is not taken in either: it changes too often, and has to wait for some seconds.
-"""
-
-LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
-"""Highest first: a skill of a higher level shadows one of the same skill_id below it."""
-
-Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-"""What a frontmatter value can be. YAML scalars stay the strings that were written."""
+from catalog.model.apexbridge import ApexBridge
+from catalog.model.finding import Finding
+from catalog.model.values import Acceptance, Json, Kind, Level
 
 
 class FileEntry(NamedTuple):
@@ -92,26 +66,6 @@ class Inventory(NamedTuple):
         }
 
 
-class Finding(NamedTuple):
-    """One diagnostic: what is wrong, where, and what to do next."""
-
-    code: str  # a stable slug
-    severity: Severity
-    profile: str  # the set of rules it belongs to
-    message: str
-    fix: str
-    field: str | None = None
-    path: str | None = None  # of the file it speaks of, relative to the skill folder
-    line: int | None = None  # from 1
-    column: int | None = None  # from 1
-    before: str | None = None  # of a repair: the text as written …
-    after: str | None = None  # … and as it was read
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the fields that say something."""
-        return {key: value for key, value in self._asdict().items() if value is not None}
-
-
 class Place(NamedTuple):
     """Where a skill folder lies and what its root says of it."""
 
@@ -120,47 +74,6 @@ class Place(NamedTuple):
     level: Level
     plugin: str | None = None
     is_alias: bool = False  # reached through a link; what it leads to is the skill itself
-
-
-@dataclass(frozen=True, slots=True)
-class AbpTool:
-    """A tool that a skill offers over ApexBridge's ABP protocol."""
-
-    name: str
-    description: str | None = None
-    kind: str | None = None
-    parameters: Mapping[str, Json] | None = None
-    returns: Mapping[str, Json] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ApexBridge:
-    """What a skill declares for ApexBridge alone; a value that is not declared is None or ()."""
-
-    type: str | None = None
-    protocol: str | None = None
-    capabilities: tuple[str, ...] = ()
-    intents: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    event_types: tuple[str, ...] = ()
-    input_schema: Mapping[str, Json] | None = None
-    output_schema: Mapping[str, Json] | None = None
-    timeout_ms: int | None = None
-    memory_mb: int | None = None
-    network: str | None = None  # none or allowlist
-    network_allowlist: tuple[str, ...] = ()
-    filesystem: str | None = None  # none or read-only
-    requires_filesystem: bool | None = None
-    environment: Mapping[str, str] | None = None
-    security_from: str | None = None  # the field it is declared in: security, or permissions
-    entry: str | None = None
-    helpers: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    assets: tuple[str, ...] = ()
-    abp_kind: str | None = None
-    tools: tuple[AbpTool, ...] = ()
-    cacheable: bool | None = None
-    ttl: float | None = None  # seconds
 
 
 _NOTHING: Mapping[str, Json] = {}
@@ -216,30 +129,6 @@ class Rejection(NamedTuple):
 Verdict: TypeAlias = SkillRecord | Rejection
 
 
-class StepTrace(NamedTuple):
-    """One step of a run, with its time; stored with camelCase keys."""
-
-    step_id: str
-    step_name: str
-    timestamp: str  # ISO 8601, UTC
-    duration: float  # milliseconds
-    input: Json = None
-    output: Json = None
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the trace in the field names of the product specification."""
-        return {
-            "stepId": self.step_id,
-            "stepName": self.step_name,
-            "input": self.input,
-            "output": self.output,
-            "duration": self.duration,
-            "error": self.error,
-            "timestamp": self.timestamp,
-        }
-
-
 @dataclass(frozen=True, slots=True)
 class RootSpec:
     """A watched directory and what the configuration says of it."""
@@ -248,37 +137,3 @@ class RootSpec:
     level: Level = "project"
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
-
-
-class Judged(NamedTuple):
-    """A skill folder that was read and judged, and how that went."""
-
-    verdict: Verdict
-    steps: str  # StepTraces, as the JSON list that is stored
-    started_at: str  # ISO 8601, UTC
-    took_ms: float
-    moved_from: tuple[str, str] | None = None  # the (root, path) whose content it has, if renamed
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """A skill folder of the catalog that is no longer there."""
-
-    root: str
-    path: str
-    leads_out: bool = False  # a link on the path leads out of the root now
-
-
-Change: TypeAlias = Judged | Gone
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What a change came to in the catalog."""
-
-    root: str
-    path: str
-    name: str
-    outcome: Outcome
-    detail: str | None = None
-    wait: float = 0.0  # seconds, where it is delayed

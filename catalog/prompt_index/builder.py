@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from catalog.model.skill import Json, Level
+from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
 from catalog.prompt_index.budget import Part, State
 from catalog.prompt_index.formats import FORMATS, Form, Wishes

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from catalog.filesystem.fsync import sync
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.formats import FORMATS
 

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
+from catalog.database import sql
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.text import tokens
-from catalog.writing.rows import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
     """
     gone = db.execute(
         "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
-        [rows.to_json([spec.name for spec in specs])],
+        [sql.to_json([spec.name for spec in specs])],
     )
     if gone.rowcount:
         db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
@@ -47,8 +47,8 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
                 "locations": spec.locations,
                 "instruction": spec.instruction,
                 "how_to_search": spec.how_to_search,
-                "featured": rows.to_json(spec.featured),
-                "filter": rows.to_json(
+                "featured": sql.to_json(spec.featured),
+                "filter": sql.to_json(
                     {"levels": spec.levels, "tags": spec.tags, "names": spec.names}
                 ),
             },

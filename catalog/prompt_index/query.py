@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from catalog.database import sql
 from catalog.model.errors import NotInCatalog
-from catalog.model.skill import LEVELS
+from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
-from catalog.writing.rows import rows
 
 
 def index_spec(db: Database, name: str) -> IndexSpec:
@@ -70,7 +70,7 @@ def count_indexable(db: Database, spec: IndexSpec) -> int:
         db.execute(
             "SELECT total(skills) FROM level_counts WHERE level IN"
             " (SELECT value FROM json_each(?))",
-            [rows.to_json(spec.levels or LEVELS)],
+            [sql.to_json(spec.levels or LEVELS)],
         ).fetchone()[0]
     )
 
@@ -121,7 +121,7 @@ def wanted(spec: IndexSpec) -> str:
     return " AND ".join(conditions)
 
 
-def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
+def _rows(db: Database, spec: IndexSpec) -> Iterator[sql.Row]:
     columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
     yield from _featured(db, spec, columns)
     rest = wanted(spec)
@@ -138,7 +138,7 @@ def _rows(db: Database, spec: IndexSpec) -> Iterator[rows.Row]:
             yield from ordered(db, spec, f"SELECT {columns}", rest, LEVELS.index(level))
 
 
-def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]:
+def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[sql.Row]:
     if not spec.featured:
         return ()
     found = db.query(
@@ -151,7 +151,7 @@ def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[rows.Row]
 
 def _in_order(
     db: Database, spec: IndexSpec, select: str, rest: str, level_rank: int
-) -> Iterator[rows.Row]:
+) -> Iterator[sql.Row]:
     yield from db.query(
         f"{select} FROM {_IN_ORDER} WHERE {rest} AND s.level_rank = :rank"
         " ORDER BY ifnull(s.priority, 0) DESC, s.name, s.id",
@@ -161,7 +161,7 @@ def _in_order(
 
 def _tagged(
     db: Database, spec: IndexSpec, select: str, rest: str, level_rank: int
-) -> Iterator[rows.Row]:
+) -> Iterator[sql.Row]:
     """Merge what each tag has in order; a skill with several of them comes once."""
     streams = [
         db.query(
@@ -181,15 +181,15 @@ def _tagged(
 def parameters(spec: IndexSpec) -> dict[str, Any]:
     """Return the values that `wanted` and the questions built on it ask with."""
     return {
-        "levels": rows.to_json(spec.levels),
-        "names": rows.to_json(spec.names),
-        "tags": rows.to_json(spec.tags),
-        "featured": rows.to_json(spec.featured),
-        "level_ranks": rows.to_json([LEVELS.index(level) for level in spec.levels]),
+        "levels": sql.to_json(spec.levels),
+        "names": sql.to_json(spec.names),
+        "tags": sql.to_json(spec.tags),
+        "featured": sql.to_json(spec.featured),
+        "level_ranks": sql.to_json([LEVELS.index(level) for level in spec.levels]),
     }
 
 
-def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
+def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
     package_path = row["package_path"] if spec.locations == "version" else None
     own = package_path.partition("/")[0] if package_path else row["skill_id"]
     return Candidate(
@@ -207,7 +207,7 @@ def _candidate(row: rows.Row, spec: IndexSpec, base: str | None) -> Candidate:
     )
 
 
-def _location(row: rows.Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
+def _location(row: sql.Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
     if spec.format == "discovery" and not (base and locations.is_url(base)):
         return locations.on_site(
             row["skill_id"],

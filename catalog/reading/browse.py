@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 from sqlite_utils import Database
 
 from catalog.database import health
+from catalog.database.sql import Row, to_json
 from catalog.reading import index_views, search
 from catalog.writing.rows.publication_findings import CONFUSABLE
-from catalog.writing.rows.rows import Row, restored, to_json
+from catalog.writing.rows.rows import restored
 
 Catalog: TypeAlias = Database
 """An open catalog, for those who only hand it on."""

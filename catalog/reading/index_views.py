@@ -2,7 +2,7 @@
 
 from sqlite_utils import Database
 
-from catalog.writing.rows.rows import Row
+from catalog.database.sql import Row
 
 
 def indexes(db: Database) -> list[Row]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from catalog.database import sql
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.text.suggestions import closest, few, impossible, shown
-from catalog.writing.rows import rows
 
 CURRENT = "current"
 """The link in the folder of a skill's packages that names the published version."""
@@ -113,14 +113,14 @@ _ACTIVE = """
 """
 
 
-def _active(db: Database, asked: str) -> rows.Row | None:
+def _active(db: Database, asked: str) -> sql.Row | None:
     for column in ("s.name", "s.skill_id"):
         for row in list(db.query(_ACTIVE.format(column), [asked])):
             return row
     return None
 
 
-def _published(db: Database, packages: Path, row: rows.Row) -> Package:
+def _published(db: Database, packages: Path, row: sql.Row) -> Package:
     """Follow `current` once; where it is not there yet, the row names the same package."""
     try:
         target = os.readlink(packages / row["skill_id"] / CURRENT)
@@ -149,7 +149,7 @@ def _published(db: Database, packages: Path, row: rows.Row) -> Package:
     )
 
 
-def _kept(db: Database, packages: Path, row: rows.Row, version: str) -> Package:
+def _kept(db: Database, packages: Path, row: sql.Row, version: str) -> Package:
     for found in list(
         db.query(_OF_SKILL, {"version": version, "skill": row["id"], "skill_id": row["skill_id"]})
     ):
@@ -179,7 +179,7 @@ def _as_text(name: str) -> str:
     return name.encode(errors="replace").decode()
 
 
-def _in_place(db: Database, row: rows.Row) -> Package:
+def _in_place(db: Database, row: sql.Row) -> Package:
     if "!/" in row["path"]:
         raise NotInCatalog(
             f"The skill {shown(row['name'])} lies in an archive and is not yet "
@@ -189,7 +189,7 @@ def _in_place(db: Database, row: rows.Row) -> Package:
 
 
 def _package(
-    db: Database, row: rows.Row, top: str, names: tuple[str, ...], *, in_place: bool
+    db: Database, row: sql.Row, top: str, names: tuple[str, ...], *, in_place: bool
 ) -> Package:
     files = db.query(
         "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ? ORDER BY path",

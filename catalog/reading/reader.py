@@ -12,9 +12,10 @@ from sqlite_utils import Database
 from catalog.filesystem.safe_open import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
-from catalog.reading import health, skill_content
+from catalog.reading import skill_content
 from catalog.reading.paging import Page, read_page
 from catalog.reading.published import SKILL_MD, Package, PublishedFile, find_file, package_of
+from catalog.text import humanize
 from catalog.text.suggestions import shown
 
 
@@ -107,7 +108,7 @@ def read(
     entry = find_file(package, file_path)
     if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
         raise PathRefused(
-            f"{shown(entry.path)} has {health.count(entry.size, 'byte')}; name an "
+            f"{shown(entry.path)} has {humanize.count(entry.size, 'byte')}; name an "
             "offset from 0 to that, and a limit of 1 or more."
         )
     with _open(package, entry) as file:
@@ -135,7 +136,7 @@ def wrap(package: Package, page: SkillFile) -> str:
         ""
         if page.next_offset is None
         else (
-            f"This is only a part of {page.path}, of {health.count(page.size, 'byte')} in all; "
+            f"This is only a part of {page.path}, of {humanize.count(page.size, 'byte')} in all; "
             f"the next part starts at offset {page.next_offset}."
         )
     )

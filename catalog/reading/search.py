@@ -7,12 +7,9 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import health
-from catalog.database.connection import connect_to_read
-from catalog.model.errors import NotInCatalog
-from catalog.model.skill import Status
+from catalog.database import health, sql
+from catalog.model.values import Status
 from catalog.text import ngrams, snippets
-from catalog.writing.rows import rows
 from catalog.writing.rows.publication_findings import CONFUSABLE
 
 
@@ -27,24 +24,6 @@ class Hit:
     level: str
     snippet: str  # the words around the match, which stand between marks
     location: str
-
-
-def open_catalog(path: Path) -> Database:
-    """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
-    if not path.is_file():
-        raise NotInCatalog(
-            f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
-        )
-    return Database(connect_to_read(path))
-
-
-def service_runs(path: Path) -> bool:
-    """Tell whether a service says that it keeps this catalog. Raises what open_catalog raises."""
-    db = open_catalog(path)
-    try:
-        return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None
-    finally:
-        db.conn.close()
 
 
 # Full-text search
@@ -112,11 +91,11 @@ def find(
         )
         for ids, with_body in ((near, False), (far, True))
         if ids
-        for row in db.query(_HITS, {"ids": rows.to_json(ids), "with_body": with_body})
+        for row in db.query(_HITS, {"ids": sql.to_json(ids), "with_body": with_body})
     ]
 
 
-def _ranked(db: Database, asked: rows.Row) -> tuple[list[int], list[int]]:
+def _ranked(db: Database, asked: sql.Row) -> tuple[list[int], list[int]]:
     """Return the best rows: those that are about the words, then those that but contain them.
 
     Ranking all texts takes long, and is done only where the former are too few.
@@ -159,7 +138,7 @@ def match_expression(words: str) -> str:
     return " AND ".join(dict.fromkeys(terms))
 
 
-def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
+def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
     return (
         snippets.excerpt(row["description"], words, marks)
         or snippets.excerpt(row["body"] or "", words, marks)
@@ -167,14 +146,14 @@ def _snippet(row: rows.Row, words: str, marks: tuple[str, str]) -> str:
     )
 
 
-def location(row: rows.Row) -> str:
+def location(row: sql.Row) -> str:
     """Return the path of a skill's SKILL.md, in its package if it has one, else in its root."""
     if row["package_path"]:
         return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
     return f"{row['root']}/{row['path']}/{row['skill_md_name']}"
 
 
-def for_models(db: Database, offset: int, limit: int) -> tuple[list[rows.Row], int]:
+def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], int]:
     """Return some of the skills that a model may start, and how many there are in all.
 
     They come in the order of an index without featured skills.

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from catalog.database import withheld
+from catalog.database import sql, withheld
 from catalog.model.errors import NotInCatalog
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
-from catalog.writing.rows import rows
 
 NO_LONGER_KEPT = "its files are not kept"
 _NOTHING = "{}"  # is all that releases before packages said of a version
@@ -66,7 +65,7 @@ class History:
         }
 
 
-def find_skill(db: Database, asked: str) -> rows.Row:
+def find_skill(db: Database, asked: str) -> sql.Row:
     """Return the row of a skill by its exact name, else its skill_id; an active one before others.
 
     Raises NotInCatalog, which names the closest there are.
@@ -101,7 +100,7 @@ def history(db: Database, asked: str) -> History:
     return History(skill["skill_id"], skill["name"], skill["status"], held, versions[::-1])
 
 
-def find_version(db: Database, skill: rows.Row, version: str) -> rows.Row:
+def find_version(db: Database, skill: sql.Row, version: str) -> sql.Row:
     """Return the row of a version that can be returned to. Raises NotInCatalog, naming those."""
     version = version.encode(errors="replace").decode()
     found = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
@@ -123,7 +122,7 @@ def find_version(db: Database, skill: rows.Row, version: str) -> rows.Row:
     raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {there}")
 
 
-def _versions(db: Database, skill: rows.Row) -> Iterator[Version]:
+def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
     files: Mapping[str, tuple[str, str]] = {}
     text = ""
     first = True

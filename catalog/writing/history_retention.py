@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
-from catalog.writing.rows import rows
+from catalog.database import sql
 
 AT_ONCE = 500
 """Versions or ingestions that go in one transaction, so that nobody waits for it."""
@@ -43,7 +43,7 @@ def thin(
     gone = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:
         with transaction():
-            ids = [rows.to_json(batch)]
+            ids = [sql.to_json(batch)]
             db.execute(
                 f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
                 f" AND current_version_id IN {_GIVEN}",
@@ -54,7 +54,7 @@ def thin(
     for question in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
         while batch := [row for (row,) in db.execute(question, wanted | {"limit": AT_ONCE})]:
             with transaction():
-                db.execute(f"DELETE FROM ingestions WHERE id IN {_GIVEN}", [rows.to_json(batch)])
+                db.execute(f"DELETE FROM ingestions WHERE id IN {_GIVEN}", [sql.to_json(batch)])
     return gone
 
 

@@ -9,16 +9,17 @@ from typing import TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.database import withheld
+from catalog.database import sql, withheld
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
+from catalog.model.change import Applied, Change, Gone, Judged
 from catalog.model.errors import SkilldropError
-from catalog.model.skill import Applied, Change, Gone, Judged, Trigger
+from catalog.model.values import Trigger
 from catalog.writing.packages.builder import Job, Key, Packaging, near
 from catalog.writing.packages.staging import PackageFile, Twins
 from catalog.writing.quota import Quota, Room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import fulltext, rows, shadowing
+from catalog.writing.rows import fulltext, shadowing
 from catalog.writing.rows import purge as rows_purge
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -223,12 +224,12 @@ class Packager:
         return sorted(
             (
                 self._job(row, anew=anew)
-                for row in self._db.query(_WITHOUT_PACKAGE, [rows.to_json(sorted(skill_ids))])
+                for row in self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
             ),
             key=near,
         )
 
-    def _job(self, row: rows.Row, *, anew: bool) -> Job:
+    def _job(self, row: sql.Row, *, anew: bool) -> Job:
         twins = Twins()
         if row["earlier"] and not anew:
             twins = Twins(
@@ -271,13 +272,13 @@ class Packager:
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Write down what is public once this is committed, and what is so no longer."""
-        wanted = {"wanted": rows.to_json(sorted(contested)), "at": moment}
+        wanted = {"wanted": sql.to_json(sorted(contested)), "at": moment}
         for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
             self._db.execute(statement, wanted)
         found = self._db.execute(_TO_FLIP, wanted).fetchall()
         self._flips = dict.fromkeys((*self._flips, *(package_path for (package_path,) in found)))
         public = {package_path.partition("/")[0] for (package_path,) in found}
-        gone = {"gone": rows.to_json(sorted(contested - public))}
+        gone = {"gone": sql.to_json(sorted(contested - public))}
         for (skill_id,) in self._db.execute(_PACKAGED, gone) if contested - public else ():
             self._gone[skill_id] = None
         for skill_id in public:

@@ -2,6 +2,7 @@
 
 from sqlite_utils import Database
 
+from catalog.database import sql as database_sql
 from catalog.database import withheld
 from catalog.database.sql import insert
 from catalog.model.errors import NotInCatalog
@@ -40,7 +41,7 @@ def release(db: Database, asked: str) -> set[str]:
     return release_row(db, skill)
 
 
-def release_row(db: Database, skill: rows.Row) -> set[str]:
+def release_row(db: Database, skill: database_sql.Row) -> set[str]:
     """Let the skill of a row follow its folder again; return each skill_id concerned."""
     newest = next(
         iter(
@@ -52,7 +53,9 @@ def release_row(db: Database, skill: rows.Row) -> set[str]:
     return _return_to(db, skill, newest, pinned=None)
 
 
-def _return_to(db: Database, skill: rows.Row, version: rows.Row, *, pinned: int | None) -> set[str]:
+def _return_to(
+    db: Database, skill: database_sql.Row, version: database_sql.Row, *, pinned: int | None
+) -> set[str]:
     fields = rows.restored(version) | {"pinned_version_id": pinned}
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
@@ -63,7 +66,7 @@ def _return_to(db: Database, skill: rows.Row, version: rows.Row, *, pinned: int 
     return {skill["skill_id"], version["skill_id"]}
 
 
-def _set_text(db: Database, skill: int, version: rows.Row) -> None:
+def _set_text(db: Database, skill: int, version: database_sql.Row) -> None:
     paths = [
         path
         for (path,) in db.execute(
@@ -73,7 +76,7 @@ def _set_text(db: Database, skill: int, version: rows.Row) -> None:
     fulltext.replace(db.conn, [rows.restored_text(skill, version, paths)])
 
 
-def _set_finding(db: Database, skill: rows.Row, held: rows.Row | None) -> None:
+def _set_finding(db: Database, skill: database_sql.Row, held: database_sql.Row | None) -> None:
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code = ?",
         [skill["id"], publication_findings.HELD.code],

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from catalog.model.errors import OutOfRoom
-from catalog.reading import health
+from catalog.text import humanize
 from catalog.writing.packages.builder import Job
 
 HOUR = timedelta(hours=1)
@@ -91,7 +91,7 @@ def _bytes(job: Job) -> int:
 def _size(count: int) -> str:
     """Return bytes in MiB, as settings say them, or where that would be less than one, finer."""
     unit, name = next(((unit, name) for unit, name in _UNITS if count >= unit), (1, ""))
-    return f"{count / unit:,.1f} {name}" if name else health.count(count, "byte")
+    return f"{count / unit:,.1f} {name}" if name else humanize.count(count, "byte")
 
 
 _UNITS = (2**20, "MiB"), (2**10, "KiB")

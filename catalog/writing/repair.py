@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
+from catalog.database import sql
 from catalog.writing import pins
 from catalog.writing.packager import BATCH, Packager, package_files
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.packages.inspection import Damage, Lying, damages, look, set_modes
 from catalog.writing.packages.staging import PackageFile
-from catalog.writing.rows import rows
 
 log = logging.getLogger("skilldrop")
 
@@ -133,7 +133,7 @@ def _mended(
     if deep:
         db.execute(
             "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-            [_iso(at), rows.to_json([each.version for each, _ in batch])],
+            [_iso(at), sql.to_json([each.version for each, _ in batch])],
         )
     if mended:
         db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
@@ -228,7 +228,7 @@ def _note_lost(db: Database, lying: Lying) -> None:
         "UPDATE versions SET package_path = NULL, retired_at = NULL"
         " WHERE package_path IS NOT NULL"
         " AND package_path NOT IN (SELECT value FROM json_each(?))",
-        [rows.to_json(there)],
+        [sql.to_json(there)],
     )
 
 

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 from sqlite_utils import Database
 
-from catalog.database import withheld
+from catalog.database import sql, withheld
 from catalog.writing.packages.folder import PackageFolder
-from catalog.writing.rows import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Garbage:
         """
         # Rows first: what a crash leaves lying is named by nobody, and swept at the next start.
         self._left |= dict.fromkeys(_given_up(self._db, retention, at))
-        for (package_path,) in self._db.execute(_NAMED_AGAIN, [rows.to_json(list(self._left))]):
+        for (package_path,) in self._db.execute(_NAMED_AGAIN, [sql.to_json(list(self._left))]):
             del self._left[package_path]
         if not self._left:
             return 0
@@ -73,7 +72,7 @@ def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
     ).fetchall()
     db.execute(
         "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
-        [rows.to_json([version for version, _ in found])],
+        [sql.to_json([version for version, _ in found])],
     )
     return [package_path for _, package_path in found]
 

@@ -14,6 +14,7 @@ from sqlite_utils import Database
 
 from catalog.database import health
 from catalog.database import migrations as database_migrations
+from catalog.database import sql as database_sql
 from catalog.database.connection import connect, explained, is_damage, is_ours, leave_readable
 from catalog.database.health import Trouble
 from catalog.database.lock import WriterLock, is_same_file, lock_of
@@ -26,13 +27,16 @@ from catalog.filesystem.ownership import (
     opened,
     refuse_others,
 )
+from catalog.model.change import Applied, Change
 from catalog.model.errors import CatalogDamaged
+from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, RunOutcome
-from catalog.model.skill import Applied, Change, Finding, Outcome, Place, RootSpec, Trigger
+from catalog.model.skill import Place, RootSpec
+from catalog.model.values import Outcome, Trigger
 from catalog.prompt_index import history
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.history import USUAL, Kept
-from catalog.reading import health as reading_health
+from catalog.text import humanize
 from catalog.writing import adoption, damaged_copies, history_retention, pins, recovery
 from catalog.writing import repair as writing_repair
 from catalog.writing.history_retention import HistoryRetention
@@ -134,7 +138,7 @@ class Store:
         log.warning(
             "recovered of the damaged catalog: %s",
             ", ".join(
-                f"{reading_health.count(count, 'row')} of {table}" for table, count in saved.items()
+                f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()
             ),
         )
         return store
@@ -195,7 +199,7 @@ class Store:
                         root.level,
                         position,
                         root.acceptance,
-                        rows.to_json(root.profiles),
+                        database_sql.to_json(root.profiles),
                         rules,
                     ],
                 )
@@ -312,7 +316,7 @@ class Store:
         self.db.execute(
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL, coalesced = 0"
             " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
-            [root, rows.to_json(paths)],
+            [root, database_sql.to_json(paths)],
         )
 
     # Runs of skills

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from catalog.model.errors import MigrationFailed, RootUnreadable
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, Old, Plan, plan

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import Acceptance, Finding, Json, Place
+from catalog.model.finding import Finding
+from catalog.model.skill import Place
+from catalog.model.values import Acceptance, Json
 from pipeline.parsing.document import parse
 from pipeline.roots.local import reader
 from pipeline.roots.local.partial_read import glance

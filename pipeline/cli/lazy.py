@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Find active skills by all WORDS, best first; English or Chinese.",
     ),
     "status": (
-        "search.status",
+        "status.status",
         "Say how the catalog is: its health, counts, and what waits or is rejected, and why.",
     ),
     "replicate": (
@@ -48,13 +48,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Bring the catalog back from URL, to be served read-only or to go on with.",
     ),
     "read": ("read.read", "Print a published FILE of a SKILL; without FILE it is SKILL.md."),
-    "mcp": ("read.mcp", "Serve search and skill files to agents by the Model Context Protocol."),
+    "mcp": ("mcp.mcp", "Serve search and skill files to agents by the Model Context Protocol."),
     "add": (
         "add.add",
         "Copy skill folders or archives into a root whole; exit 1 where one would be rejected.",
     ),
     "versions": (
-        "search.versions",
+        "versions.versions",
         "List the versions of SKILL, newest first, and what changed in each.",
     ),
     "rollback": (

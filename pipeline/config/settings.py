@@ -16,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from catalog.model.skill import LEVELS, Acceptance, Level, RootSpec
+from catalog.model.skill import RootSpec
+from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
 from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, Kept

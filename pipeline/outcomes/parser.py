@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from catalog.model.change import StepTrace
+from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, Form, JudgedOutcome, MemoryWrite, RunFile, RunOutcome
-from catalog.model.skill import Finding, StepTrace
 from pipeline.outcomes.schema import (
     AbpEnvelopeForm,
     AbpMemoryWriteForm,

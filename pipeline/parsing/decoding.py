@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.validation.registry import finding
 
 _BOM = b"\xef\xbb\xbf"

@@ -8,7 +8,8 @@ from typing import Any
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from pipeline.parsing import fences
 from pipeline.parsing.decoding import (
     decode,

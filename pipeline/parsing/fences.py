@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.validation.registry import finding
 
 _KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import yaml
 
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from pipeline.parsing.yaml_reader import YamlText, read_yaml
 from pipeline.parsing.yaml_scalars import typed
 

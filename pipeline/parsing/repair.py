@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.parsing import multiline_repair
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 from pipeline.validation.registry import finding

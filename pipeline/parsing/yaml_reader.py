@@ -16,7 +16,8 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from pipeline.parsing.yaml_fixes import fix_for
 from pipeline.validation.registry import finding
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Set
 
-from catalog.model.skill import Json
+from catalog.model.values import Json
 
 LONGEST_NUMBER = 300
 """Digits; a longer one stays text."""

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from catalog.model.skill import FileEntry, Finding, Kind
+from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry
+from catalog.model.values import Kind
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 """A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""

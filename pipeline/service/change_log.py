@@ -4,10 +4,10 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
-from catalog.model.skill import Applied
-from pipeline.cli.output.source_excerpt import visible
+from catalog.model.change import Applied
+from catalog.text.display import visible
 from pipeline.outcomes.collect import OutcomeReport
-from pipeline.sync.removals import Report
+from pipeline.sync.report import Report
 
 log = logging.getLogger("skilldrop")
 

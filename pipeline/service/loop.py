@@ -15,30 +15,33 @@ from catalog.database import health
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import Folder
+from catalog.model.change import Applied
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, OutOfRoom, SkilldropError
 from catalog.model.paths import archive_of
-from catalog.model.skill import Applied, Trigger
-from catalog.reading import health as reading_health
+from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
+from catalog.text import humanize
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.loader import Settings
-from pipeline.outcomes.collect import OutcomeInbox
+from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Limits
 from pipeline.roots.names import os_path
+from pipeline.roots.units import Unit
 from pipeline.service import systemd
 from pipeline.service.change_log import Journal
+from pipeline.service.request_runner import Wishes
 from pipeline.service.scan_queue import Passes, Wish
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import LONGEST_PAUSE, Problem, Troubles
 from pipeline.sync.engines.processes import processes
+from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.removals import Report
-from pipeline.sync.request_handlers import Wishes
-from pipeline.sync.synchronizer import FullScan, Round, can_list_all, show_pending
-from pipeline.watch.settling import Settle, Unit
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Round, can_list_all
+from pipeline.watch.settling import Settle
 from pipeline.watch.supervisor import Supervision, Turn
 
 log = logging.getLogger("skilldrop")
@@ -412,10 +415,10 @@ class Service:
         kept = self._settings.retention
         try:
             if gone := self._store.collect(kept.of_packages, _now()):
-                log.info("removed %s of superseded versions", reading_health.count(gone, "package"))
+                log.info("removed %s of superseded versions", humanize.count(gone, "package"))
         finally:  # also where a package could not be removed
             if gone := self._store.thin(kept.of_history, _now()):
-                log.info("removed the rows of %s", reading_health.count(gone, "old version"))
+                log.info("removed the rows of %s", humanize.count(gone, "old version"))
         self._collects = False
 
     def _note_quiet(self) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from catalog.database.request_table import Request
-from catalog.model.skill import Trigger
-from pipeline.sync.synchronizer import FullScan
-from pipeline.watch.settling import Unit
+from catalog.model.values import Trigger
+from pipeline.roots.units import Unit
+from pipeline.sync.full_scan import FullScan
 
 _FINISHED = object()
 

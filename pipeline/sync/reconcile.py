@@ -6,24 +6,26 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from catalog.audit import consistency, indexes, verdicts
 from catalog.audit import packages as audit_packages
-from catalog.audit import verdicts
-from catalog.audit.verdicts import Difference
+from catalog.audit.difference import Difference
+from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.model.change import Applied, Judged
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import Applied, Finding, Judged, Rejection, RootSpec
-from catalog.reading import search
+from catalog.model.finding import Finding
+from catalog.model.skill import Rejection, RootSpec
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from pipeline.config.loader import Settings
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Limits, Stray
+from pipeline.roots.units import Unit
 from pipeline.sync.engines.processes import Engine, processes
 from pipeline.sync.engines.scanner import Hidden, How, Part, Unsettled
 from pipeline.sync.open_catalog import packaging_of
 from pipeline.sync.request_handlers import MEND, alone_or_asked
 from pipeline.sync.run_once import scan_once
-from pipeline.watch.settling import Unit
 
 AGAIN_AFTER = 0.5
 """Seconds, beside the quiet time, after which differences are looked at again: a service that
@@ -137,13 +139,13 @@ def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
 
 
 def _moment(settings: Settings) -> verdicts.Moment:
-    db = search.open_catalog(settings.catalog_path)
+    db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return verdicts.moment(db)
 
 
 def _changes(settings: Settings, since: verdicts.Moment) -> list[Applied]:
-    db = search.open_catalog(settings.catalog_path)
+    db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return verdicts.changes_since(db, since)
 
@@ -153,7 +155,7 @@ class _Look:
 
     def __init__(self, settings: Settings, engine: Engine, progress: Callable[[int], None]) -> None:
         self._settings = settings
-        self._db = search.open_catalog(settings.catalog_path)
+        self._db = database_connection.open_catalog(settings.catalog_path)
         self._engine = engine
         self._progress = progress
         self.seen = self.held = self.last_good = 0
@@ -164,9 +166,9 @@ class _Look:
             packaging = packaging_of(self._settings)
             return [
                 *self._folders(),
-                *verdicts.of_catalog(self._db),
+                *consistency.of_catalog(self._db),
                 *audit_packages.of_packages(self._db, packaging.folder, packaging.packages),
-                *verdicts.of_indexes(self._db, self._settings.index_folder),
+                *indexes.of_indexes(self._db, self._settings.index_folder),
             ]
 
     def _folders(self) -> Iterator[Difference]:

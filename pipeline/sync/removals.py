@@ -1,38 +1,21 @@
 """What a round does not find again: it has moved, or is removed, or its removal is held back."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import Applied, Outcome, Trigger
+from catalog.model.values import Trigger
 from catalog.writing.store import Known, Store
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Limits
+from pipeline.roots.units import Unit, outermost, with_archives
 from pipeline.sync import removal_guard
 from pipeline.sync.lost_mounts import LostMounts
+from pipeline.sync.report import Report
 from pipeline.sync.uptime import uptime
-from pipeline.watch.settling import Unit, with_archives
-
-
-@dataclass
-class Report:
-    """What a round has come to so far."""
-
-    seen: int = 0  # skill folders
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
-    changes: list[Applied] = field(default_factory=list)  # all but "unchanged" and "held"
-    unsettled: list[Unit] = field(default_factory=list)  # folders to come back to
-    no_room: dict[Unit, str] = field(default_factory=dict)  # what could not be published, and why
-    delayed: dict[Unit, float] = field(default_factory=dict)  # … in how many seconds
-    failures: dict[Unit, str] = field(default_factory=dict)  # why some of these cannot be read
-    troubles: dict[str, str] = field(default_factory=dict)  # why a root could not be read
-    missed_by_events: int = 0
-    held: dict[str, str] = field(default_factory=dict)  # why removals were held back, by root
-    postponed: list[Unit] = field(default_factory=list)  # gone while others of the root still go
 
 
 class Missing:
@@ -190,12 +173,6 @@ class Missing:
             for path in self._store.known(*unit)
             if (place := Unit(root, path)) not in self._rows
         )
-
-
-def outermost(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units that lie in no other one, so that no folder is looked at twice."""
-    asked = dict.fromkeys(units)
-    return [unit for unit in asked if not any(whole in asked for whole in unit.wholes())]
 
 
 def _name(path: str) -> str:

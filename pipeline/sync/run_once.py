@@ -12,19 +12,20 @@ from typing import Literal, TypeAlias
 
 from catalog.database.connection import explained
 from catalog.model.errors import ClusterUnusable
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from catalog.reading import search
+from catalog.text.display import visible
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
-from pipeline.cli.output.source_excerpt import visible
 from pipeline.config.loader import Settings
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Limits
+from pipeline.roots.units import Unit
 from pipeline.sync.engines.processes import Engine, processes, serial
-from pipeline.sync.removals import Report
-from pipeline.sync.synchronizer import FullScan, Round, can_list_all, show_pending
-from pipeline.watch.settling import Unit
+from pipeline.sync.full_scan import FullScan, show_pending
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Round, can_list_all
 
 log = logging.getLogger("skilldrop")
 

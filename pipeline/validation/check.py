@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.validation.profiles.advice import rules as advice_rules
 from pipeline.validation.profiles.claude_code import rules as claude_code_rules

@@ -1,7 +1,6 @@
 """Every finding there is, by its code, and the one way to make one."""
 
-from catalog.model.finding import FindingType
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.writing import codes as writing_codes
 from pipeline.dialects.apexbridge import codes as apexbridge_codes
 from pipeline.outcomes import codes as outcomes_codes

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
 from pipeline.validation.fields.frontmatter import Declared, Misfit
 from pipeline.validation.registry import finding

@@ -4,16 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.model import naming
+from catalog.model.finding import Finding
 from catalog.model.paths import last_name
-from catalog.model.skill import (
-    Acceptance,
-    Finding,
-    Inventory,
-    Place,
-    Rejection,
-    SkillRecord,
-    Verdict,
-)
+from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
+from catalog.model.values import Acceptance
 from catalog.text import tokens
 from pipeline.dialects.apexbridge.fields import package_of, with_json_values
 from pipeline.parsing import markdown

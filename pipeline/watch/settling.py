@@ -1,43 +1,13 @@
 """Which folders have been quiet for long enough; pure, for time is an argument."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from catalog.model.paths import is_archive, top_of_archive
+from pipeline.roots.units import Unit
 
 GATHER = 0.03
 """Seconds for which what is due waits for what will be due in that time, to be looked at with it:
 the two ends of a rename, say, of which the events told one after the other."""
-
-
-class Unit(NamedTuple):
-    """What settles as one: the outermost skill folder of a path, or a root's top-level entry."""
-
-    root: str  # absolute path
-    path: str  # relative to the root; "" is all of it
-
-    def lies_in(self, other: "Unit") -> bool:
-        """Tell whether this is the other unit or a part of it."""
-        return self == other or other in self.wholes()
-
-    def wholes(self) -> Iterator["Unit"]:
-        """Yield every larger unit that this one could be a part of."""
-        path = self.path
-        while path:
-            path = path.rpartition("/")[0]
-            yield Unit(self.root, path)
-
-
-def with_archives(units: Iterable[Unit]) -> list[Unit]:
-    """Return the units, each file's with that of what it may hold; that is one, and no parts."""
-    found = []
-    for unit in units:
-        top = top_of_archive(unit.path)
-        found.append(Unit(unit.root, top) if top else unit)
-        if unit.path and not top and is_archive(unit.path):
-            found.append(Unit(unit.root, f"{unit.path}!"))
-    return found
 
 
 @dataclass(frozen=True, slots=True)

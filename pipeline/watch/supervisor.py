@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from catalog.reading import health
+from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
 from pipeline.service.troubles import Problem
 from pipeline.watch.observer import LIMIT_REACHED, OVERFLOWED, Watch
@@ -86,7 +86,7 @@ class Supervision:
         deaf = self._watch.deaf() if self._listened and self._next_try is None else 0
         was_deaf, self._was_deaf = self._was_deaf, deaf
         if deaf and was_deaf:
-            what = health.count(deaf, "directory was", "directories were")
+            what = humanize.count(deaf, "directory was", "directories were")
             return self._doubt(now, f"{what} not listened to")
         return None
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.audit import verdicts
+from catalog.audit import consistency
+from catalog.audit.difference import Difference
 from catalog.audit.packages import of_packages
-from catalog.audit.verdicts import Difference
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.writing.index_publisher import publish_indexes
@@ -18,10 +18,11 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.roots.local.reader import Limits
+from pipeline.roots.units import Unit
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew
-from pipeline.sync.synchronizer import FullScan, Report, Round
-from pipeline.watch.settling import Unit
+from pipeline.sync.full_scan import FullScan
+from pipeline.sync.synchronizer import Report, Round
 from tests.support.records import NOON
 
 
@@ -148,7 +149,7 @@ def audits(world: World) -> list[Difference]:
     packaging = world.store.packager.packaging
     assert packaging
     return [
-        *verdicts.of_catalog(world.store.db),
+        *consistency.of_catalog(world.store.db),
         *of_packages(world.store.db, packaging.folder, packaging.packages),
     ]
 

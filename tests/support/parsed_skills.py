@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.model.skill import FileEntry, Finding
+from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry
 from pipeline.parsing.document import Parsed, Position
 from pipeline.roots.snapshot import kind_of
 from pipeline.validation.check import check

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from catalog.audit.verdicts import Difference
+from catalog.audit.difference import Difference
 from catalog.model.paths import top_of_archive
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile

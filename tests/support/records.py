@@ -5,20 +5,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from catalog.database.sql import to_json
+from catalog.model.change import Judged, StepTrace
+from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
-from catalog.model.skill import (
-    FileEntry,
-    Finding,
-    Inventory,
-    Judged,
-    Level,
-    Place,
-    Rejection,
-    RootSpec,
-    SkillRecord,
-    StepTrace,
-)
-from catalog.writing.rows.rows import to_json
+from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
+from catalog.model.values import Level
 from catalog.writing.store import Store
 
 ROOT = "/root"

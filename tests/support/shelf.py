@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.reading import search
+from catalog.database import connection
 from pipeline.config import loader
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
@@ -28,7 +28,7 @@ class Shelf:
     def db(self) -> Database:
         """The catalog, opened as a reader does."""
         if self._db is None:
-            self._db = search.open_catalog(self.settings.catalog_path)
+            self._db = connection.open_catalog(self.settings.catalog_path)
         return self._db
 
     def scan(self) -> None:

@@ -12,7 +12,8 @@ import httpx
 import pytest
 from datasette.app import Datasette
 
-from catalog.model.skill import Gone, Place, RootSpec
+from catalog.model.change import Gone
+from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec
 from catalog.site.server import app as server_app

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from catalog.model.skill import Gone
+from catalog.model.change import Gone
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.writing.retention import Retention
 from catalog.writing.store import Store

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from catalog.model.skill import FileEntry, Finding, Place, Verdict
+from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry, Place, Verdict
 from catalog.text.body import body_of
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.parsing.document import Parsed, parse

@@ -7,6 +7,7 @@ from tempfile import SpooledTemporaryFile
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.formats import DISCOVERY_SCHEMA, discovery_entry
 from catalog.reading import browse, bundle
@@ -15,7 +16,6 @@ from catalog.reading.published import package_of
 from catalog.site.api import files
 from catalog.site.http import responses, streamed
 from catalog.site.http.request import Visit
-from catalog.writing.rows.rows import Row
 
 log = logging.getLogger("skilldrop")
 

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, bundle, reader
 from catalog.reading.browse import Catalog
 from catalog.reading.published import CURRENT, Package, PublishedFile, find_file, package_of
 from catalog.site.http import responses, security_headers
 from catalog.site.http.request import View, Visit
-from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/files/(?P<path>.+)$"
 ARCHIVE = "application/zip"

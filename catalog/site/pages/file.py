@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, paging, reader
@@ -20,7 +21,6 @@ from catalog.reading.paging import Page
 from catalog.site.http.request import Visit
 from catalog.site.pages.skill import which
 from catalog.site.rendering import markdown
-from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.reading import index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import Visit
-from catalog.writing.rows.rows import Row
 
 LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"

@@ -8,13 +8,13 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import Visit
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
-from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 

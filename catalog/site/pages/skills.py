@@ -2,11 +2,11 @@
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.reading import browse, search
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import Visit
 from catalog.site.rendering.templates import MARKS
-from catalog.writing.rows.rows import Row
 
 ROUTE = r"^/skills/?$"
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
 from catalog.reading import browse
 from catalog.reading.browse import Catalog
@@ -15,7 +16,6 @@ from catalog.site.pages.skill import which
 from catalog.site.rendering.background import aside
 from catalog.site.rendering.result_cache import Kept
 from catalog.text.differences import Difference, Work, difference
-from catalog.writing.rows.rows import Row
 
 LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)$"

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from datasette.utils import to_css_class
 from markupsafe import Markup, escape
 
-from catalog.reading import health
 from catalog.site.rendering import formatting, invisible
+from catalog.text import humanize
 
 LONGEST = 300
 """Characters of a value that a cell shows, as Datasette does."""
@@ -141,11 +141,11 @@ def _more(count: int) -> str:
 
 def _inventory(inventory: dict[str, Any]) -> str:
     parts = [
-        health.count(inventory.get("totalFiles") or 0, "file"),
+        humanize.count(inventory.get("totalFiles") or 0, "file"),
         formatting.size(inventory.get("totalSizeBytes") or 0),
     ]
     parts += [
-        health.count(len(inventory[key]), word)
+        humanize.count(len(inventory[key]), word)
         for key, word in (
             ("scriptFiles", "script"),
             ("referenceFiles", "reference"),

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from catalog.reading import health
 from catalog.site.rendering import assets, formatting, invisible
+from catalog.text import humanize
 
 FOLDER = Path(__file__).parents[1] / "templates"
 MARKS = ("\ue000", "\ue001")
@@ -54,7 +54,7 @@ def _environment() -> Environment:
     )
     found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
     found.filters |= {
-        "count": health.count,
+        "count": humanize.count,
         "size": formatting.size,
         "ms": formatting.milliseconds,
         "marked": marked,
@@ -87,7 +87,7 @@ def _ago(moment: str | None, now: datetime) -> Markup:
     if not moment:
         return Markup("never")
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(
-        moment, health.ago(moment, now)
+        moment, humanize.ago(moment, now)
     )
 
 

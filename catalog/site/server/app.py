@@ -13,8 +13,8 @@ from datasette.app import Datasette, DatasetteClient
 from datasette.plugins import pm
 from datasette.utils import parse_metadata
 
+from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
-from catalog.reading import search
 from catalog.site import plugin
 from catalog.site.http import catalog as http_catalog
 from catalog.site.server import address
@@ -57,7 +57,7 @@ def serve(
     Raises NotInCatalog where there is no catalog, CatalogUnusable where it cannot be read, and
     SiteUnavailable where the address cannot be had.
     """
-    search.open_catalog(catalog).conn.close()
+    database_connection.open_catalog(catalog).conn.close()
     address.check(host, port)
     if read_mode(catalog) == READ_AT_REST:
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()

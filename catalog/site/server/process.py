@@ -12,8 +12,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO
 
+from catalog.database import connection
 from catalog.model.errors import SkilldropError
-from catalog.reading import search
 from catalog.site.server import address
 from catalog.site.server.health_probe import HealthProbe
 
@@ -97,7 +97,7 @@ class SiteProcess:
         Raises NotInCatalog where there is no catalog yet, CatalogUnusable where it cannot be
         read, and SiteUnavailable where the address cannot be had.
         """
-        search.open_catalog(self._catalog).conn.close()
+        connection.open_catalog(self._catalog).conn.close()
         address.check(self._host, self._port)
         with self._output() as output:
             process = subprocess.Popen(

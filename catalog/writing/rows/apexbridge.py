@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.model.skill import ApexBridge
-from catalog.writing.rows.rows import to_json
+from catalog.database.sql import to_json
+from catalog.model.apexbridge import ApexBridge
 
 _LISTS = (
     "capabilities",

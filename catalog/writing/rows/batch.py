@@ -7,21 +7,14 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
+from catalog.database import sql as database_sql
 from catalog.database.sql import columns
+from catalog.model.change import Applied, Change, Gone, Judged
+from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
-from catalog.model.skill import (
-    Applied,
-    Change,
-    Finding,
-    Gone,
-    Judged,
-    Outcome,
-    Place,
-    Rejection,
-    SkillRecord,
-    Trigger,
-)
-from catalog.reading import health
+from catalog.model.skill import Place, Rejection, SkillRecord
+from catalog.model.values import Outcome, Trigger
+from catalog.text import humanize
 from catalog.writing.quota import Quota, seconds_until_next
 from catalog.writing.rows import apexbridge, publication_findings, purge, rows
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, Gathered
@@ -83,7 +76,7 @@ class _Batch:
         self.clock, self.quota = at, quota
         self.trigger, self.scan = trigger, scan
         self.at = at.isoformat(timespec="milliseconds")
-        self.old: dict[tuple[str, str], rows.Row] = {}
+        self.old: dict[tuple[str, str], database_sql.Row] = {}
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
         self.applied: list[Applied] = []
@@ -104,7 +97,7 @@ class _Batch:
             "SELECT s.* FROM json_each(?) AS wanted JOIN skills AS s"
             " ON s.root = json_extract(wanted.value, '$[0]')"
             " AND s.path = json_extract(wanted.value, '$[1]')",
-            [rows.to_json([*map(_place, changes), *moved])],
+            [database_sql.to_json([*map(_place, changes), *moved])],
         )
         self.old = {(row["root"], row["path"]): row for row in found}
         for change in changes:
@@ -193,7 +186,7 @@ class _Batch:
             skill, place, record.name, outcome, judged, fields.get("current_version_id"), old
         )
 
-    def _take_behind_held(self, record: SkillRecord, judged: Judged, old: rows.Row) -> None:
+    def _take_behind_held(self, record: SkillRecord, judged: Judged, old: database_sql.Row) -> None:
         """Record accepted content as a version, while the skill stays what it is held at."""
         place, skill = _place(judged), old["id"]
         held = self._version(old["pinned_version_id"])
@@ -236,7 +229,7 @@ class _Batch:
             old,
         )
 
-    def _regain(self, version: int, record: SkillRecord, old: rows.Row) -> None:
+    def _regain(self, version: int, record: SkillRecord, old: database_sql.Row) -> None:
         """Give a version that recovery could not bring over its content, from its folder."""
         content = rows.version(record, rows.accepted(record)) | {"skill_id": old["skill_id"]}
         settings = ", ".join(f"{column} = :{column}" for column in content)
@@ -245,15 +238,15 @@ class _Batch:
         self.gathered.packages[old["id"]] = record.apexbridge
         self.gathered.texts.append(rows.searched(old["id"], version, record))
 
-    def _delay(self, old: rows.Row, record: SkillRecord) -> bool:
+    def _delay(self, old: database_sql.Row, record: SkillRecord) -> bool:
         """Let a skill wait that has had too many versions lately; tell whether it has to."""
         wait = seconds_until_next(self.db, self.quota, old["id"], self.clock)
         if not wait:
             return False
         count = old["coalesced"] + (old["seen_digest"] != record.digest)
-        allowed = health.count(self.quota.versions_per_hour or 0, "version")
+        allowed = humanize.count(self.quota.versions_per_hour or 0, "version")
         reason = (
-            f"changes too often: {allowed} in an hour; {health.count(count, 'newer content')} "
+            f"changes too often: {allowed} in an hour; {humanize.count(count, 'newer content')} "
             f"{'was' if count == 1 else 'were'} not stored, and the newest follows"
         )
         self.db.execute(
@@ -266,7 +259,7 @@ class _Batch:
         )
         return True
 
-    def _version(self, version: int) -> rows.Row:
+    def _version(self, version: int) -> database_sql.Row:
         return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
 
     def _newest_content(self, skill: int) -> tuple[str, str]:
@@ -320,7 +313,9 @@ class _Batch:
 
     # The rows of one change
 
-    def _says_the_same(self, old: rows.Row, fields: rows.Row, findings: Iterable[Finding]) -> bool:
+    def _says_the_same(
+        self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
+    ) -> bool:
         """Tell whether the catalog already holds this verdict."""
         if old["status"] in ("removed", "pending") or any(
             old[column] != value for column, value in fields.items()
@@ -333,22 +328,27 @@ class _Batch:
         ).fetchall()
         return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
-    def _touch(self, old: rows.Row, fingerprint: str) -> None:
+    def _touch(self, old: database_sql.Row, fingerprint: str) -> None:
         if old["fingerprint"] != fingerprint:
             self.db.execute(
                 "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
             )
 
-    def _write_skill(self, old: rows.Row | None, fields: rows.Row) -> None:
+    def _write_skill(self, old: database_sql.Row | None, fields: database_sql.Row) -> None:
         base = old or _NEW_ROW | {"first_seen": self.at}
         self.gathered.skills.append(base | fields | {"last_changed": self._moment(old)})
 
-    def _moment(self, old: rows.Row | None) -> str:
+    def _moment(self, old: database_sql.Row | None) -> str:
         """Return the time of a change, never before the last one though the clock was set back."""
         return max(self.at, str(old["last_changed"])) if old else self.at
 
     def _add_version(
-        self, skill: int, old: rows.Row | None, record: SkillRecord, fields: rows.Row, moment: str
+        self,
+        skill: int,
+        old: database_sql.Row | None,
+        record: SkillRecord,
+        fields: database_sql.Row,
+        moment: str,
     ) -> int:
         version, self.next_version = self.next_version, self.next_version + 1
         self.gathered.versions.append(
@@ -364,7 +364,7 @@ class _Batch:
             self.gathered.superseded.append((moment, old["current_version_id"]))
         return version
 
-    def _readdressed(self, old: rows.Row, fields: rows.Row) -> rows.Row:
+    def _readdressed(self, old: database_sql.Row, fields: database_sql.Row) -> database_sql.Row:
         """Add the published content as a version under another skill_id, if that is another."""
         published = self._version(old["current_version_id"])
         fields |= {"pinned_version_id": None, "digest": published["digest"]}
@@ -388,7 +388,12 @@ class _Batch:
         return fields | {"current_version_id": version}
 
     def _replace_findings(
-        self, skill: int, root: str, path: str, findings: Iterable[Finding], old: rows.Row | None
+        self,
+        skill: int,
+        root: str,
+        path: str,
+        findings: Iterable[Finding],
+        old: database_sql.Row | None,
     ) -> None:
         if old:
             self.gathered.judged_anew.append((skill,))
@@ -402,7 +407,7 @@ class _Batch:
         outcome: Outcome,
         judged: Judged | None,
         version: int | None,
-        old: rows.Row | None = None,
+        old: database_sql.Row | None = None,
         detail: str | None = None,
     ) -> None:
         if outcome == "rejected" and judged:
@@ -414,7 +419,7 @@ class _Batch:
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
         elif version and old and old["coalesced"] > 1:
-            missed = health.count(old["coalesced"] - 1, "content")
+            missed = humanize.count(old["coalesced"] - 1, "content")
             detail = f"{missed} before it came too fast to be stored"
         self.applied.append(Applied(*place, name, outcome, detail))
         self.gathered.ingestions.append(
@@ -432,7 +437,7 @@ class _Batch:
             )
         )
 
-    def _began(self, judged: Judged | None, old: rows.Row | None) -> str:
+    def _began(self, judged: Judged | None, old: database_sql.Row | None) -> str:
         began = judged.started_at if judged else self.at
         return max(began, str(old["last_changed"])) if old else began
 
@@ -448,11 +453,11 @@ class _Batch:
         return int(self.db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _is_reranked(row: rows.Row, place: Place) -> bool:
+def _is_reranked(row: database_sql.Row, place: Place) -> bool:
     return (row["level"], row["plugin"]) != (place.level, place.plugin)
 
 
-def _moved_in_rank(row: rows.Row, place: Place) -> rows.Row:
+def _moved_in_rank(row: database_sql.Row, place: Place) -> database_sql.Row:
     """Return what changes of accepted content when its root is given another level."""
     name = row["name"].removeprefix(f"{row['plugin']}:")
     return {
@@ -472,13 +477,13 @@ def _place(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
-_SETTLED: rows.Row = {
+_SETTLED: database_sql.Row = {
     "pending_since": None,
     "pending_reason": None,
     "newest_rejected_at": None,
     "coalesced": 0,
 }
-_NEW_ROW: rows.Row = {
+_NEW_ROW: database_sql.Row = {
     "description": "",
     "tags": "[]",
     "model_invocable": 1,

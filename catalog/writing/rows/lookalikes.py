@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
+from catalog.database import sql as database_sql
 from catalog.database.sql import insert
 from catalog.text import invisible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
@@ -36,13 +37,13 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
     """
     touched = sorted(set(skill_ids))
     db.conn.executemany(_NOTE, [(skill_id, skeleton(skill_id)) for skill_id in touched])
-    groups: dict[str, list[rows.Row]] = defaultdict(list)
-    for row in db.query(_ALIKE, [rows.to_json(touched)]):
+    groups: dict[str, list[database_sql.Row]] = defaultdict(list)
+    for row in db.query(_ALIKE, [database_sql.to_json(touched)]):
         groups[row["skeleton"]].append(row)
     told = {row["id"]: message for group in groups.values() for row, message in _messages(group)}
     known = {
         skill: (finding, message)
-        for finding, skill, message in db.execute(_KNOWN, [rows.to_json(list(told))])
+        for finding, skill, message in db.execute(_KNOWN, [database_sql.to_json(list(told))])
     }
     db.conn.executemany(
         "DELETE FROM findings WHERE id = ?",
@@ -59,7 +60,7 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
     )
 
 
-def _messages(group: Iterable[rows.Row]) -> "Iterable[tuple[rows.Row, str]]":
+def _messages(group: Iterable[database_sql.Row]) -> Iterable[tuple[database_sql.Row, str]]:
     """Return each skill with what to say of its name; nothing of those that are not active."""
     group = list(group)
     active = [row for row in group if row["status"] == "active"]
@@ -79,7 +80,7 @@ def _messages(group: Iterable[rows.Row]) -> "Iterable[tuple[rows.Row, str]]":
         yield row, message
 
 
-def _letter(row: rows.Row) -> str:
+def _letter(row: database_sql.Row) -> str:
     """Say which letter tells a name from the one that it looks like, if it is of another script."""
     letter = lookalike_letter(row["skill_id"])
     return f" In {row['path']}, {letter} is the {invisible.name(letter)}." if letter else ""

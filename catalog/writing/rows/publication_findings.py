@@ -6,7 +6,8 @@ others are told by the pipeline from the folder alone.
 
 from typing import NamedTuple
 
-from catalog.model.skill import Finding, Severity
+from catalog.model.finding import Finding
+from catalog.model.values import Severity
 
 
 class Standing(NamedTuple):

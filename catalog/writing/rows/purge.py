@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from sqlite3 import Connection
 
+from catalog.database import sql
 from catalog.model.skill import Inventory
-from catalog.writing.rows import rows
 
-_NO_FILES = rows.to_json(Inventory.of(()).as_json())
+_NO_FILES = sql.to_json(Inventory.of(()).as_json())
 
-EMPTY: rows.Row = {
+EMPTY: sql.Row = {
     "display_name": None,
     "description": "",
     "author": None,
@@ -51,7 +51,7 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
     """
     if not skills:
         return []
-    wanted = [rows.to_json(list(skills))]
+    wanted = [sql.to_json(list(skills))]
     _purge_index_texts(db, wanted)
     packages = [
         path
@@ -78,7 +78,7 @@ def _purge_index_texts(db: Connection, wanted: Sequence[str]) -> None:
     """
     named = db.execute(_NAMED, [*wanted, *wanted]).fetchall()
     runs = {max(_RUN.findall(name), key=len, default="") for name, _ in named}
-    db.execute(_FORGET_TEXTS, [GONE, min(since for _, since in named), rows.to_json(sorted(runs))])
+    db.execute(_FORGET_TEXTS, [GONE, min(since for _, since in named), sql.to_json(sorted(runs))])
 
 
 _RUN = re.compile("[A-Za-z0-9]+")

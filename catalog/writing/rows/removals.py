@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.model.skill import Applied, Trigger
+from catalog.model.change import Applied
+from catalog.model.values import Trigger
 
 HELD = "removal held"
 """The beginning of the reason for which a skill waits that is gone, until that is accepted."""

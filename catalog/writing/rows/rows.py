@@ -3,29 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from catalog.model.skill import (
-    AbpTool,
-    ApexBridge,
-    FileEntry,
-    Finding,
-    Inventory,
-    Json,
-    Rejection,
-    SkillRecord,
-)
+from catalog.database.sql import Row, to_json
+from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
 from catalog.text import ngrams
 from catalog.text.body import body_of
-
-Row: TypeAlias = dict[str, Any]
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def to_json(value: Json) -> str:
-    """Return compact JSON with its non-ASCII text readable."""
-    return _encode(value)
 
 
 def accepted(record: SkillRecord) -> Row:

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from sqlite_utils import Database
 
+from catalog.database import sql as database_sql
 from catalog.database.sql import insert
+from catalog.model.change import StepTrace
 from catalog.model.outcome import BadOutcome, RunOutcome
-from catalog.model.skill import StepTrace
-from catalog.writing.rows import rows
 
 
 def known(db: Database) -> dict[str, str]:
@@ -55,7 +55,7 @@ def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
                 write.importance,
                 write.importance_written,
                 write.content,
-                rows.to_json(write.metadata),
+                database_sql.to_json(write.metadata),
             )
             for position, write in enumerate(outcome.memory_writes, start=1)
         ],
@@ -82,7 +82,7 @@ def reject(db: Database, bad: BadOutcome, quarantined_as: str | None, at: dateti
         "quarantined_as": quarantined_as,
         "rejected_at": _iso(at),
         "why": " ".join(found.message for found in bad.findings),
-        "findings": rows.to_json([found.as_json() for found in bad.findings]),
+        "findings": database_sql.to_json([found.as_json() for found in bad.findings]),
     }
     db.execute(insert("outcome_rejections", list(row)), list(row.values()))
 
@@ -92,7 +92,7 @@ def forget(db: Database, paths: Sequence[str]) -> None:
     db.execute(
         "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
         " AND path IN (SELECT value FROM json_each(?))",
-        [rows.to_json(paths)],
+        [database_sql.to_json(paths)],
     )
 
 
@@ -105,7 +105,7 @@ def quarantined_since(db: Database, at: datetime, most: int) -> list[tuple[str, 
     ).fetchall()
 
 
-def _row(db: Database, outcome: RunOutcome) -> rows.Row:
+def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:
     file = outcome.file
     skill, version = _ran(db, file.skill_id, outcome.version)
     return {
@@ -122,10 +122,10 @@ def _row(db: Database, outcome: RunOutcome) -> rows.Row:
         "failed": int(outcome.failed),
         "message": outcome.message,
         "format": outcome.format,
-        "output": rows.to_json(outcome.output),
-        "token_usage": rows.to_json(outcome.token_usage),
-        "warnings": rows.to_json(outcome.warnings),
-        "findings": rows.to_json([found.as_json() for found in outcome.findings]),
+        "output": database_sql.to_json(outcome.output),
+        "token_usage": database_sql.to_json(outcome.token_usage),
+        "warnings": database_sql.to_json(outcome.warnings),
+        "findings": database_sql.to_json([found.as_json() for found in outcome.findings]),
         "path": file.path,
         "fingerprint": file.fingerprint,
         "sha256": file.sha256,
@@ -154,8 +154,8 @@ def _step(step: StepTrace) -> Iterable[object]:
     return (
         step.step_id,
         step.step_name,
-        rows.to_json(step.input),
-        rows.to_json(step.output),
+        database_sql.to_json(step.input),
+        database_sql.to_json(step.output),
         step.duration,
         step.error,
         step.timestamp,

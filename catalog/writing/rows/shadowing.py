@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from catalog.database import withheld
+from catalog.database import sql, withheld
 from catalog.model.precedence import standing
-from catalog.writing.rows import lookalikes, rows
+from catalog.writing.rows import lookalikes
 
 log = logging.getLogger("skilldrop")
 
@@ -33,8 +33,8 @@ _DISPUTED = """
 def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
     """Settle who is active among the skills of each skill_id, as of a time in ISO 8601."""
     skill_ids = set(skill_ids)
-    contenders: dict[str, list[rows.Row]] = defaultdict(list)
-    for row in db.query(_CONTENDERS, [rows.to_json(sorted(skill_ids))]):
+    contenders: dict[str, list[sql.Row]] = defaultdict(list)
+    for row in db.query(_CONTENDERS, [sql.to_json(sorted(skill_ids))]):
         contenders[row["skill_id"]].append(row)
     decided = []
     for rivals in contenders.values():
@@ -62,7 +62,7 @@ def decide_all(db: Database, at: str) -> None:
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at)
 
 
-def _tell(row: rows.Row, winner: rows.Row, why: str | None) -> None:
+def _tell(row: sql.Row, winner: sql.Row, why: str | None) -> None:
     place = f"{row['root']}/{row['path']}"
     if row["id"] == winner["id"] and why:
         log.warning(
@@ -80,7 +80,7 @@ def _tell(row: rows.Row, winner: rows.Row, why: str | None) -> None:
         )
 
 
-def _decision(db: Database, row: rows.Row, winner: rows.Row) -> tuple[str, int | None, str | None]:
+def _decision(db: Database, row: sql.Row, winner: sql.Row) -> tuple[str, int | None, str | None]:
     if row["id"] == winner["id"] and row["is_withheld"]:
         (version,) = db.execute(
             "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]

@@ -6,9 +6,10 @@ from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
+from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
+from catalog.model.apexbridge import ApexBridge
 from catalog.model.naming import version_name
-from catalog.model.skill import ApexBridge
 from catalog.writing.rows import apexbridge, fulltext, rows
 
 
@@ -16,8 +17,8 @@ from catalog.writing.rows import apexbridge, fulltext, rows
 class Gathered:
     """Rows to be written, and of which other rows something is to be forgotten."""
 
-    skills: list[rows.Row] = field(default_factory=list)
-    versions: list[rows.Row] = field(default_factory=list)
+    skills: list[database_sql.Row] = field(default_factory=list)
+    versions: list[database_sql.Row] = field(default_factory=list)
     files: list[tuple[Any, ...]] = field(default_factory=list)
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     packages: dict[int, ApexBridge | None] = field(default_factory=dict)  # by skill
@@ -60,7 +61,7 @@ class Gathered:
         for slug, version in db.execute(
             "SELECT wanted.value, (SELECT max(version) FROM versions"
             " WHERE skill_id = wanted.value) FROM json_each(?) AS wanted",
-            [rows.to_json(sorted({row["skill_id"] for row in self.versions}))],
+            [database_sql.to_json(sorted({row["skill_id"] for row in self.versions}))],
         ):
             newest[slug] = version or ""
         for row in self.versions:

@@ -6,13 +6,13 @@ from typing import Any, get_args
 
 import click
 
-from catalog.model.skill import LEVELS
+from catalog.database import connection
+from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, query
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.messages import Language
-from catalog.reading import search
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import index_table
@@ -89,7 +89,7 @@ def index(
       skilldrop index --at 2026-11-17
       skilldrop index --format semibot --budget-chars 4000 --tag office --json
     """
-    db = search.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     if at:
         if explain or any(_given(wishes)):
             raise click.UsageError(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
+from catalog.text.display import visible
 from pipeline.authoring.convert import How, Migration, migrate_paths
 from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.cli.output.source_excerpt import visible
 
 _OUTPUT = Path("migrated")
 

@@ -3,22 +3,17 @@
 import base64
 import sys
 from dataclasses import asdict
-from importlib.metadata import version
-from pathlib import Path
 
 import click
 
+from catalog.database import connection as database_connection
 from catalog.database.connection import explained
-from catalog.model.errors import ExtraMissing
-from catalog.reading import reader, search
+from catalog.reading import reader
 from catalog.reading.published import SKILL_MD, package_of
 from catalog.reading.reader import SkillFile
-from catalog.site.server import address
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import terminal
-
-LOOPBACK = "127.0.0.1"
 
 
 @click.command()
@@ -60,7 +55,7 @@ def read(
     if wrapped and (as_json or file != SKILL_MD):
         raise click.UsageError("--wrapped goes with SKILL.md alone, and without --json.")
     settings = settings_of(context)
-    db = search.open_catalog(settings.catalog_path)
+    db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         package = package_of(db, settings.packages_folder, skill, of_version)
     found = reader.read(package, file, offset=offset, limit=limit)
@@ -75,56 +70,6 @@ def read(
         )
     else:
         _print(_bytes(found))
-    return DONE
-
-
-@click.command()
-@click.option(
-    "--http",
-    metavar="[HOST:]PORT",
-    help="Serve over streamable HTTP there instead of stdin and stdout.",
-)
-@click.option(
-    "--name",
-    "names",
-    metavar="HOST",
-    multiple=True,
-    help="Another name by which HTTP clients may call this host; may be repeated.",
-)
-@click.pass_context
-def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int:
-    """Serve search and skill files to agents by the Model Context Protocol.
-
-    \b
-    Examples:
-      skilldrop --data /var/lib/skilldrop mcp
-      skilldrop mcp --http 8002
-    """
-    listen = _address(http) if http else None
-    if listen:
-        address.check(*listen, "The MCP server")
-    try:
-        from catalog.mcp import server as mcp_server  # an extra that few need
-    except ImportError as error:
-        raise ExtraMissing(
-            "The MCP server is not installed here: install skilldrop with its extra, "
-            "skilldrop[mcp]."
-        ) from error
-    settings = settings_of(context)
-    server = mcp_server.SkillServer(
-        settings.catalog_path, settings.packages_folder, version("skilldrop")
-    )
-    _warn_without_catalog(settings.catalog_path)
-    if listen is None:
-        mcp_server.serve_stdio(server)
-        return DONE
-    host, port = listen
-    click.echo(
-        f"Serving {settings.catalog_path} to agents at "
-        f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}",
-        err=True,
-    )
-    mcp_server.serve_http(server, host, port, names)
     return DONE
 
 
@@ -145,22 +90,3 @@ def _print(data: bytes) -> None:
         terminal.echo(terminal.text(data.decode()))
     else:
         sys.stdout.buffer.write(data)
-
-
-def _warn_without_catalog(path: Path) -> None:
-    """Say on stderr what the first agent would be told; it may be there by then."""
-    if not path.is_file():
-        click.echo(
-            f"skilldrop: there is no catalog at {path} yet; `skilldrop scan` or "
-            "`skilldrop up` makes one.",
-            err=True,
-        )
-
-
-def _address(written: str) -> tuple[str, int]:
-    host, _, port = written.rpartition(":")
-    if not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
-        raise click.UsageError(
-            f"{written} names no port from 1 to 65535; write --http 8002 or --http 127.0.0.1:8002."
-        )
-    return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from catalog.audit.verdicts import Difference
-from catalog.model.skill import Applied
+from catalog.audit.difference import Difference
+from catalog.model.change import Applied
+from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.cli.output.source_excerpt import visible
 from pipeline.config.loader import Settings
 from pipeline.sync import reconcile as comparing
 from pipeline.sync.reconcile import Comparison, Mended

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from catalog.reading import search
+from catalog.database import connection
 from catalog.site.server.process import SiteProcess
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
@@ -27,7 +27,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
       skilldrop --data /var/lib/skilldrop serve --port 8080
     """
     settings = settings_of(context, host=host, port=port)
-    search.open_catalog(settings.catalog_path).conn.close()
+    connection.open_catalog(settings.catalog_path).conn.close()
     site = SiteProcess(
         settings.catalog_path,
         settings.site.host,

@@ -5,7 +5,7 @@ from typing import get_args
 
 import click
 
-from catalog.model.skill import Acceptance
+from catalog.model.values import Acceptance
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.options import DONE, FINDINGS, as_json_option
 from pipeline.cli.output import lint, terminal

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.output.source_excerpt import visible
+from catalog.text.display import visible
 
 _HEADINGS = ("rank", "skill", "state", "chars", "why")
 _WHY = {

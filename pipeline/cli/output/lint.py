@@ -8,11 +8,13 @@ from typing import TypeAlias
 
 import click
 
-from catalog.model.skill import Finding, Severity
-from catalog.reading import health
+from catalog.model.finding import Finding
+from catalog.model.values import Severity
+from catalog.text import humanize
+from catalog.text.display import visible
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.sarif import sarif
-from pipeline.cli.output.source_excerpt import excerpt, visible
+from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.parsing.decoding import with_plain_line_ends
 
 Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
@@ -134,7 +136,7 @@ def _source(found: Finding, line: str) -> Iterator[str]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
         if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
             yield (
-                f"    {' ' * len(number)} … and {health.count(more, 'more line')}; --format json "
+                f"    {' ' * len(number)} … and {humanize.count(more, 'more line')}; --format json "
                 "has them all"
             )
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from urllib.parse import quote
 
-from catalog.model.finding import FindingType
-from catalog.model.skill import Finding, Json, Severity
+from catalog.model.finding import Finding, FindingType
+from catalog.model.values import Json, Severity
 from pipeline.authoring.lint import Judgement
 from pipeline.parsing.decoding import with_plain_line_ends
 from pipeline.roots.names import os_path

@@ -3,24 +3,13 @@
 import unicodedata
 from collections.abc import Iterable
 
-from catalog.text.invisible import all_visible, is_invisible
+from catalog.text.display import _shown
 
 WIDTH = 100
 """Terminal columns of a line that are shown; the rest is cut."""
 
 _BEFORE = 60  # of those, how many lie before the caret where the line must be cut there, too
 _CUT = "…"
-
-
-def visible(text: str) -> str:
-    """Return the text with `<U+202E>` for each character that is not seen or that moves others.
-
-    Those are control, bidi, tag and other invisible characters, line ends among them: what is
-    returned is one line, and a terminal obeys nothing in it.
-    """
-    if all_visible(text):
-        return text
-    return "".join(map(_shown, text))
 
 
 def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
@@ -34,10 +23,6 @@ def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
     before = _tail(line[:at], _BEFORE)
     used = _width(before)
     return before + _head(line[at:], WIDTH - used), " " * used + "^"
-
-
-def _shown(character: str) -> str:
-    return f"<U+{ord(character):04X}>" if is_invisible(character) else character
 
 
 def _head(text: str, width: int) -> str:

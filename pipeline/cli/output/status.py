@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from catalog.model.skill import Severity
+from catalog.model.values import Severity
 from catalog.reading import health as reading_health
 from catalog.reading.search import Hit
-from pipeline.cli.output.source_excerpt import visible
+from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import click
 
-from catalog.reading import health
-from pipeline.cli.output.source_excerpt import visible
+from catalog.text import humanize
+from catalog.text.display import visible
 
 
 def echo(lines: str) -> None:
@@ -32,7 +32,7 @@ def text(untrusted: str) -> str:
 
 def counted(number: int, word: str) -> str:
     """Return a number of things: 1 step, 2 steps, 2 info."""
-    return health.count(number, word, "info" if word == "info" else "")
+    return humanize.count(number, word, "info" if word == "info" else "")
 
 
 class Progress:

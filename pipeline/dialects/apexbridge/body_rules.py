@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.parsing import markdown
 from pipeline.validation.skill import Rule, Skill
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import splitext
 
-from catalog.model.skill import Finding, Json
+from catalog.database.sql import to_json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
-from catalog.writing.rows.rows import to_json
 from pipeline.dialects.apexbridge.code_block import code_block
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
 from pipeline.dialects.apexbridge.json_schema import wrong_with

@@ -5,7 +5,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
 
-from catalog.model.skill import AbpTool, ApexBridge, Json
+from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.values import Json
 from pipeline.parsing.yaml_scalars import typed
 from pipeline.validation.fields.types import Fields, Flag, Map, Phrases, Share, Text, Words
 

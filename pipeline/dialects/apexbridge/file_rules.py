@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from posixpath import normpath, splitext
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from catalog.text.quoting import quoted
 from pipeline.roots.native_files import may_be_native
 from pipeline.validation.registry import finding

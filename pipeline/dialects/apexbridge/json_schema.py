@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from catalog.text.quoting import printable
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

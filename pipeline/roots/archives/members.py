@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from errno import EINVAL
 from typing import IO, Protocol, TypeAlias
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from catalog.text.quoting import quoted
 from pipeline.roots.local.folder import Limits
 from pipeline.validation.registry import finding

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.roots.archives import tar_file, zip_file
 from pipeline.roots.archives.members import Members, Refused, check_size
 from pipeline.roots.archives.tree import ArchiveTree

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.roots.local.directory import Directory, DiskTree, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Signature, Target, Targets
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory, unlisted

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from catalog.model.skill import Finding
-from catalog.reading import health
+from catalog.model.finding import Finding
+from catalog.text import humanize
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
 from pipeline.roots.snapshot import fingerprint
@@ -260,7 +260,7 @@ class Signature:
         if elsewhere:
             path, names = elsewhere[0]
             more = (
-                f" So have {health.count(len(elsewhere) - 1, 'other file')}."
+                f" So have {humanize.count(len(elsewhere) - 1, 'other file')}."
                 if elsewhere[1:]
                 else ""
             )
@@ -281,8 +281,8 @@ class Signature:
             self._problems.append(
                 finding(
                     "too-many-files",
-                    f"The folder holds {health.count(self._files, 'file')} in "
-                    f"{health.count(self._directories, 'directory', 'directories')}; the limit is "
+                    f"The folder holds {humanize.count(self._files, 'file')} in "
+                    f"{humanize.count(self._directories, 'directory', 'directories')}; the limit is "
                     f"{limits.files:,} of each.",
                 )
             )

@@ -5,7 +5,7 @@ from pathlib import Path
 from stat import S_IXUSR
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open

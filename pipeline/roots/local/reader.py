@@ -12,7 +12,8 @@ from stat import S_IXUSR
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of
-from catalog.model.skill import FileEntry, Kind
+from catalog.model.skill import FileEntry
+from catalog.model.values import Kind
 from pipeline.roots.archives.reader import folders as folders_in
 from pipeline.roots.archives.reader import is_refused, is_whole, refused_at
 from pipeline.roots.local.descent import Archive, Stray

@@ -17,6 +17,7 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
+from pipeline.sync.engines import partition
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines.processes import PATIENCE, Engine
 from pipeline.sync.engines.scanner import How, Part, Seen, look
@@ -80,13 +81,13 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 
 def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
-    paths = engines_processes.apart(part, how)
-    if not engines_processes.is_worth_sharing(part, how, paths):
+    paths = partition.apart(part, how)
+    if not partition.is_worth_sharing(part, how, paths):
         yield from engines_processes.processes(part, how)
         return
     todo = deque(
         _Piece(some, _inode(part.root.path), version("skilldrop"))
-        for some in engines_processes.pieces(part, paths, PATHS_IN_A_PIECE)
+        for some in partition.pieces(part, paths, PATHS_IN_A_PIECE)
     )
     asked: dict[_Future, _Piece] = {}
     answers: _Answers = SimpleQueue()

@@ -5,21 +5,17 @@ import multiprocessing
 import os
 import pickle
 import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeAlias, TypeVar
 
+from pipeline.sync.engines.worker import may_fork
+
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 _Done: TypeAlias = dict[int, bytes]
-
-
-def may_fork() -> bool:
-    """Tell whether Python has no other thread, whose locks a fork would copy as they are."""
-    return threading.active_count() == 1
 
 
 def in_order(

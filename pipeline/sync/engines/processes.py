@@ -5,23 +5,22 @@ import logging
 import os
 import pickle
 import threading
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice, repeat
 from multiprocessing.connection import Connection
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
+from catalog.model.change import Judged
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import Judged
-from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Stray
 from pipeline.sync.engines import fork_pool
+from pipeline.sync.engines import worker as engines_worker
+from pipeline.sync.engines.partition import apart, is_worth_sharing, pieces
 from pipeline.sync.engines.scanner import Hidden, How, Part, Seen, Unchanged, look
 from pipeline.sync.engines.worker import Worker
 
@@ -50,9 +49,6 @@ ANSWERS_AHEAD = 24
 in memory."""
 TRIES = 2
 """Processes that may die over a piece before it is looked at by the one that asked."""
-WORTH_IT = 512
-"""Paths to read from which on other processes are started: where nothing may be forked, that alone
-takes a third of a second."""
 
 
 def serial(part: Part, how: How) -> Iterator[Seen | None]:
@@ -79,7 +75,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
     collects = gc.isenabled()
     gc.disable()  # what comes holds no cycles, and there is so much of it
     try:
-        if fork_pool.may_fork():  # that is quick, and must be done before there are threads
+        if engines_worker.may_fork():  # that is quick, and must be done before there are threads
             with suppress(OSError):
                 for helper in helpers:
                     helper.start()
@@ -298,38 +294,3 @@ def _sorted_out(how: How, piece: Part) -> tuple[list[str], list[Seen]]:
         else:
             others.append(seen)
     return unchanged, others
-
-
-def apart(part: Part, how: How) -> list[str]:
-    """Return paths that together are the part, enough of them to share out where there are."""
-    return reader.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
-
-
-def is_worth_sharing(part: Part, how: How, paths: Sequence[str]) -> bool:
-    """Tell whether so much is to be read that it pays to start processes elsewhere."""
-    known = 0 if how.deep else sum(map(bool, part.known.values()))
-    return len(paths) - known >= WORTH_IT
-
-
-def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:
-    """Yield a part in pieces of so many paths, each with what is known at or below them."""
-    known = sorted(part.known)
-    for start in range(0, len(paths), size):
-        some = tuple(paths[start : start + size])
-        yield replace(
-            part,
-            paths=some,
-            known={name: part.known[name] for path in some for name in _at_or_below(known, path)},
-        )
-
-
-def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:
-    """Yield the sorted names that are a path or lie below it."""
-    if not path:
-        yield from names
-        return
-    at = bisect_left(names, path)
-    if at < len(names) and names[at] == path:
-        yield path
-    # "0" follows "/" in code points.
-    yield from names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]

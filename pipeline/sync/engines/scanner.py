@@ -9,19 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from catalog.database import sql
+from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import last_name, top_of_archive
-from catalog.model.skill import (
-    Inventory,
-    Json,
-    Judged,
-    Place,
-    Rejection,
-    RootSpec,
-    SkillRecord,
-    StepTrace,
-)
-from catalog.writing.rows import rows
+from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
+from catalog.model.values import Json
 from pipeline.parsing.document import parse
 from pipeline.roots.local import reader
 from pipeline.roots.local.folder import failure
@@ -252,7 +245,7 @@ class _Steps:
         self._last = now
 
     def as_json(self) -> str:
-        return rows.to_json([trace.as_json() for trace in self._traces])
+        return sql.to_json([trace.as_json() for trace in self._traces])
 
     @property
     def total_ms(self) -> float:

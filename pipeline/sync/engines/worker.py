@@ -14,8 +14,6 @@ from multiprocessing.context import ForkContext, ForkServerContext
 from socket import SHUT_RDWR, socket
 from typing import Concatenate, ParamSpec
 
-from pipeline.sync.engines.fork_pool import may_fork
-
 Given = ParamSpec("Given")
 
 _PRELOADED = [
@@ -113,3 +111,8 @@ def _end_with_asker() -> None:
     if asker := parent_process():
         wait([asker.sentinel])
         os._exit(1)
+
+
+def may_fork() -> bool:
+    """Tell whether Python has no other thread, whose locks a fork would copy as they are."""
+    return threading.active_count() == 1

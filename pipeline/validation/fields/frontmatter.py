@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from catalog.model.skill import Json
+from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.validation.fields.types import (

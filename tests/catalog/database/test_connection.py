@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from catalog.database import connection as database_connection
 from catalog.database.connection import check_pages
 from catalog.model.errors import CatalogDamaged, CatalogUnusable
-from catalog.reading import search
 from catalog.writing.store import Store
 
 PAGE = 16_384
@@ -23,7 +23,7 @@ def open_to_write(path: Path) -> None:
 
 def open_to_read(path: Path) -> None:
     """Open a catalog as a command does that reads."""
-    search.open_catalog(path).conn.close()
+    database_connection.open_catalog(path).conn.close()
 
 
 @pytest.mark.parametrize("opening", [open_to_write, open_to_read])

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from catalog.database import connection as database_connection
 from catalog.mcp.server import SkillServer
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
@@ -251,11 +252,11 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     store.close()
     caught = traced("search")
     caught.clear()
-    db = search.open_catalog(settings.catalog_path)
+    db = database_connection.open_catalog(settings.catalog_path)
     assert search.find(db, "words")
     traced("status")
     search.status(db)
-    search.service_runs(settings.catalog_path)
+    database_connection.service_runs(settings.catalog_path)
     traced("an index")
     spec = query.index_spec(db, "default")
     built = query.build_index(db, spec)

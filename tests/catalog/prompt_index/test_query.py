@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
+from catalog.model.change import Gone, Judged
 from catalog.model.errors import NotInCatalog
-from catalog.model.skill import LEVELS, Gone, Judged, Level, RootSpec
+from catalog.model.skill import RootSpec
+from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
+from catalog.database import connection
+from catalog.model.change import Gone
 from catalog.model.errors import CatalogUnusable, NotInCatalog
-from catalog.model.skill import Gone
 from catalog.reading import search
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
@@ -118,20 +119,20 @@ def test_words_beyond_the_bound_do_not_count(catalog: Store) -> None:
 def test_a_missing_catalog_says_how_to_make_one(tmp_path: Path) -> None:
     """There is no traceback for a first question asked too early."""
     with pytest.raises(NotInCatalog, match="skilldrop scan"):
-        search.open_catalog(tmp_path / "catalog.db")
+        connection.open_catalog(tmp_path / "catalog.db")
 
 
 def test_a_file_that_is_no_catalog_is_said_to_be_none(tmp_path: Path) -> None:
     """A foreign file gives one sentence."""
     (tmp_path / "catalog.db").write_text("something else entirely")
     with pytest.raises(CatalogUnusable, match="cannot be read"):
-        search.open_catalog(tmp_path / "catalog.db")
+        connection.open_catalog(tmp_path / "catalog.db")
 
 
 def test_a_reader_sees_what_the_writer_has_committed(tmp_path: Path) -> None:
     """Reading beside the writer needs no lock and writes nothing."""
     store = rooted(Store.open(tmp_path / "catalog.db"))
-    db = search.open_catalog(tmp_path / "catalog.db")
+    db = connection.open_catalog(tmp_path / "catalog.db")
     store.apply([judged("a")], trigger="command", at=NOON)
     assert search.status(db)["counts"]["active"] == 1
     with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import FileEntry, Gone
+from catalog.model.change import Gone
+from catalog.model.skill import FileEntry
 from catalog.site.pages import file, versions
 from catalog.site.rendering import background
 from catalog.site.rendering.result_cache import Kept

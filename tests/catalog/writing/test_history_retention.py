@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlite_utils import Database
 
-from catalog.model.skill import Gone
+from catalog.model.change import Gone
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted

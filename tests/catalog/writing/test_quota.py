@@ -12,8 +12,8 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.filesystem.ownership import MARKER
+from catalog.model.change import Applied
 from catalog.model.errors import OutOfRoom
-from catalog.model.skill import Applied
 from catalog.writing.quota import Quota
 from catalog.writing.store import Store
 from pipeline.config.settings import RetentionSettings

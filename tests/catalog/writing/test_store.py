@@ -11,8 +11,9 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.database.connection import explained
+from catalog.model.change import Change, Gone, Judged
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
-from catalog.model.skill import Change, Gone, Judged, Place, RootSpec
+from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.writing.rows import publication_findings
 from catalog.writing.rows.removals import NO_ROOT

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from catalog.model.skill import StepTrace
+from catalog.model.change import StepTrace
 from pipeline.outcomes.schema import SCHEMAS
 
 SCHEMA_FILES = Path(__file__).parents[3] / "docs" / "schemas"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import FileEntry, Inventory, Kind
+from catalog.model.skill import FileEntry, Inventory
+from catalog.model.values import Kind
 from pipeline.roots.snapshot import digest, fingerprint, kind_of
 from pipeline.validation.registry import finding
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from catalog.model.skill import Applied
+from catalog.model.change import Applied
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service.change_log import Journal
-from pipeline.sync.removals import Report
+from pipeline.sync.report import Report
 
 
 def test_a_trouble_is_told_once_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from catalog.database import connection as database_connection
 from catalog.database import health
 from catalog.database.health import Trouble
 from catalog.model.errors import OutOfMemory
@@ -49,7 +50,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 def told(it: Serving) -> str:
     """Return what `status --check` prints, and nothing where it exits with 0."""
     catalog = it.settings.catalog_path
-    with closing(search.open_catalog(catalog).conn) as connection:
+    with closing(database_connection.open_catalog(catalog).conn) as connection:
         found = search.status(search.Database(connection), catalog)
     return "" if output_status.health_of(found).is_followed else output_status.health(found)
 
@@ -267,7 +268,7 @@ def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
 
 def look(it: Serving) -> dict[str, Any]:
     """Return health as it is told to readers."""
-    with closing(search.open_catalog(it.settings.catalog_path).conn) as connection:
+    with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
         return health.look(search.Database(connection), it.settings.catalog_path)
 
 

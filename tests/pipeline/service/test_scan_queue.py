@@ -12,7 +12,7 @@ from catalog.writing.store import Store
 from pipeline.roots.local.reader import Limits
 from pipeline.service.scan_queue import Passes, Wish
 from pipeline.sync import synchronizer
-from pipeline.sync.synchronizer import FullScan
+from pipeline.sync.full_scan import FullScan
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
 

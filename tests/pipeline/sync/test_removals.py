@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.roots.units import Unit, outermost
 from pipeline.sync import removals
-from pipeline.sync.removals import outermost
-from pipeline.watch.settling import Unit
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 

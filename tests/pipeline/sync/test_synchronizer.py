@@ -15,11 +15,13 @@ from catalog.model.skill import RootSpec
 from catalog.writing.rows.removals import Uptime
 from catalog.writing.store import Store
 from pipeline.roots.local.reader import Limits
+from pipeline.roots.units import Unit
+from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals
 from pipeline.sync import synchronizer
 from pipeline.sync.engines import scanner
-from pipeline.sync.synchronizer import FullScan, Report, Round
-from pipeline.watch.settling import Unit
+from pipeline.sync.full_scan import FullScan
+from pipeline.sync.synchronizer import Report, Round
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -470,7 +472,7 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
     """It settled as what the catalog has."""
     skill(folders.path / "a")
     folders.scan()
-    synchronizer.show_pending(folders.store, folders.roots, Unit(str(folders.path), "a"), NOON)
+    sync_full_scan.show_pending(folders.store, folders.roots, Unit(str(folders.path), "a"), NOON)
     folders.scan()
     assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)
 

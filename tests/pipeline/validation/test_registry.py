@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE
-from catalog.model.skill import Acceptance, Finding, Place
+from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, Finding
+from catalog.model.skill import Place
+from catalog.model.values import Acceptance
 from pipeline.parsing.document import parse
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Archive, Folder, Limits, Stray

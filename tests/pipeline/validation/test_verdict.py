@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from catalog.model.skill import Acceptance, FileEntry, Place, Rejection, SkillRecord, Verdict
+from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
+from catalog.model.values import Acceptance
 from catalog.text.body import body_of
 from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from watchdog.observers.inotify_c import InotifyFD
 
+from pipeline.watch import inotify as watch_inotify
 from pipeline.watch import observer as watch_observer
 from pipeline.watch.observer import Watch
 from tests.support.waiting import PATIENCE, overflow, wait_for
@@ -259,7 +260,7 @@ def test_a_watch_that_was_never_started_leaves_no_descriptor(tmp_path: Path) -> 
     for _ in range(3):
         watching = Watch([str(tmp_path)], lambda _: None)
         with pytest.MonkeyPatch.context() as refused:
-            refused.setattr(watch_observer._Inotify, "add_callback", refuse)
+            refused.setattr(watch_inotify._Inotify, "add_callback", refuse)
             with pytest.raises(OSError, match="no more"):
                 watching.start()
     wait_for(lambda: descriptors() <= before)

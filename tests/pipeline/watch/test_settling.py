@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipeline.watch.settling import Settle, Unit
+from pipeline.roots.units import Unit
+from pipeline.watch.settling import Settle
 
 A, B = Unit("/root", "a"), Unit("/root", "b")
 

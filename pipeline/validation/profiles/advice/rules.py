@@ -3,9 +3,8 @@
 from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
 
-from catalog.model.skill import Finding
-from catalog.reading import health
-from catalog.text import tokens
+from catalog.model.finding import Finding
+from catalog.text import humanize, tokens
 from catalog.text.quoting import printable, quoted
 from pipeline.validation.profiles.advice.vocabulary import (
     CJK_WEIGHT,
@@ -170,7 +169,7 @@ def _some(
     for count, reference in enumerate(named[:MOST_ALIKE], 1):
         said = _SAID[code].format(quoted(reference.target))
         if count == MOST_ALIKE < len(named):
-            more = health.count(len(named) - MOST_ALIKE, "more reference")
+            more = humanize.count(len(named) - MOST_ALIKE, "more reference")
             said += f" The same is true of {more}."
         yield skill.finding_in_body(code, said, fix=fix(reference.target), offset=reference.offset)
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
 from pipeline.validation.fields.frontmatter import CLAUDE_CODE, OWNERS, SPECIFICATION
 from pipeline.validation.skill import Rule, Skill

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from catalog.model.skill import Finding, Json
+from catalog.model.finding import Finding
+from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.roots.native_files import may_be_native
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from catalog.text.quoting import kind, printable, quoted
 from pipeline.validation.fields.frontmatter import OWNERS, SPECIFICATION
 from pipeline.validation.skill import Rule, Skill

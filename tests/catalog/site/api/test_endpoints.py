@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import health
+from catalog.database import connection, health
 from catalog.database.health import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
@@ -45,7 +45,7 @@ def test_a_new_index_is_given_at_once(site: Site, published: Path) -> None:
 
 def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) -> None:
     """The same skills in the same order, each with the page that shows it."""
-    db = search.open_catalog(catalog)
+    db = connection.open_catalog(catalog)
     expected = [hit.name for hit in search.find(db, "counts")]
     db.conn.close()
     found = site.get("/search.json", q="counts").json()

@@ -7,6 +7,7 @@ import pytest
 
 from catalog.reading import health as reading_health
 from catalog.site.rendering import file_tree, formatting
+from catalog.text import humanize
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -185,7 +186,7 @@ def test_a_root_is_called_what_its_trouble_says() -> None:
 )
 def test_times_are_told_in_their_largest_unit(passed: dict[str, float], said: str) -> None:
     """Also one that a clock set wrong puts into the future."""
-    assert reading_health.ago(before(**passed), NOW) == said
+    assert humanize.ago(before(**passed), NOW) == said
 
 
 @pytest.mark.parametrize(

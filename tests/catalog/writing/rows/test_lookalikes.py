@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import Gone
+from catalog.model.change import Gone
 from catalog.reading import search
 from catalog.text.confusables import mixed_word, skeleton
 from catalog.writing.store import Store

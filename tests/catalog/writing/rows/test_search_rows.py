@@ -17,13 +17,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from catalog.audit import verdicts
+from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.reader import Limits
-from pipeline.sync.synchronizer import FullScan, show_pending
-from pipeline.watch.settling import Unit
+from pipeline.roots.units import Unit
+from pipeline.sync.full_scan import FullScan, show_pending
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter, write_skill
 
@@ -156,7 +156,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def the_search_has_what_is_accepted(self) -> None:
         """No more, no less, and finds each by its own word."""
-        assert list(verdicts.of_catalog(self.store.db)) == []
+        assert list(consistency.of_catalog(self.store.db)) == []
         accepted = self.world.rows(
             "SELECT s.id, s.current_version_id, v.skill_md_content FROM skills AS s"
             " JOIN versions AS v ON v.id = s.current_version_id"
@@ -218,7 +218,7 @@ def test_a_skill_that_waits_to_take_over_is_not_found_by_the_search(
     )
     assert world.rows("SELECT status FROM skills WHERE path = 'b/start'") == [("pending",)]
     assert world.rows("SELECT id FROM skill_text") == []
-    assert list(verdicts.of_catalog(world.store.db)) == []
+    assert list(consistency.of_catalog(world.store.db)) == []
 
 
 def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(

@@ -13,7 +13,8 @@ from sqlite_utils import Database
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.reader import Limits
-from pipeline.sync.synchronizer import FullScan, Report
+from pipeline.sync.full_scan import FullScan
+from pipeline.sync.synchronizer import Report
 from tests.support.made_archives import make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output import lint
 from pipeline.cli.output.lint import FORMATS, Tally

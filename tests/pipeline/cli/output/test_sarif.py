@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output.sarif import sarif
 from pipeline.validation.registry import REGISTRY, finding

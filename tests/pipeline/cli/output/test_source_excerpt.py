@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.cli.output.source_excerpt import WIDTH, excerpt, visible
+from catalog.text.display import visible
+from pipeline.cli.output.source_excerpt import WIDTH, excerpt
 
 
 @pytest.mark.parametrize(

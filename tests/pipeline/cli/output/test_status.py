@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from catalog.database import connection
 from catalog.model.skill import Place
 from catalog.reading import search
 from catalog.writing.store import Store
@@ -34,7 +35,7 @@ def told(tmp_path: Path, amiss: int) -> list[str]:
         )
     store.close()
     return output_status.status(
-        search.status(search.open_catalog(tmp_path / "catalog.db"))
+        search.status(connection.open_catalog(tmp_path / "catalog.db"))
     ).splitlines()
 
 

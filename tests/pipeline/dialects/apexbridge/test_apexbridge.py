@@ -10,7 +10,9 @@ import pytest
 from datasette.app import Datasette
 from sqlite_utils import Database
 
-from catalog.model.skill import AbpTool, Acceptance, ApexBridge
+from catalog.database import connection
+from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.values import Acceptance
 from catalog.reading import search
 from catalog.site.server import app as server_app
 from catalog.writing.store import Store
@@ -120,7 +122,7 @@ def scanned(settings: Settings) -> Iterator[Database]:
     store = open_store(settings)
     scan_once(settings, store, engine=serial)
     store.close()
-    db = search.open_catalog(settings.catalog_path)
+    db = connection.open_catalog(settings.catalog_path)
     yield db
     db.conn.close()
 

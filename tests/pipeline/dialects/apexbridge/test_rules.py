@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge import codes as findings
 from pipeline.validation.check import PROFILES

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import Acceptance, Finding, Place, SkillRecord
+from catalog.model.finding import Finding
+from catalog.model.skill import Place, SkillRecord
+from catalog.model.values import Acceptance
 from pipeline.parsing.document import parse
 from pipeline.roots.local import reader
 from pipeline.roots.local.partial_read import glance

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import Judged, RootSpec, SkillRecord
+from catalog.model.change import Judged
+from catalog.model.skill import RootSpec, SkillRecord
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from catalog.model.change import Judged
 from catalog.model.errors import ClusterUnusable
-from catalog.model.skill import Judged, RootSpec
+from catalog.model.skill import RootSpec
 from pipeline.config.loader import Settings, load
 from pipeline.roots.local.reader import Limits
 from pipeline.sync.engines import dask_cluster, processes

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from catalog.model.skill import Judged, RootSpec
+from catalog.model.change import Judged
+from catalog.model.skill import RootSpec
 from pipeline.roots.local.reader import Limits
 from pipeline.sync.engines import fork_pool
 from pipeline.sync.engines import processes as engines_processes

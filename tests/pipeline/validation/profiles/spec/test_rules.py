@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.model.skill import Finding
+from catalog.model.finding import Finding
 from pipeline.parsing.document import Parsed, Position
 from pipeline.validation.check import PROFILES, check
 from pipeline.validation.fields.frontmatter import declare

@@ -1,0 +1,13 @@
+"""A difference between two things that should agree."""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Kind: TypeAlias = Literal["folder", "catalog", "package", "index"]
+
+
+class Difference(NamedTuple):
+    """One thing that is not as it should be."""
+
+    kind: Kind  # which of the four is behind
+    where: str
+    what: str

@@ -1,0 +1,47 @@
+"""Declarations of a skill in the ApexBridge dialect."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from catalog.model.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class AbpTool:
+    """A tool that a skill offers over ApexBridge's ABP protocol."""
+
+    name: str
+    description: str | None = None
+    kind: str | None = None
+    parameters: Mapping[str, Json] | None = None
+    returns: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApexBridge:
+    """What a skill declares for ApexBridge alone; a value that is not declared is None or ()."""
+
+    type: str | None = None
+    protocol: str | None = None
+    capabilities: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    event_types: tuple[str, ...] = ()
+    input_schema: Mapping[str, Json] | None = None
+    output_schema: Mapping[str, Json] | None = None
+    timeout_ms: int | None = None
+    memory_mb: int | None = None
+    network: str | None = None  # none or allowlist
+    network_allowlist: tuple[str, ...] = ()
+    filesystem: str | None = None  # none or read-only
+    requires_filesystem: bool | None = None
+    environment: Mapping[str, str] | None = None
+    security_from: str | None = None  # the field it is declared in: security, or permissions
+    entry: str | None = None
+    helpers: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    abp_kind: str | None = None
+    tools: tuple[AbpTool, ...] = ()
+    cacheable: bool | None = None
+    ttl: float | None = None  # seconds

@@ -1,0 +1,56 @@
+"""The inbox of outcome files."""
+
+from pathlib import Path
+
+from catalog.writing.store import Store
+from pipeline.outcomes.collect import OutcomeReport, outcome_at, take_outcomes
+from pipeline.roots.units import Unit
+from pipeline.watch.settling import Settle
+
+
+class OutcomeInbox:
+    """Outcome files on their way into the catalog, for a service that hears of them by events.
+
+    now is seconds on a monotonic clock, now_ns nanoseconds since 1970.
+    """
+
+    def __init__(self, folder: Path, quiet: float, longest: float) -> None:
+        """Take the folder of outcomes, and how long a file must have been quiet, in seconds."""
+        self._folder = folder
+        self._quiet = quiet
+        self._settle = Settle(quiet, longest)
+
+    def hint(self, path: str, now: float) -> bool:
+        """Note that something may have changed at an absolute path; tell whether it is ours."""
+        if inside := outcome_at(self._folder, path):
+            self._settle.hint(Unit(str(self._folder), inside), now)
+        return inside is not None or path == str(self._folder)
+
+    def seconds_to_next(self, now: float) -> float | None:
+        """Return how long nothing will be due; None where nothing waits."""
+        return self._settle.seconds_to_next(now)
+
+    def __len__(self) -> int:
+        return len(self._settle)
+
+    def take_due(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
+        """Take in the files that have been quiet for long enough."""
+        due = self._settle.due(now)
+        return self._take(store, due, now, now_ns) if due else OutcomeReport()
+
+    def take_all(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
+        """Look at every file there is, whatever was heard of it."""
+        return self._take(store, None, now, now_ns)
+
+    def _take(self, store: Store, due: list[Unit] | None, now: float, now_ns: int) -> OutcomeReport:
+        report = take_outcomes(
+            store,
+            self._folder,
+            quiet=self._quiet,
+            now_ns=now_ns,
+            paths=None if due is None else [unit.path for unit in due],
+        )
+        self._settle.done(due or ())
+        for path in report.unsettled:
+            self._settle.hint(Unit(str(self._folder), path), now)
+        return report

@@ -1,0 +1,126 @@
+"""One full scan over all roots."""
+
+import time
+from collections.abc import Callable, Collection, Generator, Sequence
+from datetime import UTC, datetime
+
+from catalog.model.change import Applied
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.skill import RootSpec
+from catalog.model.values import Trigger
+from catalog.writing.store import Store
+from pipeline.roots.local.reader import Limits
+from pipeline.roots.units import Unit
+from pipeline.sync import lost_mounts
+from pipeline.sync.engines.processes import Engine, serial
+from pipeline.sync.engines.scanner import (
+    place_of,
+)
+from pipeline.sync.synchronizer import Round, can_list_all
+from pipeline.validation.verdict import folder_name
+
+
+class FullScan:
+    """One pass over all roots, with its row in `scans`."""
+
+    def __init__(
+        self,
+        store: Store,
+        roots: Sequence[RootSpec],
+        limits: Limits,
+        *,
+        quiet: float,
+        trigger: Trigger,
+        engine: Engine = serial,
+        deep: bool = False,
+        heard_of: Callable[[Applied], bool] = lambda _: True,
+        going: Collection[Unit] = (),
+        accepts_removals: bool = False,
+        is_poll: bool = False,
+    ) -> None:
+        """Take what a Round takes; a poll leaves no row behind unless something had changed."""
+        self._is_poll = is_poll
+        self._accepts_removals = accepts_removals
+        self._store = store
+        self._roots = roots
+        self._deep = deep
+        # What is done to packages while we run nobody hears of; the next start sees it.
+        self._checks_packages = deep or trigger == "start"
+        self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
+        self.round = Round(
+            store,
+            roots,
+            limits,
+            quiet=quiet,
+            trigger=trigger,
+            engine=engine,
+            scan_id=self.scan_id,
+            deep=deep,
+            heard_of=heard_of,
+            going=going,
+            accepts_removals=accepts_removals,
+        )
+        self.report = self.round.report
+        self._took_ms = 0.0
+
+    def run(self) -> Generator[None, None, None]:
+        """Make the pass, pausing after each batch with the catalog whole."""
+        began = time.perf_counter()
+        if self._deep:
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield
+        if self._checks_packages:
+            self._store.repair_search()
+            for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
+                self.report.unsettled += [Unit(*place) for place in again]
+                yield
+        left = self._store.unconfigured(with_held=self._accepts_removals)
+        for root_path, paths in left.items():
+            yield from self.round.leave(root_path, paths)
+        yield from self.round.run([Unit(root.path, "") for root in self._roots])
+        if self._store.owes_packages:
+            for _ in self._store.mend_packages(datetime.now(UTC)):
+                yield
+        if not self.report.unsettled and can_list_all(self._roots):
+            for _ in self._store.remove_lost_packages(datetime.now(UTC)):
+                yield
+        self._took_ms = (time.perf_counter() - began) * 1000
+        self.write_row()
+
+    def write_row(self) -> None:
+        """Write what the pass came to; again, where more was added to its report."""
+        for root in self._roots:
+            self._note_root(root.path)
+        self._store.finish_scan(
+            self.scan_id,
+            datetime.now(UTC),
+            self._took_ms,
+            self.report.seen,
+            self.report.outcomes,
+            self.report.missed_by_events,
+        )
+        if self._is_poll and not (+self.report.outcomes).keys() - {"unchanged"}:
+            self._store.drop_scan(self.scan_id)
+
+    def _note_root(self, root: str) -> None:
+        if self._accepts_removals:
+            self._store.removals.note_accepted(root)
+        self._store.set_root_trouble(root, self.report.troubles.get(root))
+        if root not in self.report.troubles:
+            lost_mounts.note_all(self._store, root)
+
+
+def show_pending(
+    store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime, why: str | None = None
+) -> None:
+    """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
+    root = next(root for root in roots if root.path == unit.root)
+    place = place_of(root, unit.path)
+    name = folder_name(place)
+    store.set_pending(
+        place,
+        qualified_name(name, place.plugin),
+        skill_id(name, place.plugin, unit.path),
+        since,
+        why or "still changing",
+    )
