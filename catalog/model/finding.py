@@ -1,4 +1,4 @@
-"""What all findings of one code have in common."""
+"""Findings and their types."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,19 +14,6 @@ SPECIFICATION = "Agent Skills specification"
 CLIENT_GUIDE = "Agent Skills guide for client implementers"
 CLAUDE_CODE = "Claude Code documentation, Skills"
 OURS = "skilldrop"
-
-
-@dataclass(frozen=True, slots=True)
-class FindingType:
-    """One row of the registry."""
-
-    code: str  # a stable slug
-    severity: Severity
-    profile: str  # "reading" for what is met before any rule is asked
-    rejects: frozenset[Acceptance]  # the acceptances under which it alone rejects a folder
-    summary: str  # one sentence: what is wrong
-    fix: str  # what to do next
-    source: str  # which document, which section
 
 
 class Finding(NamedTuple):
@@ -47,3 +34,43 @@ class Finding(NamedTuple):
     def as_json(self) -> dict[str, Json]:
         """Return the fields that say something."""
         return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingType:
+    """Type of the findings of one code, which makes them."""
+
+    code: str  # a stable slug
+    severity: Severity
+    profile: str  # "reading" for what is met before any rule is asked
+    rejects: frozenset[Acceptance]  # the acceptances under which it alone rejects a folder
+    summary: str  # one sentence: what is wrong
+    fix: str  # what to do next
+    source: str  # which document, which section
+
+    def at(
+        self,
+        message: str | None = None,
+        *,
+        fix: str | None = None,
+        field: str | None = None,
+        path: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> Finding:
+        """Return a finding of this type; message and fix default to the type's own."""
+        return Finding(
+            code=self.code,
+            severity=self.severity,
+            profile=self.profile,
+            message=message or self.summary,
+            fix=fix or self.fix,
+            field=field,
+            path=path,
+            line=line,
+            column=column,
+            before=before,
+            after=after,
+        )

@@ -15,10 +15,11 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, Old, Plan, plan
 from pipeline.parsing.decoding import decode
+from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import reader
 from pipeline.roots.local.reader import DEFAULT_LIMITS, Folder, Stray
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.registry import finding
+from pipeline.validation.codes import FOLDER_UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +95,13 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
             yield _refused(
                 archive,
                 archive,
-                finding(
-                    "folder-unreadable",
+                FOLDER_UNREADABLE.at(
                     "An archive is not migrated.",
                     fix="Unpack it, and migrate its folder.",
                 ),
             )
     if not found:
-        yield Migration(
-            str(root), str(root), Plan(findings=(finding("skill-md-missing"),), refused=True)
-        )
+        yield Migration(str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True))
 
 
 def _migrated(root: Path, folder: Folder, how: How) -> Migration:
@@ -114,8 +112,7 @@ def _migrated(root: Path, folder: Folder, how: How) -> Migration:
         return _refused(
             source,
             place,
-            finding(
-                "folder-unreadable",
+            FOLDER_UNREADABLE.at(
                 "The folder kept changing while it was read.",
                 fix="Migrate it again when nothing writes to it.",
             ),
@@ -206,8 +203,7 @@ def _changing(migration: Migration) -> Migration:
         plan=Plan(
             refused=True,
             findings=(
-                finding(
-                    "folder-unreadable",
+                FOLDER_UNREADABLE.at(
                     "The folder changed while it was migrated, and is left as it is.",
                     fix="Migrate it again when nothing writes to it.",
                 ),

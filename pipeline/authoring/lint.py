@@ -13,13 +13,15 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
 from pipeline.parsing.document import parse
+from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
+from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import reader
 from pipeline.roots.local.partial_read import glance
 from pipeline.roots.local.reader import DEFAULT_LIMITS, Archive, Folder, Limits, Stray
 from pipeline.roots.names import is_archive, is_skill_md
 from pipeline.roots.snapshot import Glance
 from pipeline.sync.engines import fork_pool
-from pipeline.validation.registry import finding
+from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
 
 log = logging.getLogger(__name__)
@@ -127,9 +129,7 @@ def _in_archive(archive: Archive) -> Iterator[Folder | Stray]:
     except OSError as error:
         yield Stray(
             archive.path,
-            finding(
-                "archive-unreadable", f"The archive cannot be read: {error.strerror or error}."
-            ),
+            ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror or error}."),
         )
 
 
@@ -185,8 +185,7 @@ class _Judge:
             if judged := self._judged(target, current, named):
                 return judged
             current = reader.look(target.root, found.path, self.limits)
-        restless = finding(
-            "folder-unreadable",
+        restless = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
         )
@@ -199,7 +198,7 @@ class _Judge:
             return self._summed_up(target, folder, look, named) if look else None
         except Exception as error:  # a bug of ours must not stop the other folders
             log.debug("%s", named, exc_info=True)
-            bug = finding("internal-error", f"{type(error).__name__}: {error}")
+            bug = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
             return self._rejected(folder, named, bug)
 
     def _summed_up(self, target: _Target, folder: Folder, look: Glance, named: str) -> Judgement:
@@ -248,5 +247,5 @@ def _judgements(
                     yield judgement
         if nothing_found:
             yield Judgement(
-                target.as_named(target.under), None, False, False, (finding("skill-md-missing"),)
+                target.as_named(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
             )

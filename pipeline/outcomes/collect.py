@@ -16,9 +16,9 @@ from catalog.filesystem.ownership import Folder
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.writing.store import Store
+from pipeline.outcomes.codes import OUTCOME_MISPLACED, OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.roots.names import is_junk, os_path, text_path
-from pipeline.validation.registry import finding
 
 MOST_BYTES = 16 * 2**20
 QUARANTINE = "quarantine"
@@ -143,7 +143,7 @@ def _look_inside(
         return "unsettled"
     file = RunFile(path, fingerprint, None)
     if path.count("/") != 1:
-        return BadOutcome(file, (finding("outcome-misplaced"),))
+        return BadOutcome(file, (OUTCOME_MISPLACED.at(),))
     try:
         data, after = _read(name, inside)
     except OSError as error:
@@ -156,14 +156,12 @@ def _look_inside(
 
 
 def _unreadable(file: RunFile, error: OSError) -> BadOutcome:
-    return BadOutcome(
-        file, (finding("outcome-unreadable", f"It cannot be read: {error.strerror}."),)
-    )
+    return BadOutcome(file, (OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}."),))
 
 
 def _judged(file: RunFile, data: bytes, stat: os.stat_result) -> JudgedOutcome:
     if stat.st_size > MOST_BYTES:
-        return BadOutcome(file, (finding("outcome-too-large"),))
+        return BadOutcome(file, (OUTCOME_TOO_LARGE.at(),))
     return judge_outcome(
         RunFile(file.path, file.fingerprint, hashlib.sha256(data).hexdigest()), data
     )

@@ -9,6 +9,13 @@ from pydantic import BaseModel, ValidationError
 from catalog.model.change import StepTrace
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, Form, JudgedOutcome, MemoryWrite, RunFile, RunOutcome
+from pipeline.outcomes.codes import (
+    OUTCOME_FIELD_MISSING,
+    OUTCOME_FIELD_UNKNOWN,
+    OUTCOME_FIELD_WRONG,
+    OUTCOME_KEY_TWICE,
+    OUTCOME_NOT_JSON,
+)
 from pipeline.outcomes.schema import (
     AbpEnvelopeForm,
     AbpMemoryWriteForm,
@@ -17,7 +24,6 @@ from pipeline.outcomes.schema import (
     OutcomeForm,
     StepTraceForm,
 )
-from pipeline.validation.registry import finding
 
 _FAILED = frozenset({"failed", "failure", "error", "timeout", "aborted", "cancelled", "canceled"})
 _NAMED = 10  # unknown fields in one message
@@ -64,28 +70,25 @@ def _parsed(data: bytes) -> dict[str, Any]:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeDecodeError as error:
-        raise _NotJson(finding("outcome-not-json", f"Byte {error.start} is not UTF-8.")) from None
+        raise _NotJson(OUTCOME_NOT_JSON.at(f"Byte {error.start} is not UTF-8.")) from None
     except UnicodeEncodeError:
-        raise _NotJson(
-            finding("outcome-not-json", "A \\u escape names half of a character.")
-        ) from None
+        raise _NotJson(OUTCOME_NOT_JSON.at("A \\u escape names half of a character.")) from None
     except json.JSONDecodeError as error:
         raise _NotJson(
-            finding(
-                "outcome-not-json",
+            OUTCOME_NOT_JSON.at(
                 f"It is not JSON: {error.msg}.",
                 line=error.lineno,
                 column=error.colno,
             )
         ) from None
     except RecursionError:
-        raise _NotJson(finding("outcome-not-json", "It is nested too deeply.")) from None
+        raise _NotJson(OUTCOME_NOT_JSON.at("It is nested too deeply.")) from None
     except ValueError:
         raise _NotJson(
-            finding("outcome-not-json", "A number in it is too large, or none at all.")
+            OUTCOME_NOT_JSON.at("A number in it is too large, or none at all.")
         ) from None
     if not isinstance(value, dict):
-        raise _NotJson(finding("outcome-not-json"))
+        raise _NotJson(OUTCOME_NOT_JSON.at())
     return value
 
 
@@ -94,7 +97,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _NotJson(finding("outcome-key-twice", f"The key {twice[:80]!r} is there twice."))
+        raise _NotJson(OUTCOME_KEY_TWICE.at(f"The key {twice[:80]!r} is there twice."))
     return found
 
 
@@ -113,11 +116,10 @@ def _problems(error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(map(str, problem["loc"]))
         if problem["type"] == "missing":
-            yield finding("outcome-field-missing", f"{field} is missing.", field=field)
+            yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", field=field)
         else:
             said = problem["msg"][0].lower() + problem["msg"][1:]
-            yield finding(
-                "outcome-field-wrong",
+            yield OUTCOME_FIELD_WRONG.at(
                 f"{field} is {_shown(problem['input'])}: {said}.",
                 field=field,
             )
@@ -132,8 +134,7 @@ def _unknown(said: BaseModel) -> Iterator[Finding]:
     names = list(_extras(said, ""))
     if names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield finding(
-            "outcome-field-unknown",
+        yield OUTCOME_FIELD_UNKNOWN.at(
             f"No form has the field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
             field=names[0],
         )

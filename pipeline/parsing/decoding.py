@@ -3,8 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from catalog.model.finding import Finding
-from pipeline.validation.registry import finding
+from catalog.model.finding import Finding, FindingType
+from pipeline.parsing.codes import (
+    BYTE_ORDER_MARK,
+    CONFLICT_MARKERS,
+    CONTROL_CHARACTERS,
+    FORBIDDEN_CHARACTERS,
+    INVALID_UTF_8,
+    LONE_CARRIAGE_RETURN,
+    NOT_UTF_8,
+)
 
 _BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its little-endian mark starts with UTF-16's.
@@ -41,8 +49,8 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
     if other:
         said = f"SKILL.md is written in {other.upper()}, not in UTF-8: agents see noise."
         text = data.decode(other, "replace").removeprefix("\ufeff")
-        return text, (finding("not-utf-8", said, line=1),)
-    marked = (finding("byte-order-mark", line=1),) if data.startswith(_BOM) else ()
+        return text, (NOT_UTF_8.at(said, line=1),)
+    marked = (BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
     content = data.removeprefix(_BOM)
     try:
         return content.decode(), marked
@@ -55,7 +63,7 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
         )
         return content.decode("utf-8", "replace"), (
             *marked,
-            finding("invalid-utf-8", said, line=line),
+            INVALID_UTF_8.at(said, line=line),
         )
 
 
@@ -78,12 +86,10 @@ def oddities(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]
     if not _other_encoding(data):
         yield from _control_characters(data, frontmatter_ends)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
-        yield finding("lone-carriage-return", line=_line_at(data, lone.start()))
+        yield LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))
     if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
         line = text.count("\n", 0, conflict) + 1
-        yield finding(
-            "conflict-markers", f"An unresolved merge conflict starts at line {line}.", line=line
-        )
+        yield CONFLICT_MARKERS.at(f"An unresolved merge conflict starts at line {line}.", line=line)
 
 
 def _other_encoding(data: bytes) -> str | None:
@@ -110,20 +116,20 @@ def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]
     forbidden = _FORBIDDEN_BYTES.search(data, 0, body)
     if forbidden:
         yield _characters(
-            "forbidden-characters",
+            FORBIDDEN_CHARACTERS,
             data,
             forbidden,
             " in the frontmatter, which YAML forbids; it and any others were read as U+FFFD",
         )
     if control := _CONTROL.search(data, body if forbidden else 0):
-        yield _characters("control-characters", data, control, ", which no reader can see")
+        yield _characters(CONTROL_CHARACTERS, data, control, ", which no reader can see")
 
 
-def _characters(code: str, data: bytes, found: re.Match[bytes], why: str) -> Finding:
+def _characters(kind: FindingType, data: bytes, found: re.Match[bytes], why: str) -> Finding:
     line = _line_at(data, found.start())
     name = f"U+{ord(found[0].decode()):04X}"
     said = f"There is {name} at byte {found.start()} (line {line}){why}."
-    return finding(code, said, line=line)
+    return kind.at(said, line=line)
 
 
 def _conflict(text: str) -> int | None:

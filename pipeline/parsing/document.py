@@ -11,6 +11,15 @@ from frontmatter.default_handlers import YAMLHandler
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.parsing import fences
+from pipeline.parsing.codes import (
+    CLOSING_FENCE_MISSING,
+    FRONTMATTER_MISSING,
+    FRONTMATTER_NOT_FIRST,
+    FRONTMATTER_NOT_MAPPING,
+    FRONTMATTER_TOO_LARGE,
+    FRONTMATTER_UNCLOSED,
+    SKILL_MD_EMPTY,
+)
 from pipeline.parsing.decoding import (
     decode,
     oddities,
@@ -19,7 +28,6 @@ from pipeline.parsing.decoding import (
 )
 from pipeline.parsing.repair import Repaired, read_repaired
 from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
-from pipeline.validation.registry import finding
 
 __all__ = ["MAX_FRONTMATTER_BYTES", "Parsed", "Position", "parse"]
 
@@ -102,18 +110,18 @@ def _read(lines: str, max_bytes: int) -> _Reading:
         reading = _read_closed(text, first_line, max_bytes) or reading
     if lines.startswith("-"):
         return reading
-    misplaced = finding("frontmatter-not-first", line=first_line)
+    misplaced = FRONTMATTER_NOT_FIRST.at(line=first_line)
     return replace(reading, findings=(misplaced, *reading.findings))
 
 
 def _missing(text: str, line: int) -> Finding:
     if not text:
-        return finding("skill-md-empty", line=1)
+        return SKILL_MD_EMPTY.at(line=1)
     fix = next((fix for start, fix in _LOOKALIKES if text.startswith(start)), None)
     if fix is None and (later := _LATER.search(text)):
         at = line + text.count("\n", 0, later.start())
         fix = f"Move what stands before the --- of line {at} below the frontmatter."
-    return finding("frontmatter-missing", fix=fix, line=line)
+    return FRONTMATTER_MISSING.at(fix=fix, line=line)
 
 
 class _EventHandler(YAMLHandler):
@@ -138,8 +146,7 @@ class _EventHandler(YAMLHandler):
         if size > self._max_bytes:
             self.read = Repaired(
                 Unreadable(
-                    finding(
-                        "frontmatter-too-large",
+                    FRONTMATTER_TOO_LARGE.at(
                         f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}.",
                         line=self._cut.line,
                     )
@@ -159,7 +166,7 @@ class _EventHandler(YAMLHandler):
 def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
     cut = fences.cut(text, first_line)
     if cut is None:
-        unclosed = finding("frontmatter-unclosed", line=first_line)
+        unclosed = FRONTMATTER_UNCLOSED.at(line=first_line)
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
     handler = _EventHandler(cut, max_bytes)
     frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
@@ -199,8 +206,8 @@ def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
     what = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
-    return finding(
-        "frontmatter-not-mapping", f"The frontmatter is {what}, not `key: value` fields.", line=line
+    return FRONTMATTER_NOT_MAPPING.at(
+        f"The frontmatter is {what}, not `key: value` fields.", line=line
     )
 
 
@@ -219,8 +226,7 @@ def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
         if closed.line == 0:  # one line opens, holds and ends it all, and one change is enough
             after = f"---\n{after.strip()}"
             findings = tuple(each._replace(before=None, after=None) for each in findings)
-    missing = finding(
-        "closing-fence-missing",
+    missing = CLOSING_FENCE_MISSING.at(
         f"No --- line closes the frontmatter; it was read as ending at line {line}.",
         line=line,
         before=closed.before,

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from catalog.model.finding import Finding
-from pipeline.validation.registry import finding
+from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 
 _KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
 # After an empty line only a lower-case key is believed: `Note: …` is how a body may start.
@@ -129,18 +129,18 @@ def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
     if not rest:
         return 1, len(first) + len(newline), []
     if not rest.strip("-"):
-        long = finding("opening-fence-too-long", line=line, before=first.rstrip(), after="---")
+        long = OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
         return 1, len(first) + len(newline), [long]
     start = len(first) - len(first.lstrip("-"))
     before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
     if start == 3:
         return 0, start, [_glued(line, before, after, "opens")]
-    return 0, start, [finding("opening-fence-too-long", line=line, before=before, after=after)]
+    return 0, start, [OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
 
 
 def _glued(line: int, before: str, after: str, does: str) -> Finding:
     said = f"The line that {does} the frontmatter carries more than its three dashes."
-    return finding("fence-not-alone", said, line=line, before=before, after=after)
+    return FENCE_NOT_ALONE.at(said, line=line, before=before, after=after)
 
 
 def _goes_on(line: str) -> bool:

@@ -3,10 +3,16 @@
 import re
 from dataclasses import dataclass
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from pipeline.parsing import multiline_repair
+from pipeline.parsing.codes import (
+    BROKEN_QUOTES,
+    TAB_INDENTATION,
+    UNQUOTED_COLON,
+    UNQUOTED_TEXT,
+    UNQUOTED_VALUE,
+)
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
-from pipeline.validation.registry import finding
 
 _MAX_REPAIRS = 20
 
@@ -30,7 +36,7 @@ _PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]
 class _Repair:
     """One change of a text's lines."""
 
-    code: str
+    kind: FindingType
     message: str | None  # None for what the registry says
     first: int  # from 0, of the lines changed
     after: list[str]
@@ -67,7 +73,7 @@ def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
         current = read_yaml("\n".join(lines), first_line, first_column)
         if (
             isinstance(current, Unreadable)
-            and repair.code != "tab-indentation"
+            and repair.kind is not TAB_INDENTATION
             and _line_of(current) <= stopped_at
         ):
             return Repaired(outcome, (), text)
@@ -85,8 +91,7 @@ def _line_of(outcome: Unreadable) -> int:
 
 def _finding(repair: _Repair, first_line: int, written: list[str], read: list[str]) -> Finding:
     changed = slice(repair.first, repair.first + len(repair.after))
-    return finding(
-        repair.code,
+    return repair.kind.at(
         repair.message,
         line=first_line + repair.first,
         before="\n".join(written[changed]),
@@ -97,7 +102,7 @@ def _finding(repair: _Repair, first_line: int, written: list[str], read: list[st
 def _repair(lines: list[str], number: int) -> _Repair | None:
     """Return the repair for the line at which libyaml stopped, if there is a safe one."""
     if text := multiline_repair.whole_text(lines, number):
-        return _Repair("unquoted-text", None, text.first, text.lines)
+        return _Repair(UNQUOTED_TEXT, None, text.first, text.lines)
     line = lines[number].rstrip() if 0 <= number < len(lines) else ""
     entry = _ENTRY.fullmatch(line)
     # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
@@ -110,18 +115,18 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
         value, comment = value[: found.start()].rstrip(), f" {value[found.start() :]}"
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
-        code, why = "unquoted-colon", "holds a colon and a space"
+        kind, why = UNQUOTED_COLON, "holds a colon and a space"
     elif (
         _RESERVED.match(value)
         or _PART_AND_MORE.match(value)
         or (field in multiline_repair.PROSE and _OTHER_MARKS.match(value))
     ):
-        code, why = "unquoted-value", f"starts with {value[0]}"
+        kind, why = UNQUOTED_VALUE, f"starts with {value[0]}"
     else:
         return None
     after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
     said = f"The value of {field} {why} but is not quoted; it was read as if it were."
-    return _Repair(code, said, number, [after])
+    return _Repair(kind, said, number, [after])
 
 
 def _quoted(value: str) -> str:
@@ -132,7 +137,7 @@ def _quoted(value: str) -> str:
 
 def _own_quotes(line: str, number: int) -> _Repair | None:
     after = multiline_repair.own_quotes(line)
-    return None if after is None else _Repair("broken-quotes", None, number, [after])
+    return None if after is None else _Repair(BROKEN_QUOTES, None, number, [after])
 
 
 def _tabs(lines: list[str]) -> _Repair | None:
@@ -144,7 +149,7 @@ def _tabs(lines: list[str]) -> _Repair | None:
     first, last = tabbed[0], tabbed[-1]
     after = [_with_spaces(line) for line in lines[first : last + 1]]
     return _Repair(
-        "tab-indentation",
+        TAB_INDENTATION,
         "Fields are indented with tabs, which YAML forbids; each tab was read as two spaces.",
         first,
         after,

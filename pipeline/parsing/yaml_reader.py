@@ -16,10 +16,20 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
+from pipeline.parsing.codes import (
+    DUPLICATE_KEY,
+    FRONTMATTER_TOO_COMPLEX,
+    TAB_OUTSIDE_QUOTES,
+    UNEVEN_INDENTATION,
+    YAML_ALIAS,
+    YAML_INVALID,
+    YAML_KEY_NOT_TEXT,
+    YAML_MULTIPLE_DOCUMENTS,
+    YAML_TAG,
+)
 from pipeline.parsing.yaml_fixes import fix_for
-from pipeline.validation.registry import finding
 
 MAX_DEPTH = 20
 """Mappings and lists inside one another; real frontmatter has at most six."""
@@ -83,7 +93,7 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
             building.take(event)
     except _RefusedError as refused:
         # What looks like an alias where there is no anchor is text that wants quotes.
-        mendable = refused.finding.code == "yaml-alias" and "&" not in text
+        mendable = refused.finding.code == YAML_ALIAS.code and "&" not in text
         return Unreadable(refused.finding, mendable)
     except yaml.YAMLError as error:
         return Unreadable(building.broken(error), mendable=True)
@@ -145,7 +155,7 @@ class _Building:
         elif isinstance(event, CollectionStartEvent):
             self._start(event)
         elif isinstance(event, AliasEvent):
-            raise self._refused("yaml-alias", event, f"*{event.anchor} is an alias.")
+            raise self._refused(YAML_ALIAS, event, f"*{event.anchor} is an alias.")
         elif isinstance(event, DocumentEndEvent):
             self.complete = True
 
@@ -161,27 +171,26 @@ class _Building:
             comment = _COMMENT.search(line)
             column = line.find("\t", 0, comment.start() if comment else len(line))
             if column >= 0:
-                self._note("tab-outside-quotes", None, self._position(number, column))
+                self._note(TAB_OUTSIDE_QUOTES, None, self._position(number, column))
                 return
 
     def broken(self, error: yaml.YAMLError) -> Finding:
         """Return the finding that says why libyaml could not read on."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-            return finding(
-                "yaml-invalid", f"The frontmatter is not valid YAML: {error}.", line=self.first_line
+            return YAML_INVALID.at(
+                f"The frontmatter is not valid YAML: {error}.", line=self.first_line
             )
         said, mark = error.problem or "", error.problem_mark
         if said.endswith("end of stream") and error.context_mark is not None:
             mark = error.context_mark  # a quote that is never closed: name where it opens
         at = self._position(mark.line, mark.column)
         if self.complete:
-            return finding("yaml-multiple-documents", line=at.line, column=at.column)
+            return YAML_MULTIPLE_DOCUMENTS.at(line=at.line, column=at.column)
         if error.context and error.context_mark is not None:
             since = self._position(error.context_mark.line, 0).line
             begun = f" that begins on line {since}" if since != at.line else ""
             said = f"{error.context}{begun}, {said}"
-        return finding(
-            "yaml-invalid",
+        return YAML_INVALID.at(
             f"The frontmatter is not valid YAML at line {at.line}: {said}.",
             fix=fix_for(said),
             line=at.line,
@@ -209,7 +218,7 @@ class _Building:
         earlier = self.positions.setdefault(path, here)
         if inside.repeated:
             self._note(
-                "duplicate-key",
+                DUPLICATE_KEY,
                 f"`{path}` is written on line {earlier.line} and again on line {here.line}.",
                 here,
                 path,
@@ -224,14 +233,14 @@ class _Building:
             if isinstance(inside.into, list):
                 path = f"{inside.path}{len(inside.into)}."
             elif inside.key is None:
-                raise self._refused("yaml-key-not-text", event)
+                raise self._refused(YAML_KEY_NOT_TEXT, event)
             else:
                 path = f"{inside.path}{inside.key}."
                 if is_mapping and not event.flow_style:
                     self._check_indentation(inside, path[:-1], self._at(event))
         if len(self.open) == MAX_DEPTH:
             raise self._refused(
-                "frontmatter-too-complex",
+                FRONTMATTER_TOO_COMPLEX,
                 event,
                 f"The frontmatter is nested deeper than {MAX_DEPTH} levels.",
             )
@@ -242,7 +251,7 @@ class _Building:
             inside.column = here.column
         elif inside.column != here.column:
             self._note(
-                "uneven-indentation",
+                UNEVEN_INDENTATION,
                 f"What `{path}` holds starts in column "
                 f"{here.column}, what the field before it holds in column "
                 f"{inside.column}.",
@@ -267,26 +276,28 @@ class _Building:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise self._refused(
-                "frontmatter-too-complex",
+                FRONTMATTER_TOO_COMPLEX,
                 event,
                 f"The frontmatter has more than {MAX_NODES:,} parts.",
             )
         if event.anchor is not None:
-            raise self._refused("yaml-alias", event, f"&{event.anchor} is an anchor.")
+            raise self._refused(YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
             self._note(
-                "yaml-tag", f"The tag {event.tag} before a value was ignored.", self._at(event)
+                YAML_TAG, f"The tag {event.tag} before a value was ignored.", self._at(event)
             )
 
-    def _note(self, code: str, message: str | None, at: Position, field: str | None = None) -> None:
+    def _note(
+        self, kind: FindingType, message: str | None, at: Position, field: str | None = None
+    ) -> None:
         if len(self.findings) < _MAX_FINDINGS:
-            self.findings.append(
-                finding(code, message, field=field, line=at.line, column=at.column)
-            )
+            self.findings.append(kind.at(message, field=field, line=at.line, column=at.column))
 
-    def _refused(self, code: str, event: Event, message: str | None = None) -> _RefusedError:
+    def _refused(
+        self, kind: FindingType, event: Event, message: str | None = None
+    ) -> _RefusedError:
         at = self._at(event)
-        return _RefusedError(finding(code, message, line=at.line, column=at.column))
+        return _RefusedError(kind.at(message, line=at.line, column=at.column))
 
     def _at(self, event: Event) -> Position:
         mark = event.start_mark

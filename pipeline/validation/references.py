@@ -35,7 +35,7 @@ _MACHINE = (
     r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])"
 )
 _ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)
-LINK_TO_MACHINE = re.compile(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
+TO_MACHINE = re.compile(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
 """What a link of which `leads_to_machine` is true looks like, wherever it stands."""
 
 

@@ -1,6 +1,6 @@
-"""Every finding there is, by its code, and the one way to make one."""
+"""Registry of all finding types, by code."""
 
-from catalog.model.finding import Finding, FindingType
+from catalog.model.finding import FindingType
 from catalog.writing import codes as writing_codes
 from pipeline.dialects.apexbridge import codes as apexbridge_codes
 from pipeline.outcomes import codes as outcomes_codes
@@ -30,32 +30,3 @@ REGISTRY: dict[str, FindingType] = {
     )
     for kind in module.TYPES
 }
-
-
-def finding(
-    code: str,
-    message: str | None = None,
-    *,
-    fix: str | None = None,
-    field: str | None = None,
-    path: str | None = None,
-    line: int | None = None,
-    column: int | None = None,
-    before: str | None = None,
-    after: str | None = None,
-) -> Finding:
-    """Return a finding of a registered code; message and fix default to the registry's."""
-    kind = REGISTRY[code]
-    return Finding(
-        code=code,
-        severity=kind.severity,
-        profile=kind.profile,
-        message=message or kind.summary,
-        fix=fix or kind.fix,
-        field=field,
-        path=path,
-        line=line,
-        column=column,
-        before=before,
-        after=after,
-    )

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
 from pipeline.validation.fields.frontmatter import Declared, Misfit
-from pipeline.validation.registry import finding
 
 
 class File(Protocol):
@@ -46,7 +45,7 @@ class Skill:
         return self.parsed.frontmatter or {}
 
     def finding(
-        self, code: str, message: str | None = None, *, field: str, fix: str | None = None
+        self, kind: FindingType, message: str | None = None, *, field: str, fix: str | None = None
     ) -> Finding:
         """Return a finding about a field, at its place in the document or at its first line.
 
@@ -56,8 +55,7 @@ class Skill:
         while position is None and "." in outer:
             outer = outer.rpartition(".")[0]
             position = self.parsed.positions.get(outer)
-        return finding(
-            code,
+        return kind.at(
             message,
             fix=fix,
             field=field,
@@ -67,11 +65,11 @@ class Skill:
         )
 
     def finding_in_body(
-        self, code: str, message: str | None = None, *, offset: int, fix: str | None = None
+        self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None
     ) -> Finding:
         """Return a finding about the body at an offset, in characters from the body's start."""
         line = self.parsed.body_line + self.parsed.body.count("\n", 0, offset)
-        return finding(code, message, fix=fix, path=self.document, line=line)
+        return kind.at(message, fix=fix, path=self.document, line=line)
 
 
 Rule: TypeAlias = Callable[[Skill], Iterable[Finding]]

@@ -9,14 +9,22 @@ from catalog.model.paths import last_name
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.text import tokens
+from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED
 from pipeline.dialects.apexbridge.fields import package_of, with_json_values
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import Look, Snapshot
 from pipeline.validation.check import check
+from pipeline.validation.codes import (
+    DESCRIPTION_DERIVED,
+    DESCRIPTION_UNDERIVABLE,
+    FIELD_TYPE,
+    FOLDER_UNREADABLE,
+)
 from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS, Declared, declare
+from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
-from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.registry import REGISTRY
 from pipeline.validation.skill import Skill
 
 
@@ -84,12 +92,12 @@ def examine(
         misfits=misfits,
     )
     said = check(skill, profiles)
-    malformed = {each.field for each in said if each.code == "field-malformed"}
+    malformed = {each.field for each in said if each.code == FIELD_MALFORMED.code}
     findings = (
         *problems,
         *parsed.findings,
         *(
-            skill.finding("field-type", misfit.message, field=misfit.field)
+            skill.finding(FIELD_TYPE, misfit.message, field=misfit.field)
             for misfit in misfits
             if misfit.field not in malformed
         ),
@@ -125,7 +133,7 @@ def _unread(findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Find
     """Add a reason for the rejection where reading has given none."""
     if _rejects(findings, acceptance):
         return findings
-    return (*findings, finding("folder-unreadable"))
+    return (*findings, FOLDER_UNREADABLE.at())
 
 
 def _rejects(findings: Iterable[Finding], acceptance: Acceptance) -> bool:
@@ -139,7 +147,7 @@ def _is_expected(found: Finding, profiles: Iterable[str]) -> bool:
     that rejected it would accept none.
     """
     return (
-        found.code == "field-not-in-specification"
+        found.code == FIELD_NOT_IN_SPECIFICATION.code
         and "apexbridge" in profiles
         and OWNERS.get(found.field or "") == APEXBRIDGE
     )
@@ -148,10 +156,10 @@ def _is_expected(found: Finding, profiles: Iterable[str]) -> bool:
 def _derived_description(skill: Skill) -> tuple[str, Finding]:
     text = markdown.first_paragraph(skill.parsed.body)
     if not text:
-        return "", skill.finding("description-underivable", field="description")
+        return "", skill.finding(DESCRIPTION_UNDERIVABLE, field="description")
     if len(text) > DESCRIPTION_LIMIT:
         text = _cut(text, DESCRIPTION_LIMIT)
-    return text, skill.finding("description-derived", field="description")
+    return text, skill.finding(DESCRIPTION_DERIVED, field="description")
 
 
 def _cut(text: str, limit: int) -> str:

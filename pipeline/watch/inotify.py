@@ -20,10 +20,13 @@ from watchdog.observers.inotify_c import (
 )
 
 from pipeline.roots.names import is_junk
-from pipeline.watch.observer import LONGEST_END
 
 # watchdog's threads end without a word, and drop directories that the system will not watch: each
 # is asked here what happened to it, so that `doubt` can tell.
+
+LONGEST_END = 1.0
+"""Seconds to wait for the threads of a watch that ends; one that is stuck ends by itself."""
+_NO_MORE = {errno.ENOSPC, errno.ENOMEM}
 
 
 class _Watcher(Protocol):
@@ -38,7 +41,7 @@ class _Watcher(Protocol):
     def join(self, timeout: float | None = None) -> None: ...
 
 
-class _Observer(BaseObserver):
+class InotifyObserver(BaseObserver):
     """Gives the handler the events that the emitters have put in a queue."""
 
     ended_by = ""
@@ -172,9 +175,6 @@ class _Inotify(InotifyFD):
                 names = os.fsdecode(path[len(base) + 1 :]).split("/")
                 return len(names) <= self._depth and not any(map(is_junk, names))
         return True
-
-
-_NO_MORE = {errno.ENOSPC, errno.ENOMEM}
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from watchdog.events import (
 
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.names import is_junk
-from pipeline.watch.inotify import _Observer
+from pipeline.watch.inotify import InotifyObserver
 
 # Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
 # walk that adds the watches overflows the queue of a large tree, again and again.
@@ -47,10 +47,6 @@ LIMIT_REACHED = "there are more directories than the system will watch for one u
 """The doubt that a new observer cannot mend."""
 
 
-LONGEST_END = 1.0
-"""Seconds to wait for the threads of a watch that ends; one that is stuck ends by itself."""
-
-
 class Watch:
     """One watchdog observer over all roots. After any doubt, make a new one and scan."""
 
@@ -64,7 +60,7 @@ class Watch:
         self._roots = roots
         self._depth = depth
         self._heard = heard
-        self._observer: _Observer | None = None
+        self._observer: InotifyObserver | None = None
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
@@ -78,7 +74,7 @@ class Watch:
         ):
             raise OSError(errno.ENOSPC, LIMIT_REACHED)
         real = {root: os.path.realpath(root) for root in self._roots}  # watchdog follows no link
-        observer = _Observer(list(real.values()), self._depth)
+        observer = InotifyObserver(list(real.values()), self._depth)
         try:
             for root in self._roots:
                 if Path(root).is_dir():

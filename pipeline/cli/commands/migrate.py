@@ -8,6 +8,7 @@ from catalog.text.display import visible
 from pipeline.authoring.convert import How, Migration, migrate_paths
 from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 
 _OUTPUT = Path("migrated")
 
@@ -57,7 +58,8 @@ def migrate(
 def _is_wrong(each: Migration) -> bool:
     judged = each.judgement.findings if each.judgement else ()
     return each.plan.refused or any(
-        found.severity == "error" and found.code != "field-not-in-specification" for found in judged
+        found.severity == "error" and found.code != FIELD_NOT_IN_SPECIFICATION.code
+        for found in judged
     )
 
 

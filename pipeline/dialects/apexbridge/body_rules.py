@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from catalog.model.finding import Finding
+from pipeline.dialects.apexbridge.codes import SECTION_MISSING
 from pipeline.parsing import markdown
 from pipeline.validation.skill import Rule, Skill
 
@@ -55,7 +56,7 @@ def sections_are_there(skill: Skill) -> Iterator[Finding]:
     for section in SECTIONS:
         if section not in found:
             yield skill.finding_in_body(
-                "section-missing",
+                SECTION_MISSING,
                 f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
                 offset=0,
             )

@@ -11,14 +11,22 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.dialects.apexbridge.code_block import code_block
+from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
 from pipeline.parsing import fences, markdown
+from pipeline.parsing.codes import (
+    FRONTMATTER_MISSING,
+    FRONTMATTER_NOT_MAPPING,
+    INVALID_UTF_8,
+    YAML_INVALID,
+)
 from pipeline.parsing.decoding import with_plain_line_ends
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
-from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
+from pipeline.validation.registry import REGISTRY
 
 METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
 LEGACY = ".legacy"
@@ -38,7 +46,7 @@ _CLOSED: Mapping[str, Json] = {
     "network": "none",
     "filesystem": "none",
 }
-_MAY_BE_READ = {"frontmatter-missing"}  # errors of a SKILL.md that can be migrated all the same
+_MAY_BE_READ = {FRONTMATTER_MISSING.code}  # errors of a SKILL.md that can be migrated all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +135,7 @@ class _Planning:
             each
             for each in parsed.findings
             if each.code not in _MAY_BE_READ
-            and ("lenient" in REGISTRY[each.code].rejects or each.code == "invalid-utf-8")
+            and ("lenient" in REGISTRY[each.code].rejects or each.code == INVALID_UTF_8.code)
         ]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = fences.cut(text) if parsed.frontmatter is not None else None
@@ -149,14 +157,11 @@ class _Planning:
         text = with_plain_line_ends(self.old.texts.get(name, ""))
         read = read_yaml(text)
         if isinstance(read, Unreadable):
-            raise _RefusedError(
-                finding(read.finding.code, read.finding.message, path=name, line=read.finding.line)
-            )
+            raise _RefusedError(read.finding._replace(path=name))
         found = read.value if isinstance(read.value, Mapping) else {}
         if read.value is not None and not isinstance(read.value, Mapping):
             raise _RefusedError(
-                finding(
-                    "frontmatter-not-mapping",
+                FRONTMATTER_NOT_MAPPING.at(
                     f"{name} holds no `key: value` fields.",
                     path=name,
                     line=1,
@@ -226,8 +231,7 @@ class _Planning:
             self.scripts.add(path)
             self.steps.append(f"write the placeholder {path}")
             self.findings.append(
-                finding(
-                    "script-missing",
+                SCRIPT_MISSING.at(
                     f"There was no script; a placeholder was written to {path}.",
                     path=path,
                 )
@@ -277,12 +281,11 @@ class _Planning:
         shown = f"{name}: {to_json(value)}"
         self._add(name, value, dumped({name: value}))
         self.steps.append(f"fill in {printable(shown)}")
-        code = {"name": "name-missing", "description": "description-missing"}.get(
-            name, "required-field-missing"
+        kind = {"name": NAME_MISSING, "description": DESCRIPTION_MISSING}.get(
+            name, REQUIRED_FIELD_MISSING
         )
         self.findings.append(
-            finding(
-                code,
+            kind.at(
                 f"{name} was missing; this was filled in: {printable(shown)}.",
                 field=name,
                 path=self.old.document,
@@ -331,8 +334,7 @@ class _Planning:
         text = with_fields(self.head, frozenset(self.taken), self.added)
         if text is None:
             raise _RefusedError(
-                finding(
-                    "yaml-invalid",
+                YAML_INVALID.at(
                     "The frontmatter cannot be written with what is missing in it.",
                     path=self.old.document,
                     line=1,

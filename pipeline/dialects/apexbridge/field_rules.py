@@ -6,6 +6,23 @@ from collections.abc import Iterator, Mapping
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
+from pipeline.dialects.apexbridge.codes import (
+    ABP_MISSING,
+    ABP_UNUSED,
+    ALLOWLIST_MISSING,
+    ALLOWLIST_UNUSED,
+    FIELD_MALFORMED,
+    PACKAGE_TYPE_UNKNOWN,
+    PERMISSIONS_OUTDATED,
+    PROTOCOL_UNKNOWN,
+    REQUIRED_FIELD_MISSING,
+    SECURITY_INCOMPLETE,
+    SECURITY_VALUE_UNKNOWN,
+    TOOL_INCOMPLETE,
+    TOOL_TWICE,
+    TRIGGERS_EMPTY,
+    VERSION_NOT_SEMANTIC,
+)
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
 from pipeline.dialects.apexbridge.json_schema import wrong_with
 from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS
@@ -62,7 +79,7 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
             yield skill.finding(
-                "required-field-missing",
+                REQUIRED_FIELD_MISSING,
                 f"{field} is missing; ApexBridge requires it.",
                 field=field,
                 fix=fix,
@@ -73,12 +90,12 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
     """Find each value of a wrong type or out of its range, and texts in place of lists."""
     for misfit in skill.misfits:
         if OWNERS.get(misfit.field.partition(".")[0]) == APEXBRIDGE:
-            yield skill.finding("field-malformed", misfit.message, field=misfit.field)
+            yield skill.finding(FIELD_MALFORMED, misfit.message, field=misfit.field)
     for field in _LISTS:
         value = _at(skill.frontmatter, field)
         if isinstance(value, str) and value.strip():
             yield skill.finding(
-                "field-malformed",
+                FIELD_MALFORMED,
                 f"{field} is {quoted(value)}; a list of texts is expected.",
                 field=field,
                 fix="Write a list: one `- text` a line, or [one, two].",
@@ -90,7 +107,7 @@ def version_is_semantic(skill: Skill) -> Iterator[Finding]:
     version = skill.declared.version
     if version and not _SEMANTIC.fullmatch(version):
         yield skill.finding(
-            "version-not-semantic",
+            VERSION_NOT_SEMANTIC,
             f"version is {quoted(version)}, which is not a semantic version.",
             field="version",
         )
@@ -101,13 +118,13 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     declared = skill.declared
     if declared.type and declared.type not in TYPES:
         yield skill.finding(
-            "package-type-unknown",
+            PACKAGE_TYPE_UNKNOWN,
             f"type is {quoted(declared.type)}, which ApexBridge does not know.",
             field="type",
         )
     if declared.protocol and declared.protocol not in PROTOCOLS:
         yield skill.finding(
-            "protocol-unknown",
+            PROTOCOL_UNKNOWN,
             f"protocol is {quoted(declared.protocol)}, neither vcp nor abp.",
             field="protocol",
         )
@@ -121,7 +138,7 @@ def triggers_trigger(skill: Skill) -> Iterator[Finding]:
     if skill.frontmatter["triggers"] and not any(
         (triggers.intents, triggers.phrases, triggers.event_types)
     ):
-        yield skill.finding("triggers-empty", field="triggers")
+        yield skill.finding(TRIGGERS_EMPTY, field="triggers")
 
 
 def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
@@ -129,7 +146,7 @@ def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
     for field, schema in _schemas(skill):
         for wrong in wrong_with(schema):
             where = f"{field}.{wrong.path}" if wrong.path else field
-            yield skill.finding(wrong.code, f"{printable(where)}: {wrong.message}.", field=where)
+            yield skill.finding(wrong.kind, f"{printable(where)}: {wrong.message}.", field=where)
 
 
 def security_is_known(skill: Skill) -> Iterator[Finding]:
@@ -144,9 +161,9 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
         if value and value not in known:
             yield _unknown(skill, f"security.{name}", value, known)
     if security.network == "allowlist" and not security.network_allowlist:
-        yield skill.finding("allowlist-missing", field="security.network")
+        yield skill.finding(ALLOWLIST_MISSING, field="security.network")
     if security.network_allowlist and security.network == "none":
-        yield skill.finding("allowlist-unused", field="security.network_allowlist")
+        yield skill.finding(ALLOWLIST_UNUSED, field="security.network_allowlist")
     declared = skill.frontmatter["security"]
     if isinstance(declared, Mapping) and (
         open_ := [
@@ -156,7 +173,7 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
         ]
     ):
         yield skill.finding(
-            "security-incomplete", f"security does not say {_listed(open_)}.", field="security"
+            SECURITY_INCOMPLETE, f"security does not say {_listed(open_)}.", field="security"
         )
 
 
@@ -167,7 +184,7 @@ def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
         return
     if skill.declared.security:
         yield skill.finding(
-            "permissions-outdated",
+            PERMISSIONS_OUTDATED,
             "permissions is the old form of security, which is declared, too, and holds.",
             field="permissions",
             fix="Remove permissions.",
@@ -184,7 +201,7 @@ def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
             yield _unknown(skill, f"permissions.{name}", value, known)
     said = f"it was read as security with {_listed(read)}" if read else "nothing in it was read"
     yield skill.finding(
-        "permissions-outdated",
+        PERMISSIONS_OUTDATED,
         f"permissions is the old form of security; {said}.",
         field="permissions",
     )
@@ -197,15 +214,15 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
         (at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ()) if tool
     ]
     if declared.protocol == "abp" and not tools:
-        yield skill.finding("abp-missing", field="abp" if declared.abp else "protocol")
+        yield skill.finding(ABP_MISSING, field="abp" if declared.abp else "protocol")
     if tools and declared.protocol != "abp":
-        yield skill.finding("abp-unused", field="abp")
+        yield skill.finding(ABP_UNUSED, field="abp")
     names: set[str] = set()
     for at, tool in tools:
         field = f"abp.tools.{at}.name"
         if tool.name in names:
             yield skill.finding(
-                "tool-twice", f"Two tools under abp are named {quoted(tool.name)}.", field=field
+                TOOL_TWICE, f"Two tools under abp are named {quoted(tool.name)}.", field=field
             )
         names.add(tool.name)
         if lacking := [
@@ -214,7 +231,7 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
             if value is None
         ]:
             yield skill.finding(
-                "tool-incomplete",
+                TOOL_INCOMPLETE,
                 f"The tool {quoted(tool.name)} has no {_listed(lacking, 'or')}.",
                 field=field,
             )
@@ -258,7 +275,7 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
     return skill.finding(
-        "security-value-unknown",
+        SECURITY_VALUE_UNKNOWN,
         f"{field} is {quoted(value)}, which ApexBridge does not know.",
         field=field,
         fix=f"Write {' or '.join(known)}.",

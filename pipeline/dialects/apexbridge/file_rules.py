@@ -6,8 +6,16 @@ from posixpath import normpath, splitext
 
 from catalog.model.finding import Finding
 from catalog.text.quoting import quoted
+from pipeline.dialects.apexbridge.codes import (
+    CODE_OUTSIDE_SCRIPTS,
+    ENTRY_MISSING,
+    ENTRY_NOT_SCRIPT,
+    FOLDER_UNKNOWN,
+    RESOURCE_MISSING,
+    RESOURCE_OUTSIDE_FOLDER,
+    SCRIPT_MISSING,
+)
 from pipeline.roots.native_files import may_be_native
-from pipeline.validation.registry import finding
 from pipeline.validation.skill import File, Rule, Skill
 
 SCRIPTS = "scripts/"
@@ -37,10 +45,10 @@ def there_is_a_script(skill: Skill) -> Iterator[Finding]:
         if file.path.startswith(SCRIPTS) and file.path.count("/") == 1 and _is_code(file)
     ]
     if not any(file.path.startswith(SCRIPTS) for file in skill.files):
-        yield finding("script-missing", path=skill.document, line=1)
+        yield SCRIPT_MISSING.at(path=skill.document, line=1)
     elif resources and not resources.entry and len(entries) > 1:
         yield skill.finding(
-            "entry-missing",
+            ENTRY_MISSING,
             f"There are {len(entries)} scripts, and resources.entry does not say where to begin.",
             field="resources",
             fix=f"Name one of them: entry: ./{entries[0]}.",
@@ -55,19 +63,19 @@ def resources_exist(skill: Skill) -> Iterator[Finding]:
         path = normpath(written.replace("\\", "/"))
         if _leaves(written, path):
             yield skill.finding(
-                "resource-outside-folder",
+                RESOURCE_OUTSIDE_FOLDER,
                 f"{field} is {quoted(written)}, which is not inside the skill's folder.",
                 field=field,
             )
         elif skill.is_whole and path not in there:
             yield skill.finding(
-                "resource-missing",
+                RESOURCE_MISSING,
                 f"{field} names {quoted(written)}, which is not there.",
                 field=field,
             )
         elif field == "resources.entry" and not path.startswith(SCRIPTS):
             yield skill.finding(
-                "entry-not-script",
+                ENTRY_NOT_SCRIPT,
                 f"resources.entry is {quoted(written)}, which does not lie under scripts/.",
                 field=field,
             )
@@ -81,15 +89,14 @@ def code_lies_in_scripts(skill: Skill) -> Iterator[Finding]:
         if not file.path.startswith((SCRIPTS, "tests/")) and _is_code(file)
     )
     for file in islice(stray, MOST_ALIKE):
-        yield finding("code-outside-scripts", path=file.path)
+        yield CODE_OUTSIDE_SCRIPTS.at(path=file.path)
 
 
 def folders_are_known(skill: Skill) -> Iterator[Finding]:
     """Find folders that the layout does not have."""
     folders = dict.fromkeys(file.path.partition("/")[0] for file in skill.files if "/" in file.path)
     for folder in islice((name for name in folders if name not in FOLDERS), MOST_ALIKE):
-        yield finding(
-            "folder-unknown",
+        yield FOLDER_UNKNOWN.at(
             f"The layout has no folder named {quoted(folder)}, and nothing tells what it is for.",
             path=folder,
         )

@@ -4,8 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from catalog.model.finding import FindingType
 from catalog.model.values import Json
 from catalog.text.quoting import printable
+from pipeline.dialects.apexbridge.codes import (
+    SCHEMA_DIALECT_UNKNOWN,
+    SCHEMA_INVALID,
+    SCHEMA_REFERENCE_OUTSIDE,
+)
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _DATA = frozenset({"default", "examples", "example", "const", "enum"})  # where $ref is no reference
@@ -16,7 +22,7 @@ _LONGEST_MESSAGE = 200
 class Wrong:
     """One thing that is wrong with a schema."""
 
-    code: str
+    kind: FindingType
     path: str  # inside the schema: "properties.city.type"; "" is all of it
     message: str
 
@@ -43,21 +49,19 @@ def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
         if validator is unknown:
             validator = Draft202012Validator
             yield Wrong(
-                "schema-dialect-unknown",
+                SCHEMA_DIALECT_UNKNOWN,
                 "$schema",
                 "it names no version of JSON Schema that is known; 2020-12 was assumed",
             )
     try:
         validator.check_schema(judged, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
-        yield Wrong(
-            "schema-invalid", ".".join(map(str, error.absolute_path)), _short(error.message)
-        )
+        yield Wrong(SCHEMA_INVALID, ".".join(map(str, error.absolute_path)), _short(error.message))
     except RecursionError:
-        yield Wrong("schema-invalid", "", "it is nested too deeply")
+        yield Wrong(SCHEMA_INVALID, "", "it is nested too deeply")
     for path, target in _references(schema, ""):
         if not target.startswith("#"):
-            yield Wrong("schema-reference-outside", path, f"it refers to “{printable(target)}”")
+            yield Wrong(SCHEMA_REFERENCE_OUTSIDE, path, f"it refers to “{printable(target)}”")
             return
 
 

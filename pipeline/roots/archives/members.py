@@ -14,10 +14,15 @@ from dataclasses import dataclass
 from errno import EINVAL
 from typing import IO, Protocol, TypeAlias
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.text.quoting import quoted
+from pipeline.roots.archives.codes import (
+    ARCHIVE_BOMB,
+    ARCHIVE_CORRUPT,
+    ARCHIVE_NAME_NOT_UTF8,
+    ARCHIVE_TOO_LARGE,
+)
 from pipeline.roots.local.folder import Limits
-from pipeline.validation.registry import finding
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +44,9 @@ Place: TypeAlias = zipfile.ZipInfo | tarfile.TarInfo
 class Refused(Exception):
     """Nothing in the archive is to be read, for the reason that the finding says."""
 
-    def __init__(self, code: str, message: str | None = None) -> None:
-        super().__init__(code)
-        self.finding: Finding = finding(code, message)
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +74,12 @@ def check_size(unpacked: int, packed: int, limits: Limits) -> None:
     """Refuse an archive that has become too large for what was read of it; both are bytes."""
     if unpacked > limits.archive_bytes:
         raise Refused(
-            "archive-too-large",
-            f"The archive unpacks to more than the limit of {limits.archive_bytes:,} bytes.",
+            ARCHIVE_TOO_LARGE.at(
+                f"The archive unpacks to more than the limit of {limits.archive_bytes:,} bytes."
+            )
         )
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
-        raise Refused("archive-bomb", f"The archive unpacks to more than {RATIO} times its size.")
+        raise Refused(ARCHIVE_BOMB.at(f"The archive unpacks to more than {RATIO} times its size."))
 
 
 class Rationed:
@@ -82,22 +88,24 @@ class Rationed:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._left = 0
-        self._code = ""
+        self._refusal = ARCHIVE_CORRUPT
         self._is_header = False
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
-    def allot(self, size: int, code: str = "archive-corrupt", *, is_header: bool = False) -> None:
-        """Let so many bytes be read from now on; more is refused with the code."""
-        self._left, self._code, self._is_header = size, code, is_header
+    def allot(
+        self, size: int, refusal: FindingType = ARCHIVE_CORRUPT, *, is_header: bool = False
+    ) -> None:
+        """Let so many bytes be read from now on; more is refused with the finding."""
+        self._left, self._refusal, self._is_header = size, refusal, is_header
 
     def read(self, size: int = -1) -> bytes:
         """Read as a file does; Refused."""
         if size > self._left:
-            raise Refused(self._code)
+            raise Refused(self._refusal.at())
         data = self._file.read(size if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0 or (self._is_header and _LONG_NUMBER.search(data)):
-            raise Refused(self._code)
+            raise Refused(self._refusal.at())
         return data
 
 
@@ -109,13 +117,15 @@ def explained() -> Iterator[None]:
     except (Refused, MemoryError):
         raise
     except UnicodeDecodeError as error:
-        raise Refused("archive-name-not-utf8") from error
+        raise Refused(ARCHIVE_NAME_NOT_UTF8.at()) from error
     except Exception as error:
         # A seek to where nothing is raises EINVAL; the other errors of the system are its own.
         if isinstance(error, OSError) and error.errno not in (None, EINVAL):
             raise
         log.debug("an archive is refused", exc_info=True)
-        raise Refused("archive-corrupt", f"The archive cannot be read: {_plain(error)}.") from error
+        raise Refused(
+            ARCHIVE_CORRUPT.at(f"The archive cannot be read: {_plain(error)}.")
+        ) from error
 
 
 def _plain(error: Exception) -> str:
@@ -133,5 +143,5 @@ def utf8(written: bytes, name: str) -> str:
         return written.decode()
     except UnicodeDecodeError:
         raise Refused(
-            "archive-name-not-utf8", of(name, "does not have its name in UTF-8")
+            ARCHIVE_NAME_NOT_UTF8.at(of(name, "does not have its name in UTF-8"))
         ) from None

@@ -7,8 +7,16 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from pipeline.roots.archives import tar_file, zip_file
+from pipeline.roots.archives.codes import (
+    ARCHIVE_TOO_LARGE,
+    ARCHIVE_TOO_MANY_MEMBERS,
+    ARCHIVE_TRUNCATED,
+    ARCHIVE_UNREADABLE,
+    ARCHIVE_WITHOUT_SKILL,
+)
 from pipeline.roots.archives.members import Members, Refused, check_size
 from pipeline.roots.archives.tree import ArchiveTree
+from pipeline.roots.codes import FOLDER_TOO_DEEP
 from pipeline.roots.local.descent import Archive, Stray
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.files import identity, opened
@@ -16,7 +24,6 @@ from pipeline.roots.local.folder import Folder, hard_link
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.walk import folders_in
 from pipeline.roots.names import os_path
-from pipeline.validation.registry import finding
 
 _ZIPS = (".zip", ".skill")
 
@@ -43,7 +50,7 @@ def folders(archive: Archive) -> Iterator[list[Folder]]:
             found = [
                 _refused(
                     archive,
-                    finding("archive-unreadable", f"The archive cannot be read: {error.strerror}."),
+                    ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}."),
                 )
             ]
         # How many there are stands in the fingerprint: who knows fewer has not seen all.
@@ -71,7 +78,7 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
         (f"The archive is one file with {names:,} names, some of them perhaps outside the root."),
     )
     if archive.limits.hard_links == "reject":
-        raise Refused(found.code, found.message)
+        raise Refused(found)
     return (found,)
 
 
@@ -91,11 +98,12 @@ def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members
     """Open an archive, which is a zip or a tar as its name says; Refused, OSError."""
     size, limits = archive.stat.st_size, archive.limits
     if not size:
-        raise Refused("archive-truncated", "The archive is empty.")
+        raise Refused(ARCHIVE_TRUNCATED.at("The archive is empty."))
     if size > limits.archive_bytes:
         raise Refused(
-            "archive-too-large",
-            f"The archive has {size:,} bytes; the limit is {limits.archive_bytes:,}.",
+            ARCHIVE_TOO_LARGE.at(
+                f"The archive has {size:,} bytes; the limit is {limits.archive_bytes:,}."
+            )
         )
     if archive.file.lower().endswith(_ZIPS):
         return zip_file.opened(file, size, limits)
@@ -153,18 +161,18 @@ class _Source:
         members = size = 0
         for one in folders_in(self._tree, top, limits):
             if isinstance(one, Stray):
-                if one.finding.code == "folder-too-deep":
-                    raise Refused(one.finding.code)
+                if one.finding.code == FOLDER_TOO_DEEP.code:
+                    raise Refused(one.finding)
                 continue
             # A file that many links lead to counts for each of them.
             members += len(one.entries) + len(one.directories)
             size += sum(stat.st_size for _, stat in one.entries)
             if members > limits.archive_members:
-                raise Refused("archive-too-many-members")
+                raise Refused(ARCHIVE_TOO_MANY_MEMBERS.at())
             check_size(size, archive.stat.st_size, limits)
             found.append(replace(one, source=self))
         if not found:
-            raise Refused("archive-without-skill")
+            raise Refused(ARCHIVE_WITHOUT_SKILL.at())
         self._verify(found)
         return found
 

@@ -8,6 +8,12 @@ from contextlib import contextmanager
 from stat import S_IFDIR, S_IFLNK, S_IFREG, S_IMODE
 from typing import IO, cast
 
+from pipeline.roots.archives.codes import (
+    ARCHIVE_CORRUPT,
+    ARCHIVE_HARD_LINK,
+    ARCHIVE_SPECIAL_MEMBER,
+    ARCHIVE_TRUNCATED,
+)
 from pipeline.roots.archives.members import (
     CHUNK,
     Member,
@@ -59,7 +65,7 @@ def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
         spool.write(out)
         if not inflate.eof:
             if is_at_end and not out:
-                raise Refused("archive-truncated")
+                raise Refused(ARCHIVE_TRUNCATED.at())
             data = inflate.unconsumed_tail
             continue
         # Padding may follow; gzip itself passes over it, too.
@@ -68,7 +74,7 @@ def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
             return
         inflate, streams = zlib.decompressobj(wbits=31), streams + 1
         if streams > _STREAMS:
-            raise Refused("archive-corrupt", f"The file has more than {_STREAMS:,} parts.")
+            raise Refused(ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} parts."))
 
 
 class _Tar:
@@ -94,7 +100,7 @@ class _Tar:
                 self._rationed.seek(at)
                 chunk = self._rationed.read(min(left, CHUNK))
                 if not chunk:
-                    raise Refused("archive-truncated")
+                    raise Refused(ARCHIVE_TRUNCATED.at())
                 left, at = left - len(chunk), at + len(chunk)
                 yield chunk
 
@@ -104,18 +110,18 @@ class _Tar:
         info = self._tar.next()
         self._tar.members = []  # type: ignore[attr-defined]  # each is kept once, by its path
         if len(self._tar.pax_headers) > _HEADER_FIELDS:
-            raise Refused("archive-corrupt", "The archive says too much of all its members.")
+            raise Refused(ARCHIVE_CORRUPT.at("The archive says too much of all its members."))
         if info:
             info.pax_headers = {}
             if info.size < 0 or self._tar.offset < max(before, info.offset_data):
-                raise Refused("archive-corrupt", of(info.name, "has a size below zero"))
+                raise Refused(ARCHIVE_CORRUPT.at(of(info.name, "has a size below zero")))
         return info
 
     def _member(self, info: tarfile.TarInfo) -> Member:
         name = info.name
         utf8(name.encode(errors="surrogateescape"), name)
         if info.islnk():
-            raise Refused("archive-hard-link", of(name, "is a hard link"))
+            raise Refused(ARCHIVE_HARD_LINK.at(of(name, "is a hard link")))
         kind = (
             S_IFDIR
             if info.isdir()
@@ -127,9 +133,9 @@ class _Tar:
         )
         if not kind:
             what = "has holes" if info.issparse() else "is a pipe, a socket or a device"
-            raise Refused("archive-special-member", of(name, what))
+            raise Refused(ARCHIVE_SPECIAL_MEMBER.at(of(name, what)))
         if kind == S_IFREG and info.offset_data + info.size > self._size:
-            raise Refused("archive-truncated")
+            raise Refused(ARCHIVE_TRUNCATED.at())
         target = None
         if kind == S_IFLNK:
             target = utf8(info.linkname.encode(errors="surrogateescape"), name)
@@ -140,4 +146,5 @@ class _Tar:
         self._rationed.seek(self._tar.offset)
         block = self._rationed.read(_BLOCK)
         if block.strip(b"\0"):
-            raise Refused("archive-truncated" if len(block) < _BLOCK else "archive-corrupt")
+            kind = ARCHIVE_TRUNCATED if len(block) < _BLOCK else ARCHIVE_CORRUPT
+            raise Refused(kind.at())

@@ -7,8 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
+from catalog.model.finding import FindingType
 from catalog.text.quoting import quoted
+from pipeline.roots.archives.codes import (
+    ARCHIVE_DUPLICATE_MEMBER,
+    ARCHIVE_LINK_LEAVES,
+    ARCHIVE_NAMES_COLLIDE,
+    ARCHIVE_PATH_UNSAFE,
+    ARCHIVE_TOO_MANY_MEMBERS,
+)
 from pipeline.roots.archives.members import Member, Refused
+from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import Limits, Target, Targets
 from pipeline.roots.names import is_junk, is_skill_md
@@ -39,7 +48,11 @@ class _Node:
 
 
 class _LeadsNowhere(Exception):
-    """A path ends before its end, for the reason that the code of a finding says."""
+    """A path ends before its end, for the reason that the finding says."""
+
+    def __init__(self, kind: FindingType) -> None:
+        super().__init__(kind.code)
+        self.kind = kind
 
 
 class ArchiveTree:
@@ -53,9 +66,9 @@ class ArchiveTree:
         for member in members:
             self._take(member)
         for path, node in self._nodes.items():
-            if S_ISLNK(node.mode) and self._follow(path) == "link-leaves-root":
+            if S_ISLNK(node.mode) and self._follow(path) is LINK_LEAVES_ROOT:
                 raise Refused(
-                    "archive-link-leaves", f"The link {quoted(path[1:])} leads out of the archive."
+                    ARCHIVE_LINK_LEAVES.at(f"The link {quoted(path[1:])} leads out of the archive.")
                 )
 
     def member(self, path: str) -> Member:
@@ -110,19 +123,19 @@ class ArchiveTree:
         except _LeadsNowhere as nowhere:
             raise FileNotFoundError(path) from nowhere
 
-    def _target(self, directory: str, name: str) -> Target | str:
+    def _target(self, directory: str, name: str) -> Target | FindingType:
         try:
             real = self._real(f"{directory}/{name}")
         except _LeadsNowhere as nowhere:
-            return str(nowhere)
+            return nowhere.kind
         return Target(self._nodes[real].stat(), real)
 
-    def _follow(self, path: str) -> str:
-        """Return the path behind a link, or the code of the finding that says why there is none."""
+    def _follow(self, path: str) -> str | FindingType:
+        """Return the path behind a link, or the type of the finding that says why there is none."""
         try:
             return self._real(path)
         except _LeadsNowhere as nowhere:
-            return str(nowhere)
+            return nowhere.kind
 
     def _real(self, path: str) -> str:
         """Return a path without the links on its way."""
@@ -137,25 +150,25 @@ class ArchiveTree:
                 continue
             if name == "..":
                 if not at:
-                    raise _LeadsNowhere("link-leaves-root")
+                    raise _LeadsNowhere(LINK_LEAVES_ROOT)
                 at = at.rpartition("/")[0]
                 continue
             node = self._nodes.get(f"{at}/{name}")
             if node is None:
-                raise _LeadsNowhere("link-dangling")
+                raise _LeadsNowhere(LINK_DANGLING)
             if S_ISLNK(node.mode):
                 target = (node.member and node.member.target) or ""
                 if target.startswith("/"):
-                    raise _LeadsNowhere("link-leaves-root")
+                    raise _LeadsNowhere(LINK_LEAVES_ROOT)
                 links += 1
                 todo += target.split("/")[::-1]
                 if links > _LINKS or len(todo) > _STEPS:
                     break
             elif S_ISREG(node.mode) and todo:
-                raise _LeadsNowhere("link-dangling")
+                raise _LeadsNowhere(LINK_DANGLING)
             else:
                 at = f"{at}/{name}"
-        raise _LeadsNowhere("link-loop")
+        raise _LeadsNowhere(LINK_LOOP)
 
     # How it is made
 
@@ -166,8 +179,9 @@ class ArchiveTree:
             self._add(path, member)
         elif not (S_ISDIR(known.mode) and S_ISDIR(member.mode)):
             raise Refused(
-                "archive-duplicate-member",
-                f"{quoted(path[1:])} stands for two members of the archive.",
+                ARCHIVE_DUPLICATE_MEMBER.at(
+                    f"{quoted(path[1:])} stands for two members of the archive."
+                )
             )
 
     def _add(self, path: str, member: Member | None) -> None:
@@ -179,23 +193,26 @@ class ArchiveTree:
             above = self._nodes[parent]
         if not S_ISDIR(above.mode):
             raise Refused(
-                "archive-duplicate-member",
-                f"{quoted(parent[1:])} is a directory, and something else as well.",
+                ARCHIVE_DUPLICATE_MEMBER.at(
+                    f"{quoted(parent[1:])} is a directory, and something else as well."
+                )
             )
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
             raise Refused(
-                "archive-names-collide",
-                f"{quoted(path[1:])} differs from another path only in how its letters "
-                "are written.",
+                ARCHIVE_NAMES_COLLIDE.at(
+                    f"{quoted(path[1:])} differs from another path only in how its letters "
+                    "are written."
+                )
             )
         self._folded.add(folded)
         above.children.append(name)
         self._nodes[path] = _Node(len(self._nodes), member)
         if len(self._nodes) > self._limit + 1:  # the top is none
             raise Refused(
-                "archive-too-many-members",
-                f"The archive holds more than {self._limit:,} files and directories.",
+                ARCHIVE_TOO_MANY_MEMBERS.at(
+                    f"The archive holds more than {self._limit:,} files and directories."
+                )
             )
 
 
@@ -204,10 +221,11 @@ def _path(name: str) -> str:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if _UNSAFE.match(name) or ".." in parts:
         raise Refused(
-            "archive-path-unsafe",
-            f"The path {quoted(name)} leads out of the archive, or would on some system.",
+            ARCHIVE_PATH_UNSAFE.at(
+                f"The path {quoted(name)} leads out of the archive, or would on some system."
+            )
         )
     path = "".join(f"/{part}" for part in parts)
     if len(path.encode()) > _PATH_BYTES or any(len(p.encode()) > _NAME_BYTES for p in parts):
-        raise Refused("archive-path-unsafe", f"The path {quoted(name)} is too long.")
+        raise Refused(ARCHIVE_PATH_UNSAFE.at(f"The path {quoted(name)} is too long."))
     return path

@@ -6,6 +6,15 @@ from contextlib import contextmanager
 from stat import S_IFDIR, S_IFLNK, S_IFMT, S_IFREG, S_IMODE
 from typing import IO, cast
 
+from pipeline.roots.archives.codes import (
+    ARCHIVE_COMPRESSION,
+    ARCHIVE_CORRUPT,
+    ARCHIVE_ENCRYPTED,
+    ARCHIVE_LINK_LEAVES,
+    ARCHIVE_SPECIAL_MEMBER,
+    ARCHIVE_TOO_MANY_MEMBERS,
+    ARCHIVE_TRUNCATED,
+)
 from pipeline.roots.archives.members import (
     CHUNK,
     READER_BYTES,
@@ -41,7 +50,7 @@ def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[Members]:
 
 def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
     """Read the central directory, which is as large as it likes to be."""
-    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, "archive-too-many-members")
+    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, ARCHIVE_TOO_MANY_MEMBERS)
     try:
         return zipfile.ZipFile(cast(IO[bytes], file))
     except zipfile.BadZipFile as error:
@@ -52,7 +61,7 @@ def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
         tail = file.read(_END_BYTES)
         end = tail.rfind(_END)
         if starts_well and (end < 0 or len(tail) - end < _RECORD_BYTES):
-            raise Refused("archive-truncated") from error
+            raise Refused(ARCHIVE_TRUNCATED.at()) from error
         raise
 
 
@@ -83,26 +92,26 @@ class _Zip:
                 left -= len(chunk)
                 yield chunk
             if left:
-                raise Refused("archive-corrupt", of(member.name, "does not have its size"))
+                raise Refused(ARCHIVE_CORRUPT.at(of(member.name, "does not have its size")))
 
     def _member(self, info: zipfile.ZipInfo) -> Member:
         name = _zip_name(info)
         if info.flag_bits & _ENCRYPTED:
-            raise Refused("archive-encrypted", of(name, "is encrypted"))
+            raise Refused(ARCHIVE_ENCRYPTED.at(of(name, "is encrypted")))
         mode = info.external_attr >> 16 if info.create_system in _UNIX else 0
         kind = S_IFDIR if name.endswith("/") else S_IFMT(mode) or S_IFREG
         if kind not in (S_IFDIR, S_IFREG, S_IFLNK):
-            raise Refused("archive-special-member", of(name, "is a pipe, a socket or a device"))
+            raise Refused(ARCHIVE_SPECIAL_MEMBER.at(of(name, "is a pipe, a socket or a device")))
         if kind != S_IFDIR and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise Refused(
-                "archive-compression", of(name, f"is compressed by method {info.compress_type}")
+                ARCHIVE_COMPRESSION.at(of(name, f"is compressed by method {info.compress_type}"))
             )
         target = self._target(info, name) if kind == S_IFLNK else None
         return Member(name, kind | S_IMODE(mode), info.file_size, target, info)
 
     def _target(self, info: zipfile.ZipInfo, name: str) -> str:
         if info.file_size > _TARGET_BYTES:
-            raise Refused("archive-link-leaves", of(name, "leads further than any path can"))
+            raise Refused(ARCHIVE_LINK_LEAVES.at(of(name, "leads further than any path can")))
         with self._open(info) as stream:
             return utf8(self._read(stream), name)
 

@@ -7,13 +7,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
+from pipeline.roots.codes import (
+    DIRECTORY_UNREADABLE,
+    FOLDER_TOO_DEEP,
+    LINK_BEHIND_LINK,
+    LINK_LOOP,
+    READ_FAILED,
+    SKILL_MD_IN_ROOT,
+    SPECIAL_FILE,
+)
 from pipeline.roots.local.directory import Directory, DiskTree, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Signature, Target, Targets
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory, unlisted
 from pipeline.roots.names import is_archive, is_junk, is_skill_md, os_path, text_path
 from pipeline.roots.snapshot import fingerprint
-from pipeline.validation.registry import finding
 
 _VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
@@ -195,7 +203,7 @@ class TreeWalk:
         except OSError as error:
             raise unlisted(self._root, error) from error
         return {
-            name: "link-loop" if _leads_back(here, target) else target
+            name: LINK_LOOP if _leads_back(here, target) else target
             for name, target in found.items()
         }
 
@@ -233,8 +241,7 @@ class TreeWalk:
         """List a directory, or say what is wrong with it; None if it has just vanished."""
         if here.depth > self._limits.depth:
             limit = self._limits.depth
-            return finding(
-                "folder-too-deep",
+            return FOLDER_TOO_DEEP.at(
                 (
                     f"The directory lies more than {limit} directories below the root; "
                     "nothing in it is read."
@@ -267,7 +274,7 @@ class TreeWalk:
             elif not below.skill_mds or here.is_data:
                 way.append(self._take(signature, here, below))
             elif here.links > 1:
-                signature.report("link-behind-link", here.text)
+                signature.report(LINK_BEHIND_LINK, here.text)
             else:
                 nested.append(here)
         folder = signature.folder()
@@ -302,11 +309,11 @@ class TreeWalk:
 
 
 def _unlisted(error: OSError) -> Finding:
-    code = "read-failed" if error.errno in IO_ERRORS else "directory-unreadable"
-    return finding(code, f"The directory cannot be listed: {error.strerror}.")
+    kind = READ_FAILED if error.errno in IO_ERRORS else DIRECTORY_UNREADABLE
+    return kind.at(f"The directory cannot be listed: {error.strerror}.")
 
 
-def _leads_back(here: Directory, target: Target | str) -> bool:
+def _leads_back(here: Directory, target: Target | FindingType) -> bool:
     return isinstance(target, Target) and S_ISDIR(target.stat.st_mode) and here.lies_in(target.path)
 
 
@@ -315,11 +322,11 @@ def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[
     for name in sorted({*skill_mds, *others}):
         target = others.get(name)
         if name in skill_mds:
-            code = "skill-md-in-root"
-        elif isinstance(target, str) and target != "special-file":
-            code = target
+            kind = SKILL_MD_IN_ROOT
+        elif isinstance(target, FindingType) and target is not SPECIAL_FILE:
+            kind = target
         elif here.links and isinstance(target, Target) and S_ISDIR(target.stat.st_mode):
-            code = "link-behind-link"
+            kind = LINK_BEHIND_LINK
         else:
             continue
-        yield Stray(here.child(name).text, finding(code))
+        yield Stray(here.child(name).text, kind.at())

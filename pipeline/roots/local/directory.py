@@ -7,6 +7,7 @@ from functools import partial
 from stat import S_ISDIR
 from typing import Protocol
 
+from catalog.model.finding import FindingType
 from pipeline.roots.local import links
 from pipeline.roots.local.folder import Target, Targets
 from pipeline.roots.local.root_directory import RootDirectory, listing_error
@@ -27,7 +28,7 @@ class Directory:
     is_skill: bool = False
     left: tuple[str, ...] = ()  # directories in which a link was followed
 
-    def child(self, name: str, target: Target | str | None = None) -> "Directory":
+    def child(self, name: str, target: Target | FindingType | None = None) -> "Directory":
         """Return the directory of this name in it, or the one that a link of this name leads to."""
         text = text_path(name)
         is_link = isinstance(target, Target)
@@ -85,7 +86,7 @@ class Directory:
         return frozenset(
             name
             for name, target in others.items()
-            if not isinstance(target, str)
+            if isinstance(target, Target)
             and S_ISDIR(target.stat.st_mode)
             and (self.is_data or not is_skill_md(name))
         )

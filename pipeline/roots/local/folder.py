@@ -6,12 +6,30 @@ from dataclasses import dataclass, field
 from stat import S_ISDIR, S_ISREG
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
+from pipeline.roots.codes import (
+    DIRECTORY_UNREADABLE,
+    FILE_UNREADABLE,
+    FOLDER_TOO_DEEP,
+    FOLDER_TOO_LARGE,
+    HARD_LINK_REFUSED,
+    HARD_LINKED_FILE,
+    LINK_DANGLING,
+    LINK_LEAVES_ROOT,
+    LINK_LOOP,
+    NAME_NOT_UTF8,
+    READ_FAILED,
+    SKILL_MD_NOT_A_FILE,
+    SKILL_MD_OTHER_CASE,
+    SKILL_MD_TOO_LARGE,
+    SKILL_MD_TWICE,
+    SPECIAL_FILE,
+    TOO_MANY_FILES,
+)
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
 from pipeline.roots.snapshot import fingerprint
-from pipeline.validation.registry import finding
 
 Entry: TypeAlias = tuple[str, os.stat_result]
 """A path relative to the skill folder, and its stat; of a link, its target's."""
@@ -24,34 +42,35 @@ class Target(NamedTuple):
     path: str  # in its tree, without links
 
 
-Targets: TypeAlias = Mapping[str, Target | str]
-"""Where names that are neither files nor directories lead, or the code of a finding."""
+Targets: TypeAlias = Mapping[str, Target | FindingType]
+"""Where names that are neither files nor directories lead, or the type of a finding."""
 
 LIMIT_CODES = frozenset(
-    {
-        "too-many-files",
-        "folder-too-large",
-        "folder-too-deep",
-        "skill-md-too-large",
-    }
+    kind.code
+    for kind in (
+        TOO_MANY_FILES,
+        FOLDER_TOO_LARGE,
+        FOLDER_TOO_DEEP,
+        SKILL_MD_TOO_LARGE,
+    )
 )
 
-_REFUSED = "hard-link-refused"
 _INCOMPLETE = frozenset(
-    {
-        "file-unreadable",
-        "directory-unreadable",
-        "read-failed",
-        "skill-md-not-a-file",
-        _REFUSED,
-    }
+    kind.code
+    for kind in (
+        FILE_UNREADABLE,
+        DIRECTORY_UNREADABLE,
+        READ_FAILED,
+        SKILL_MD_NOT_A_FILE,
+        HARD_LINK_REFUSED,
+    )
 )
 
 _NOT_A_FILE = {
-    "special-file": "a pipe, a socket or a device",
-    "link-leaves-root": "a link out of the root",
-    "link-dangling": "a link to nothing that can be reached",
-    "link-loop": "a link to itself or to a directory that holds it",
+    SPECIAL_FILE: "a pipe, a socket or a device",
+    LINK_LEAVES_ROOT: "a link out of the root",
+    LINK_DANGLING: "a link to nothing that can be reached",
+    LINK_LOOP: "a link to itself or to a directory that holds it",
 }
 
 
@@ -113,7 +132,7 @@ class Folder:
 
         None of a folder that is refused for its hard links.
         """
-        if any(problem.code == _REFUSED for problem in self.problems):
+        if any(problem.code == HARD_LINK_REFUSED.code for problem in self.problems):
             return
         name, too_large = self.skill_md_name, self.exceeds_limits
         for entry in self.entries:
@@ -166,7 +185,7 @@ class Signature:
     def add_unlisted(self, path: str, problem: Finding) -> None:
         """Note a directory that was not listed; one that is too deep speaks for all such."""
         self._directories += 1
-        if problem.code != "folder-too-deep" or problem.code not in {
+        if problem.code != FOLDER_TOO_DEEP.code or problem.code not in {
             known.code for known in self._problems
         }:
             self._report(problem._replace(path=self._inner(path)))
@@ -182,9 +201,11 @@ class Signature:
         self._hard_links.setdefault((stat.st_dev, stat.st_ino), set()).add(real_path)
         self._hard_linked.append((path[len(self._path) + 1 :], stat))
 
-    def report(self, code: str, path: str | None = None, message: str | None = None) -> None:
+    def report(
+        self, kind: FindingType, path: str | None = None, message: str | None = None
+    ) -> None:
         """Note a problem of something in the folder, or of the folder where path is None."""
-        self._report(finding(code, message, path=None if path is None else self._inner(path)))
+        self._report(kind.at(message, path=None if path is None else self._inner(path)))
 
     def report_unreadable(self, path: str, error: OSError) -> None:
         """Note a file of which the system tells nothing."""
@@ -194,7 +215,7 @@ class Signature:
         """Note the files that links lead to, and the links that lead to nothing we may read."""
         for name, target in targets.items():
             path = f"{directory}/{text_path(name)}"
-            if isinstance(target, str):
+            if isinstance(target, FindingType):
                 if directory != self._path or not is_skill_md(name):
                     self.report(target, path)
             elif S_ISREG(target.stat.st_mode):
@@ -207,18 +228,18 @@ class Signature:
     ) -> None:
         """Note what is wrong with SKILL.md apart from its content, given all its spellings."""
         if len(names) > 1:
-            self.report("skill-md-twice", message=f"The folder holds {' and '.join(names)}.")
+            self.report(SKILL_MD_TWICE, message=f"The folder holds {' and '.join(names)}.")
         elif SKILL_MD not in names:
             for name in names:
                 self.report(
-                    "skill-md-other-case",
+                    SKILL_MD_OTHER_CASE,
                     f"{self._path}/{name}",
                     f"{name} is not spelled {SKILL_MD}.",
                 )
         for name in names:
             if what := _no_file(name in directories, targets.get(name)):
                 self.report(
-                    "skill-md-not-a-file",
+                    SKILL_MD_NOT_A_FILE,
                     f"{self._path}/{name}",
                     f"{name} is {what} instead of a regular file.",
                 )
@@ -248,7 +269,7 @@ class Signature:
 
     def _check_name(self, path: str) -> None:
         if "\\" in path and not is_utf8(os_path(path.rpartition("/")[2])):
-            self.report("name-not-utf8", path)
+            self.report(NAME_NOT_UTF8, path)
 
     def _check_hard_links(self) -> None:
         """Report files that have a name outside the folder; one finding speaks of all."""
@@ -279,8 +300,7 @@ class Signature:
         limits = self._limits
         if self.is_full:
             self._problems.append(
-                finding(
-                    "too-many-files",
+                TOO_MANY_FILES.at(
                     f"The folder holds {humanize.count(self._files, 'file')} in "
                     f"{humanize.count(self._directories, 'directory', 'directories')}; the limit is "
                     f"{limits.files:,} of each.",
@@ -289,16 +309,14 @@ class Signature:
         size = sum([stat.st_size for _, stat in entries])
         if size > limits.bytes:
             self._problems.append(
-                finding(
-                    "folder-too-large",
+                FOLDER_TOO_LARGE.at(
                     f"The files add up to {size:,} bytes; the limit is {limits.bytes:,}.",
                 )
             )
         for path, stat in entries:
             if is_skill_md(path) and stat.st_size > limits.skill_md_bytes:
                 self._problems.append(
-                    finding(
-                        "skill-md-too-large",
+                    SKILL_MD_TOO_LARGE.at(
                         f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
                         path=path,
                     )
@@ -308,7 +326,7 @@ class Signature:
 def failure(problems: Iterable[Finding]) -> str | None:
     """Return in a sentence what could not be read for an error of the system, if anything."""
     for problem in problems:
-        if problem.code == "read-failed":
+        if problem.code == READ_FAILED.code:
             what = f"{problem.message[0].lower()}{problem.message[1:]}"
             return f"{problem.path or 'the folder'}: {what}"
     return None
@@ -316,20 +334,20 @@ def failure(problems: Iterable[Finding]) -> str | None:
 
 def hard_link(limits: Limits, path: str | None, message: str) -> Finding:
     """Return the finding about a file with a name elsewhere, as the settings have it."""
-    code = _REFUSED if limits.hard_links == "reject" else "hard-linked-file"
-    return finding(code, message, path=path)
+    kind = HARD_LINK_REFUSED if limits.hard_links == "reject" else HARD_LINKED_FILE
+    return kind.at(message, path=path)
 
 
 def unreadable(path: str, error: OSError) -> Finding:
     """Return the finding about a file that must not, or could not, be read."""
     if error.errno in IO_ERRORS:
-        return finding("read-failed", f"Reading it failed: {error.strerror}.", path=path)
-    return finding("file-unreadable", f"It cannot be read: {error.strerror}.", path=path)
+        return READ_FAILED.at(f"Reading it failed: {error.strerror}.", path=path)
+    return FILE_UNREADABLE.at(f"It cannot be read: {error.strerror}.", path=path)
 
 
-def _no_file(is_directory: bool, target: Target | str | None) -> str | None:
+def _no_file(is_directory: bool, target: Target | FindingType | None) -> str | None:
     """Return what a name is that does not lead to a regular file."""
-    if isinstance(target, str):
+    if isinstance(target, FindingType):
         return _NOT_A_FILE[target]
     is_directory = is_directory or (target is not None and S_ISDIR(target.stat.st_mode))
     return "a directory" if is_directory else None

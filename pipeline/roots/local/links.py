@@ -4,6 +4,8 @@ import errno
 from collections.abc import Iterable
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
+from catalog.model.finding import FindingType
+from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP, SPECIAL_FILE
 from pipeline.roots.local.folder import Target, Targets
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory
 
@@ -14,28 +16,28 @@ def targets(root: RootDirectory, directory: str, names: Iterable[str]) -> Target
     return {name: target for name, target in followed.items() if target is not None}
 
 
-def follow(root: RootDirectory, directory: str, name: str) -> Target | str | None:
+def follow(root: RootDirectory, directory: str, name: str) -> Target | FindingType | None:
     """Return the regular file or directory that a link below the root leads to.
 
-    Else the code of the finding that says why it is left out, or None if it has just vanished.
+    Else the type of the finding that says why it is left out, or None if it has just vanished.
     Raises OSError where the system does not tell.
     """
     try:
         if not S_ISLNK(root.stat(f"{directory}/{name}").st_mode):
-            return "special-file"
+            return SPECIAL_FILE
     except OSError as error:
         _check(error)
         return None
     try:
         behind = root.real_path(name, directory)
         if behind is None:
-            return "link-leaves-root"
+            return LINK_LEAVES_ROOT
         stat = root.stat(behind)
     except OSError as error:
         _check(error)
-        return "link-loop" if error.errno == errno.ELOOP else "link-dangling"
+        return LINK_LOOP if error.errno == errno.ELOOP else LINK_DANGLING
     is_followed = S_ISDIR(stat.st_mode) or S_ISREG(stat.st_mode)
-    return Target(stat, behind) if is_followed else "special-file"
+    return Target(stat, behind) if is_followed else SPECIAL_FILE
 
 
 def _check(error: OSError) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of
+from pipeline.roots.codes import DIRECTORY_UNREADABLE, READ_FAILED
 from pipeline.roots.local.descent import Archive, Descent, Stray, TreeWalk
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
@@ -14,8 +15,8 @@ from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.names import is_archive, is_junk, is_skill_md, os_path, text_path
 
 DEFAULT_LIMITS = Limits()
-UNLISTED = frozenset({"directory-unreadable", "read-failed"})
-"""The findings about a directory of which nobody knows what it holds."""
+UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code})
+"""Codes of the findings about a directory of which nobody knows what it holds."""
 
 
 def walk(

@@ -20,7 +20,7 @@ from pipeline.roots.local import reader
 from pipeline.roots.local.folder import failure
 from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
-from pipeline.validation.registry import finding
+from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
 log = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ def judge_folder(
                 fingerprint=folder.fingerprint,
                 digest=None,
                 inventory=Inventory.of(()),
-                findings=(finding("internal-error", f"{type(error).__name__}: {error}"),),
+                findings=(INTERNAL_ERROR.at(f"{type(error).__name__}: {error}"),),
             ),
             "[]",
             _now(),

@@ -7,8 +7,8 @@ import pytest
 
 from catalog.model.skill import FileEntry, Inventory
 from catalog.model.values import Kind
+from pipeline.roots.codes import SPECIAL_FILE
 from pipeline.roots.snapshot import digest, fingerprint, kind_of
-from pipeline.validation.registry import finding
 
 A = FileEntry("a.txt", 3, "1" * 64, 0o644, "other", True)
 B = FileEntry("b.txt", 4, "2" * 64, 0o644, "other", True)
@@ -118,7 +118,7 @@ def test_a_fingerprint_changes_with_names_stats_and_problems(tmp_path: Path) -> 
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("1")
     other.write_text("22")
-    problem = finding("special-file", path="pipe")
+    problem = SPECIAL_FILE.at(path="pipe")
     first, second = os.stat(one), os.stat(other)
     prints = [
         fingerprint([]),

@@ -14,7 +14,8 @@ from pipeline.roots.local import reader
 from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.check import FOR_ALL, PROFILES
-from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.profiles.advice.codes import BODY_EMPTY
+from pipeline.validation.registry import REGISTRY
 from pipeline.validation.verdict import judge
 from tests.support import made_archives
 
@@ -273,12 +274,12 @@ def test_what_rejects(kind: Any) -> None:
 
 def test_a_finding_takes_what_its_type_says() -> None:
     """Message and fix default to the registry's; severity and profile are always its."""
-    plain = finding("body-empty")
+    plain = BODY_EMPTY.at()
     assert (plain.message, plain.fix) == (
         REGISTRY["body-empty"].summary,
         REGISTRY["body-empty"].fix,
     )
-    own = finding("body-empty", "Nothing.", fix="Write.")
+    own = BODY_EMPTY.at("Nothing.", fix="Write.")
     assert (own.message, own.fix, own.severity, own.profile) == (
         "Nothing.",
         "Write.",

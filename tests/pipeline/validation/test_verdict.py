@@ -11,8 +11,9 @@ from catalog.model.values import Acceptance
 from catalog.text.body import body_of
 from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots
+from pipeline.roots.codes import FOLDER_TOO_LARGE, SKILL_MD_NOT_A_FILE
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.registry import REGISTRY, finding
+from pipeline.validation.registry import REGISTRY
 from pipeline.validation.verdict import folder_name, judge
 
 GOOD = "---\nname: pdf\ndescription: Reads PDF.\n---\n# Use\n\nRun it.\n"
@@ -173,7 +174,7 @@ def test_a_rejection_keeps_what_is_known() -> None:
 
 def test_a_folder_without_a_readable_skill_md_is_rejected() -> None:
     """Without SKILL.md the folder gives the name, and reading the reason."""
-    problem = finding("skill-md-not-a-file", path="SKILL.md")
+    problem = SKILL_MD_NOT_A_FILE.at(path="SKILL.md")
     place = Place("/watched", "pdf", "project")
     looked = looked_at(b"", skill_md_name=None, problems=(problem,))
     rejection = judge(looked, None, place, acceptance="permissive", profiles=("spec",))
@@ -192,7 +193,7 @@ def test_a_reason_is_given_even_where_reading_gave_none() -> None:
 
 def test_problems_of_reading_decide_too() -> None:
     """A problem with the folder rejects a SKILL.md that is good, and other findings remain."""
-    large = finding("folder-too-large")
+    large = FOLDER_TOO_LARGE.at()
     rejection = verdict(with_fields("foo: bar"), problems=(large,))
     assert isinstance(rejection, Rejection)
     assert codes(rejection) == {"folder-too-large", "field-not-in-specification"}

@@ -3,9 +3,23 @@
 from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize, tokens
 from catalog.text.quoting import printable, quoted
+from pipeline.validation.profiles.advice.codes import (
+    BODY_EMPTY,
+    BODY_TOO_LONG,
+    DESCRIPTION_GENERIC,
+    DESCRIPTION_LONG,
+    DESCRIPTION_SHORT,
+    DESCRIPTION_VAGUE,
+    DESCRIPTION_WITHOUT_WHEN,
+    NAME_RESERVED,
+    NOBODY_CAN_INVOKE,
+    REFERENCE_DEEP,
+    REFERENCE_MISSING,
+    REFERENCE_OUTSIDE_FOLDER,
+)
 from pipeline.validation.profiles.advice.vocabulary import (
     CJK_WEIGHT,
     generic_phrase,
@@ -34,7 +48,7 @@ MOST_ALIKE = 10
 def body_says_something(skill: Skill) -> Iterator[Finding]:
     """Find a body without text."""
     if skill.parsed.frontmatter is not None and not skill.parsed.body:
-        yield skill.finding_in_body("body-empty", offset=0)
+        yield skill.finding_in_body(BODY_EMPTY, offset=0)
 
 
 def body_length(skill: Skill) -> Iterator[Finding]:
@@ -46,7 +60,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     cost = tokens.estimate(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
-            "body-too-long",
+            BODY_TOO_LONG,
             f"The body has {lines:,} lines and about {cost:,} tokens; "
             f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.",
             offset=0,
@@ -60,16 +74,16 @@ def named_files(skill: Skill) -> Iterator[Finding]:
         return
     inside = [each for each in named if not each.leads_outside]
     there = _paths(skill)
-    yield from _some(skill, "reference-outside-folder", [e for e in named if e.leads_outside])
+    yield from _some(skill, REFERENCE_OUTSIDE_FOLDER, [e for e in named if e.leads_outside])
     yield from _some(
         skill,
-        "reference-missing",
+        REFERENCE_MISSING,
         _missing(inside, there) if skill.is_whole else [],
         fix=lambda target: _nearest(target, there),
     )
     yield from _some(
         skill,
-        "reference-deep",
+        REFERENCE_DEEP,
         [each for each in inside if each.target in there and _is_deep(each.target)],
     )
 
@@ -82,7 +96,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
     size = weight(description)
     if size < SHORTEST_DESCRIPTION:
         yield skill.finding(
-            "description-short",
+            DESCRIPTION_SHORT,
             f"description has only {len(description)} "
             f"character{'' if len(description) == 1 else 's'}.",
             field="description",
@@ -92,7 +106,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
             LONGEST_DESCRIPTION if size == len(description) else (LONGEST_DESCRIPTION // CJK_WEIGHT)
         )
         yield skill.finding(
-            "description-long",
+            DESCRIPTION_LONG,
             f"description is {len(description):,} characters; about {limit} do.",
             field="description",
         )
@@ -104,7 +118,7 @@ def description_says_what(skill: Skill) -> Iterator[Finding]:
     verb = vague_verb(description) if description else None
     if verb is not None:
         yield skill.finding(
-            "description-vague",
+            DESCRIPTION_VAGUE,
             f"description has no verb more concrete than {quoted(verb)}." if verb else None,
             field="description",
         )
@@ -116,7 +130,7 @@ def description_says_when(skill: Skill) -> Iterator[Finding]:
     if not declared.description or declared.when_to_use or declared.disable_model_invocation:
         return  # only a model needs to be told when, and `when_to_use` tells it
     if not says_when(declared.description):
-        yield skill.finding("description-without-when", field="description")
+        yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
 def description_is_its_own(skill: Skill) -> Iterator[Finding]:
@@ -124,7 +138,7 @@ def description_is_its_own(skill: Skill) -> Iterator[Finding]:
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
         yield skill.finding(
-            "description-generic",
+            DESCRIPTION_GENERIC,
             f"description says {quoted(phrase)}, which is as true of any other skill.",
             field="description",
         )
@@ -133,7 +147,7 @@ def description_is_its_own(skill: Skill) -> Iterator[Finding]:
 def somebody_can_call_it(skill: Skill) -> Iterator[Finding]:
     """Find a skill that neither a model nor a person may call."""
     if skill.declared.disable_model_invocation and skill.declared.user_invocable is False:
-        yield skill.finding("nobody-can-invoke", field="user-invocable")
+        yield skill.finding(NOBODY_CAN_INVOKE, field="user-invocable")
 
 
 def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
@@ -142,7 +156,7 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
     for word in RESERVED_WORDS:
         if word in name:
             yield skill.finding(
-                "name-reserved", f"name holds the reserved word {quoted(word)}.", field="name"
+                NAME_RESERVED, f"name holds the reserved word {quoted(word)}.", field="name"
             )
 
 
@@ -161,23 +175,23 @@ RULES: tuple[Rule, ...] = (
 
 def _some(
     skill: Skill,
-    code: str,
+    kind: FindingType,
     named: list[Reference],
     fix: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Finding]:
     """Yield a finding for each of the first references; the last tells how many more there are."""
     for count, reference in enumerate(named[:MOST_ALIKE], 1):
-        said = _SAID[code].format(quoted(reference.target))
+        said = _SAID[kind.code].format(quoted(reference.target))
         if count == MOST_ALIKE < len(named):
             more = humanize.count(len(named) - MOST_ALIKE, "more reference")
             said += f" The same is true of {more}."
-        yield skill.finding_in_body(code, said, fix=fix(reference.target), offset=reference.offset)
+        yield skill.finding_in_body(kind, said, fix=fix(reference.target), offset=reference.offset)
 
 
 _SAID = {
-    "reference-outside-folder": "The body names {}, which lies outside the skill's folder.",
-    "reference-missing": "The body names {}, which is not in the skill's folder.",
-    "reference-deep": "The body names {}, more than one folder below SKILL.md.",
+    REFERENCE_OUTSIDE_FOLDER.code: "The body names {}, which lies outside the skill's folder.",
+    REFERENCE_MISSING.code: "The body names {}, which is not in the skill's folder.",
+    REFERENCE_DEEP.code: "The body names {}, more than one folder below SKILL.md.",
 }
 
 

@@ -8,6 +8,19 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
 from pipeline.validation.fields.frontmatter import CLAUDE_CODE, OWNERS, SPECIFICATION
+from pipeline.validation.profiles.claude_code.codes import (
+    AGENT_WITHOUT_FORK,
+    ARGUMENT_HINT_LIST,
+    CONTEXT_UNKNOWN,
+    EFFORT_UNKNOWN,
+    FIELD_IGNORED,
+    HOOK_EVENT_UNKNOWN,
+    HOOK_MALFORMED,
+    LISTING_TOO_LONG,
+    MODEL_UNKNOWN,
+    PATHS_NEVER_MATCH,
+    SHELL_UNKNOWN,
+)
 from pipeline.validation.skill import Rule, Skill
 
 LISTING_LIMIT = 1_536
@@ -45,7 +58,7 @@ def listing_length(skill: Skill) -> Iterator[Finding]:
     if (size := len(description) + len(when)) > LISTING_LIMIT:
         what = "description and when_to_use are" if when else "description is"
         yield skill.finding(
-            "listing-too-long",
+            LISTING_TOO_LONG,
             f"{what} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
             field="when_to_use" if when else "description",
         )
@@ -56,12 +69,12 @@ def context_is_fork(skill: Skill) -> Iterator[Finding]:
     context = skill.declared.context
     if context and context != "fork":
         yield skill.finding(
-            "context-unknown",
+            CONTEXT_UNKNOWN,
             f"context is {quoted(context)}; fork is the only value that Claude Code knows.",
             field="context",
         )
     elif skill.declared.agent and not context:
-        yield skill.finding("agent-without-fork", field="agent")
+        yield skill.finding(AGENT_WITHOUT_FORK, field="agent")
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
@@ -69,19 +82,19 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     declared = skill.declared
     if declared.model and not _MODEL.fullmatch(declared.model):
         yield skill.finding(
-            "model-unknown",
+            MODEL_UNKNOWN,
             f"model is {quoted(declared.model)}, which Claude Code does not know.",
             field="model",
         )
     if declared.effort and declared.effort.lower() not in EFFORTS:
         yield skill.finding(
-            "effort-unknown",
+            EFFORT_UNKNOWN,
             f"effort is {quoted(declared.effort)}, which is no level.",
             field="effort",
         )
     if declared.shell and declared.shell.lower() not in SHELLS:
         yield skill.finding(
-            "shell-unknown",
+            SHELL_UNKNOWN,
             f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
             field="shell",
         )
@@ -95,13 +108,13 @@ def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
         if event not in EVENTS:
             close = get_close_matches(event[:_LONGEST_MISSPELT], EVENTS, n=1)
             yield skill.finding(
-                "hook-event-unknown",
+                HOOK_EVENT_UNKNOWN,
                 f"hooks names the event {quoted(event)}, which Claude Code does not have.",
                 field=field,
                 fix=f"Write {close[0]}." if close else None,
             )
         elif wrong := _wrong_with(matchers):
-            yield skill.finding("hook-malformed", f"{field} {wrong}.", field=field)
+            yield skill.finding(HOOK_MALFORMED, f"{field} {wrong}.", field=field)
 
 
 def paths_can_match(skill: Skill) -> Iterator[Finding]:
@@ -109,7 +122,7 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
     for pattern in skill.declared.paths:
         if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
             yield skill.finding(
-                "paths-never-match",
+                PATHS_NEVER_MATCH,
                 f"The pattern {quoted(pattern)} in paths can match no file of a project.",
                 field="paths",
             )
@@ -120,7 +133,7 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
     """Find a hint whose brackets YAML takes for a list."""
     if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
         yield skill.finding(
-            "argument-hint-list",
+            ARGUMENT_HINT_LIST,
             field="argument-hint",
             fix=f'Put it in quotes: argument-hint: "[{printable(skill.declared.argument_hint)}]".',
         )
@@ -133,7 +146,7 @@ def other_fields(skill: Skill) -> Iterator[Finding]:
             continue
         close = _meant(field)
         yield skill.finding(
-            "field-ignored",
+            FIELD_IGNORED,
             f"Claude Code ignores {printable(field)}.",
             field=field,
             fix=f"Write {close}, if that is what you meant." if close else None,

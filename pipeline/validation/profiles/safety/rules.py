@@ -4,19 +4,30 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.roots.native_files import may_be_native
+from pipeline.validation.profiles.safety.codes import (
+    ALLOWED_TOOLS_BROAD,
+    BIDI_CHARACTERS,
+    EXECUTABLE_OUTSIDE_SCRIPTS,
+    INSTRUCTION_OVERRIDE,
+    INVISIBLE_CHARACTERS,
+    LINK_TO_MACHINE,
+    MARKUP_IN_PROMPT,
+    NATIVE_BINARY,
+    TAG_CHARACTERS,
+)
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import overrides
-from pipeline.validation.references import LINK_TO_MACHINE, references
-from pipeline.validation.registry import finding
+from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import File, Rule, Skill
 
 MOST_ALIKE = 10
 """Findings of one code that are listed one by one."""
 
+_HIDDEN = {"invisible": INVISIBLE_CHARACTERS, "bidi": BIDI_CHARACTERS, "tag": TAG_CHARACTERS}
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
 _MARKS = ("<", "-->", "]]>", "INST]")  # without one of them there is nothing to look for
 _TAG = re.compile(
@@ -39,16 +50,14 @@ def nothing_is_hidden(skill: Skill) -> Iterator[Finding]:
     """Find invisible characters, bidi controls and tags in fields, body and file names."""
     for field, text in _texts(skill.frontmatter):
         for hidden in hidden_in(text):
-            yield skill.finding(f"{hidden.sort}-characters", _told(hidden, field), field=field)
+            yield skill.finding(_HIDDEN[hidden.sort], _told(hidden, field), field=field)
     for hidden in hidden_in(skill.parsed.body):
         yield skill.finding_in_body(
-            f"{hidden.sort}-characters", _told(hidden, "The body"), offset=hidden.offset
+            _HIDDEN[hidden.sort], _told(hidden, "The body"), offset=hidden.offset
         )
     for file in skill.files:
         for hidden in hidden_in(file.path):
-            yield finding(
-                f"{hidden.sort}-characters", _told(hidden, "The file's name"), path=file.path
-            )
+            yield _HIDDEN[hidden.sort].at(_told(hidden, "The file's name"), path=file.path)
 
 
 def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
@@ -59,7 +68,7 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
             continue
         if tag := _TAG.search(value):
             yield skill.finding(
-                "markup-in-prompt",
+                MARKUP_IN_PROMPT,
                 f"{field} holds {quoted(tag[0])}, which could close or open a "
                 "tag of the prompt it is put into.",
                 field=field,
@@ -79,13 +88,13 @@ def no_overriding(skill: Skill) -> Iterator[Finding]:
     for field, value in fields:
         for override in islice(overrides(value), 1):
             yield skill.finding(
-                "instruction-override",
+                INSTRUCTION_OVERRIDE,
                 f"{field} tells the agent: {quoted(override.words)}.",
                 field=field,
             )
     for override in islice(overrides(skill.parsed.body), MOST_ALIKE):
         yield skill.finding_in_body(
-            "instruction-override",
+            INSTRUCTION_OVERRIDE,
             f"The body tells the agent: {quoted(override.words)}.",
             offset=override.offset,
         )
@@ -94,12 +103,12 @@ def no_overriding(skill: Skill) -> Iterator[Finding]:
 def links_stay_inside(skill: Skill) -> Iterator[Finding]:
     """Find links to places of the reader's machine: its system folders, home or drives."""
     body = skill.parsed.body
-    if not LINK_TO_MACHINE.search(body):
+    if not TO_MACHINE.search(body):
         return
     leading = (each for each in references(body) if each.leads_to_machine)
     for reference in islice(leading, MOST_ALIKE):
         yield skill.finding_in_body(
-            "link-to-machine",
+            LINK_TO_MACHINE,
             f"A link leads to {quoted(reference.target)}, a place of the reader's machine.",
             offset=reference.offset,
         )
@@ -107,7 +116,7 @@ def links_stay_inside(skill: Skill) -> Iterator[Finding]:
 
 def no_native_binaries(skill: Skill) -> Iterator[Finding]:
     """Find files that a machine runs or loads and nobody can read."""
-    return _listed(skill, "native-binary", filter(_is_native, skill.files))
+    return _listed(skill, NATIVE_BINARY, filter(_is_native, skill.files))
 
 
 def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
@@ -119,7 +128,7 @@ def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
         for file in skill.files
         if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
     )
-    return _listed(skill, "executable-outside-scripts", stray)
+    return _listed(skill, EXECUTABLE_OUTSIDE_SCRIPTS, stray)
 
 
 def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
@@ -127,7 +136,7 @@ def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
     tools = skill.declared.allowed_tools
     if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
         yield skill.finding(
-            "allowed-tools-broad",
+            ALLOWED_TOOLS_BROAD,
             f"allowed-tools lets the agent do anything unasked: {printable(', '.join(broad))}.",
             field="allowed-tools",
         )
@@ -174,8 +183,8 @@ def _is_native(file: File) -> bool:
     return not file.is_text and may_be_native(file.path, file.mode)
 
 
-def _listed(skill: Skill, code: str, files: Iterator[File]) -> Iterator[Finding]:
-    return (finding(code, path=file.path) for file in islice(files, MOST_ALIKE))
+def _listed(skill: Skill, kind: FindingType, files: Iterator[File]) -> Iterator[Finding]:
+    return (kind.at(path=file.path) for file in islice(files, MOST_ALIKE))
 
 
 def _is_broad(tool: re.Match[str]) -> bool:

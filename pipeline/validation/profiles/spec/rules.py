@@ -11,6 +11,27 @@ from difflib import get_close_matches
 from catalog.model.finding import Finding
 from catalog.text.quoting import kind, printable, quoted
 from pipeline.validation.fields.frontmatter import OWNERS, SPECIFICATION
+from pipeline.validation.profiles.spec.codes import (
+    ALLOWED_TOOLS_NOT_TEXT,
+    COMPATIBILITY_EMPTY,
+    COMPATIBILITY_NOT_TEXT,
+    COMPATIBILITY_TOO_LONG,
+    DESCRIPTION_MISSING,
+    DESCRIPTION_NOT_TEXT,
+    DESCRIPTION_TOO_LONG,
+    FIELD_NOT_IN_SPECIFICATION,
+    LICENSE_NOT_TEXT,
+    METADATA_NOT_MAP,
+    METADATA_VALUE_NOT_TEXT,
+    NAME_CHARACTERS,
+    NAME_DOUBLE_HYPHEN,
+    NAME_MISSING,
+    NAME_NOT_FOLDER,
+    NAME_NOT_LOWER_CASE,
+    NAME_NOT_TEXT,
+    NAME_OUTER_HYPHEN,
+    NAME_TOO_LONG,
+)
 from pipeline.validation.skill import Rule, Skill
 
 NAME_LIMIT = 64
@@ -28,16 +49,16 @@ def name_required(skill: Skill) -> Iterator[Finding]:
         return  # parsing has said so; that no field is there would add nothing
     name = skill.frontmatter.get("name")
     if _is_blank(name):
-        yield skill.finding("name-missing", field="name")
+        yield skill.finding(NAME_MISSING, field="name")
     elif not isinstance(name, str):
-        yield skill.finding("name-not-text", f"name is {kind(name)}, not text.", field="name")
+        yield skill.finding(NAME_NOT_TEXT, f"name is {kind(name)}, not text.", field="name")
 
 
 def name_length(skill: Skill) -> Iterator[Finding]:
     """Find a name of more than 64 characters."""
     if len(name := _name(skill)) > NAME_LIMIT:
         yield skill.finding(
-            "name-too-long",
+            NAME_TOO_LONG,
             f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
             field="name",
         )
@@ -47,7 +68,7 @@ def name_lower_case(skill: Skill) -> Iterator[Finding]:
     """Find upper-case and title-case letters in a name."""
     if (name := _name(skill)) != name.lower():
         yield skill.finding(
-            "name-not-lower-case", f"name {quoted(name)} is not all lower case.", field="name"
+            NAME_NOT_LOWER_CASE, f"name {quoted(name)} is not all lower case.", field="name"
         )
 
 
@@ -56,7 +77,7 @@ def name_outer_hyphens(skill: Skill) -> Iterator[Finding]:
     name = _name(skill)
     if name.startswith("-") or name.endswith("-"):
         yield skill.finding(
-            "name-outer-hyphen", f"name {quoted(name)} begins or ends with a hyphen.", field="name"
+            NAME_OUTER_HYPHEN, f"name {quoted(name)} begins or ends with a hyphen.", field="name"
         )
 
 
@@ -64,7 +85,7 @@ def name_double_hyphens(skill: Skill) -> Iterator[Finding]:
     """Find two hyphens in a row."""
     if "--" in (name := _name(skill)):
         yield skill.finding(
-            "name-double-hyphen", f"name {quoted(name)} has two hyphens in a row.", field="name"
+            NAME_DOUBLE_HYPHEN, f"name {quoted(name)} has two hyphens in a row.", field="name"
         )
 
 
@@ -76,7 +97,7 @@ def name_characters(skill: Skill) -> Iterator[Finding]:
     strange = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
     shown = ", ".join(_character(c) for c in list(strange)[:10])
     yield skill.finding(
-        "name-characters",
+        NAME_CHARACTERS,
         f"name has characters other than letters, digits and hyphens: {shown}.",
         field="name",
     )
@@ -87,7 +108,7 @@ def name_is_the_folders(skill: Skill) -> Iterator[Finding]:
     name = _name(skill)
     if name and name != unicodedata.normalize("NFKC", skill.folder):
         yield skill.finding(
-            "name-not-folder",
+            NAME_NOT_FOLDER,
             f"name is {quoted(name)}, but the folder is {quoted(skill.folder)}.",
             field="name",
         )
@@ -99,10 +120,10 @@ def description_required(skill: Skill) -> Iterator[Finding]:
         return
     description = skill.frontmatter.get("description")
     if _is_blank(description):
-        yield skill.finding("description-missing", field="description")
+        yield skill.finding(DESCRIPTION_MISSING, field="description")
     elif not isinstance(description, str):
         yield skill.finding(
-            "description-not-text",
+            DESCRIPTION_NOT_TEXT,
             f"description is {kind(description)}, not text.",
             field="description",
         )
@@ -115,7 +136,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
         return
     if len(description) > DESCRIPTION_LIMIT:
         yield skill.finding(
-            "description-too-long",
+            DESCRIPTION_TOO_LONG,
             f"description is {len(description):,} characters; the limit is {DESCRIPTION_LIMIT:,}.",
             field="description",
         )
@@ -127,16 +148,16 @@ def compatibility_length(skill: Skill) -> Iterator[Finding]:
         return
     compatibility = skill.frontmatter["compatibility"]
     if _is_blank(compatibility):
-        yield skill.finding("compatibility-empty", field="compatibility")
+        yield skill.finding(COMPATIBILITY_EMPTY, field="compatibility")
     elif not isinstance(compatibility, str):
         yield skill.finding(
-            "compatibility-not-text",
+            COMPATIBILITY_NOT_TEXT,
             f"compatibility is {kind(compatibility)}, not text.",
             field="compatibility",
         )
     elif len(compatibility) > COMPATIBILITY_LIMIT:
         yield skill.finding(
-            "compatibility-too-long",
+            COMPATIBILITY_TOO_LONG,
             f"compatibility is {len(compatibility):,} characters; "
             f"the limit is {COMPATIBILITY_LIMIT}.",
             field="compatibility",
@@ -148,7 +169,7 @@ def license_is_text(skill: Skill) -> Iterator[Finding]:
     value = skill.frontmatter.get("license")
     if value is not None and not isinstance(value, str):
         yield skill.finding(
-            "license-not-text", f"license is {kind(value)}, not text.", field="license"
+            LICENSE_NOT_TEXT, f"license is {kind(value)}, not text.", field="license"
         )
 
 
@@ -159,13 +180,13 @@ def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
         for key, value in metadata.items():
             if value is not None and not isinstance(value, str):
                 yield skill.finding(
-                    "metadata-value-not-text",
+                    METADATA_VALUE_NOT_TEXT,
                     f"metadata.{printable(key)} is {kind(value)}, not text.",
                     field=f"metadata.{key}",
                 )
     elif metadata:
         yield skill.finding(
-            "metadata-not-map", f"metadata is {kind(metadata)}, not a map.", field="metadata"
+            METADATA_NOT_MAP, f"metadata is {kind(metadata)}, not a map.", field="metadata"
         )
 
 
@@ -174,7 +195,7 @@ def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
     value = skill.frontmatter.get("allowed-tools")
     if value is not None and not isinstance(value, str):
         yield skill.finding(
-            "allowed-tools-not-text",
+            ALLOWED_TOOLS_NOT_TEXT,
             f"allowed-tools is {kind(value)}, not one space-separated text.",
             field="allowed-tools",
         )
@@ -186,14 +207,14 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         owner = OWNERS.get(field)
         if owner is None:
             yield skill.finding(
-                "field-not-in-specification",
+                FIELD_NOT_IN_SPECIFICATION,
                 f"{printable(field)} is not a field of the specification.",
                 field=field,
                 fix=_correction(field),
             )
         elif owner != SPECIFICATION:
             yield skill.finding(
-                "field-not-in-specification",
+                FIELD_NOT_IN_SPECIFICATION,
                 f"{field} is {owner}'s, not the specification's.",
                 field=field,
                 fix=f"Keep it where {owner} needs it; else move it under metadata or remove it.",

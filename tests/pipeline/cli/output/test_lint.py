@@ -10,11 +10,13 @@ from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output import lint
 from pipeline.cli.output.lint import FORMATS, Tally
-from pipeline.validation.registry import finding
+from pipeline.parsing.codes import BYTE_ORDER_MARK, UNQUOTED_COLON, YAML_INVALID
+from pipeline.roots.codes import LINK_DANGLING, SPECIAL_FILE, TOO_MANY_FILES
+from pipeline.validation.profiles.advice.codes import BODY_EMPTY
+from pipeline.validation.registry import REGISTRY
 from tests.support.skills import SkillWriter
 
-HOSTILE = finding(
-    "yaml-invalid",
+HOSTILE = YAML_INVALID.at(
     "Bad\n::error::\x1b[31m%0A",
     path="SKILL.md",
     line=2,
@@ -48,7 +50,7 @@ def test_text_shows_the_line_the_place_and_the_way_out(tmp_path: Path, skill: Sk
 
 def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
     """The author can copy the line that was read in place of theirs."""
-    repair = finding("unquoted-colon", path="SKILL.md", line=2, before="x: a: b", after="x: 'a: b'")
+    repair = UNQUOTED_COLON.at(path="SKILL.md", line=2, before="x: a: b", after="x: 'a: b'")
     lines = printed("text", judgement(repair, text="---\nx: a: b\n---\n")).splitlines()
     assert lines[1:3] == ["    2 | x: a: b", "      + x: 'a: b'"]
 
@@ -56,11 +58,11 @@ def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (finding("special-file", path="pipe"), "---\n"),
-        (finding("too-many-files"), "---\n"),
-        (finding("yaml-invalid", path="SKILL.md", line=9), "---\n"),
-        (finding("yaml-invalid", path="other.md", line=1), "---\n"),
-        (finding("body-empty", path="SKILL.md", line=2), "---\n\n"),
+        (SPECIAL_FILE.at(path="pipe"), "---\n"),
+        (TOO_MANY_FILES.at(), "---\n"),
+        (YAML_INVALID.at(path="SKILL.md", line=9), "---\n"),
+        (YAML_INVALID.at(path="other.md", line=1), "---\n"),
+        (BODY_EMPTY.at(path="SKILL.md", line=2), "---\n\n"),
     ],
 )
 def test_text_shows_no_line_where_there_is_none(found: Finding, text: str) -> None:
@@ -104,13 +106,13 @@ def test_github_commands_hide_nothing() -> None:
 
 def test_a_repair_of_many_lines_says_how_many_are_not_shown() -> None:
     """Three are shown; the others are counted."""
-    repair = finding("unquoted-colon", path="SKILL.md", line=2, before="x", after="a\nb\nc\nd\ne")
+    repair = UNQUOTED_COLON.at(path="SKILL.md", line=2, before="x", after="a\nb\nc\nd\ne")
     assert "… and 2 more lines" in printed("text", judgement(repair, text="---\nx\n---\n"))
 
 
 def test_github_annotates_a_file_even_for_a_folder() -> None:
     """A severity of ours is one of GitHub's, and what has no line none."""
-    said = printed("github", judgement(finding("byte-order-mark"), finding("special-file")))
+    said = printed("github", judgement(BYTE_ORDER_MARK.at(), SPECIAL_FILE.at()))
     assert [line.partition("title=")[0] for line in said.splitlines()] == [
         "::notice file=my-skill/SKILL.md,",
         "::warning file=my-skill/SKILL.md,",
@@ -140,7 +142,7 @@ def test_every_format_prints_while_it_judges(form: str) -> None:
 def test_the_summary_counts_what_passed() -> None:
     """Skills and what is loadable of them, and findings by severity; strays are no skills."""
     tally = Tally()
-    stray = Judgement("x", None, False, False, (finding("link-dangling"),))
+    stray = Judgement("x", None, False, False, (LINK_DANGLING.at(),))
     heard: list[int] = []
     passed = list(tally.counting([judgement(HOSTILE), judgement(), stray], heard.append))
     assert len(passed) == 3
@@ -159,13 +161,13 @@ def test_the_summary_counts_what_passed() -> None:
 def test_a_severity_is_reached_by_it_and_by_worse(code: str, error: bool, warning: bool) -> None:
     """What fails a run is at least as bad as was asked for."""
     tally = Tally()
-    list(tally.counting([judgement(finding(code))]))
+    list(tally.counting([judgement(REGISTRY[code].at())]))
     assert (tally.reaches("error"), tally.reaches("warning")) == (error, warning)
 
 
 def test_errors_only_drops_the_rest() -> None:
     """What is quiet speaks of errors."""
-    one = judgement(finding("byte-order-mark"), HOSTILE, finding("link-dangling"))
+    one = judgement(BYTE_ORDER_MARK.at(), HOSTILE, LINK_DANGLING.at())
     assert lint.errors_only(one).findings == (HOSTILE,)
 
 

@@ -8,7 +8,9 @@ import pytest
 from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output.sarif import sarif
-from pipeline.validation.registry import REGISTRY, finding
+from pipeline.parsing.codes import YAML_TAG
+from pipeline.roots.codes import SKILL_MD_TWICE
+from pipeline.validation.registry import REGISTRY
 from tests.support.skills import SkillWriter
 
 
@@ -78,7 +80,7 @@ def test_no_skills_are_no_results() -> None:
 )
 def test_a_path_is_a_uri(path: str, uri: str) -> None:
     """Percent-encoded bytes of the real name, relative to the run unless it was absolute."""
-    location = result_of(finding("skill-md-twice"), path)["locations"][0]["physicalLocation"]
+    location = result_of(SKILL_MD_TWICE.at(), path)["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == uri
     assert ("uriBaseId" in location["artifactLocation"]) == (not path.startswith("/"))
     assert re.fullmatch(r"[\w%./:-]+", uri, re.ASCII)
@@ -104,7 +106,7 @@ def test_a_fingerprint_follows_its_line() -> None:
 
 def test_findings_that_look_alike_are_told_apart() -> None:
     """Two of one code on equal lines are two alerts."""
-    found = tuple(finding("yaml-tag", path="SKILL.md", line=line) for line in (1, 2))
+    found = tuple(YAML_TAG.at(path="SKILL.md", line=line) for line in (1, 2))
     run = run_of(Judgement("a", "a", False, True, found, "SKILL.md", "x\nx\n"))
     first, second = (
         result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]

@@ -10,7 +10,7 @@ DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 def codes(schema: Any) -> list[tuple[str, str]]:
     """Return code and path of what is wrong."""
-    return [(wrong.code, wrong.path) for wrong in wrong_with(schema)]
+    return [(wrong.kind.code, wrong.path) for wrong in wrong_with(schema)]
 
 
 @pytest.mark.parametrize(
