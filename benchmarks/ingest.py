@@ -19,6 +19,7 @@ from pathlib import Path
 from made_skills import make_skills
 
 from pipeline.config import loader
+from pipeline.config import settings as config_settings
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once, unit_at
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def _measure(
-    settings: loader.Settings, watched: Path, repeat: int
+    settings: config_settings.Settings, watched: Path, repeat: int
 ) -> list[tuple[str, float, int, str, float]]:
     changed = next(watched.rglob("SKILL.md"))
     hash_all, stat_all = HASH_ALL.format(watched), STAT_ALL.format(watched)
@@ -87,7 +88,7 @@ def _measure(
     ]
 
 
-def _one_change(settings: loader.Settings, skill_md: Path, number: int) -> float:
+def _one_change(settings: config_settings.Settings, skill_md: Path, number: int) -> float:
     text = skill_md.read_text(encoding="utf-8")
     skill_md.write_text(
         text.replace("description: ", f"description: Now {number}. "), encoding="utf-8"

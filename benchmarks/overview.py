@@ -32,7 +32,7 @@ from catalog.reading import search
 from catalog.site.server.process import SiteProcess
 from catalog.writing.index_publisher import publish_indexes
 from pipeline.config import loader
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import Result, scan_once, unit_at

@@ -22,7 +22,7 @@ from catalog.model.skill import RootSpec
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew
 from pipeline.sync.engines.processes import serial

@@ -22,6 +22,7 @@ from made_skills import make_skills
 
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
+from pipeline.config import settings as config_settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 
@@ -138,7 +139,7 @@ def _edit(watched: Path, count: int) -> None:
 
 
 def _while_scanning(
-    settings: loader.Settings, port: int, names: list[str], requests: int
+    settings: config_settings.Settings, port: int, names: list[str], requests: int
 ) -> tuple[dict[str, list[float]], bool]:
     scan = subprocess.Popen(
         [

@@ -34,7 +34,7 @@ FLOORS = """
     5  pipeline.authoring.lint
     4  pipeline.sync.engines.scanner  pipeline.watch.observer  pipeline.sync.open_catalog > pipeline.sync.package_sources  pipeline.sync.lost_mounts
     3  pipeline.validation.verdict
-    3  pipeline.roots.local.reader > pipeline.roots.local.partial_read > pipeline.roots.archives.reader > pipeline.roots.archives.tree > pipeline.roots.local.walk
+    3  pipeline.roots.reader > pipeline.roots.local.partial_read > pipeline.roots.archives.reader > pipeline.roots.archives.tree > pipeline.roots.local.walk
     2  pipeline.rules  pipeline.watch.settling  pipeline.config.loader > pipeline.config.environment > pipeline.config.settings
     2  pipeline.roots.local.descent > pipeline.roots.local.directory > pipeline.roots.local.links
     2  pipeline.roots.archives.zip_file > pipeline.roots.archives.tar_file > pipeline.roots.archives.members
@@ -74,7 +74,7 @@ FLOORS = """
     2  catalog.database.health
     0  catalog.model.outcome > catalog.model.skill  catalog.model.errors  catalog.model.naming  catalog.text.tokens
     0  catalog.database.sql  catalog.text.body  catalog.database.limits  catalog.text.confusables
-    1  catalog.filesystem.safe_open  catalog.writing.rows.publication_findings  catalog.filesystem.ownership > catalog.filesystem.by_descriptor
+    1  catalog.filesystem.safe_open  catalog.model.publication_findings  catalog.filesystem.ownership > catalog.filesystem.by_descriptor
     1  catalog.reading.skill_content
     0  catalog.model.paths  catalog.text.suggestions  catalog.reading.paging  catalog.text.differences
     0  catalog.prompt_index.locations  catalog.text.truncate  catalog.filesystem.fsync
@@ -354,8 +354,8 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
         ),
         pytest.param(
             "pipeline/roots/snapshot.py",
-            "from pipeline.roots.local.reader import look",
-            "pipeline.roots.snapshot:1 imports pipeline.roots.local.reader.look: floor 1 does not import floor 3",
+            "from pipeline.roots.reader import look",
+            "pipeline.roots.snapshot:1 imports pipeline.roots.reader.look: floor 1 does not import floor 3",
             id="up",
         ),
         pytest.param(
@@ -395,7 +395,7 @@ def test_a_module_says_in_one_sentence_what_it_owns(module: Module) -> None:
             id="a module without a floor",
         ),
         pytest.param(
-            "pipeline/roots/local/reader.py",
+            "pipeline/roots/reader.py",
             "import watchdog.events",
             "imports watchdog, whose home is pipeline.watch.observer",
             id="a stray package",

@@ -11,9 +11,9 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.model.change import Applied
 from catalog.model.finding import Finding
+from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
 from catalog.writing.rows import rows
-from catalog.writing.rows.publication_findings import NOT_OF_THE_FOLDER
 
 
 class Present(NamedTuple):
@@ -150,6 +150,6 @@ def _findings(db: Database, which: str, values: list[object]) -> list[tuple[obje
     columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
     found = db.execute(
         f"SELECT {columns} FROM findings WHERE {which} AND code NOT IN (?, ?, ?)",
-        [*values, *NOT_OF_THE_FOLDER],
+        [*values, *CODES],
     )
     return sorted(found.fetchall(), key=repr)

@@ -4,31 +4,20 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
 from catalog.database import withheld
-from catalog.writing.rows.removals import HELD
+from catalog.model.trouble import Trouble
+from catalog.model.values import REMOVAL_HELD
 
 SIZE = 32768
 """Bytes of the file. They are allocated once and written in place, which a full disk allows."""
 LONGEST = 300
 """Characters of a sentence in the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Work that failed and is tried again; times are ISO 8601."""
-
-    part: str
-    what: str  # a sentence
-    since: str
-    times: int
-    last_at: str
-    next_try_at: str | None  # none where it is not known, or nothing is tried
 
 
 def look(db: Database, catalog: Path | None) -> dict[str, Any]:
@@ -56,7 +45,7 @@ def look(db: Database, catalog: Path | None) -> dict[str, Any]:
                 " ORDER BY position"
             )
         ),
-        "held": list(db.query(_HELD, [f"{HELD}: "])),
+        "held": list(db.query(_HELD, [f"{REMOVAL_HELD}: "])),
         "withheld": list(db.query(_WITHHELD)),
         "troubles": troubles,
     }

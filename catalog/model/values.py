@@ -32,3 +32,7 @@ LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 """What a frontmatter value can be. YAML scalars stay the strings that were written."""
+
+
+REMOVAL_HELD = "removal held"
+"""The beginning of the reason for which a skill waits that is gone, until that is accepted."""

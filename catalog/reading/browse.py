@@ -9,9 +9,9 @@ from sqlite_utils import Database
 
 from catalog.database import health
 from catalog.database.sql import Row, to_json
+from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views, search
-from catalog.writing.rows.publication_findings import CONFUSABLE
-from catalog.writing.rows.rows import restored
+from catalog.reading.versions import restored
 
 Catalog: TypeAlias = Database
 """An open catalog, for those who only hand it on."""
@@ -282,7 +282,7 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     )
 
 
-_LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{CONFUSABLE.code}'"
+_LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
 _CARD = (
     "s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
     " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed,"

@@ -8,9 +8,9 @@ from typing import Any, get_args
 from sqlite_utils import Database
 
 from catalog.database import health, sql
+from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.model.values import Status
 from catalog.text import ngrams, snippets
-from catalog.writing.rows.publication_findings import CONFUSABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
             db.query(
                 "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
                 " ORDER BY root, folder",
-                [CONFUSABLE.code],
+                [NAME_CONFUSABLE.code],
             )
         ),
         "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),

@@ -1,11 +1,13 @@
 """Which versions a skill has had, and what changed from each to the next; only reads."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
 from catalog.database import sql, withheld
+from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import Json
 from catalog.text.differences import difference
@@ -155,3 +157,34 @@ _SKILL = f"""
     SELECT * FROM skills AS s WHERE {{}} = ?
     ORDER BY status = 'active' DESC, {withheld.IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
 """
+
+
+DESCRIBED = (
+    "name",
+    "display_name",
+    "description",
+    "spec_valid",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "category",
+    "tags",
+    "priority",
+    "model_invocable",
+    "user_invocable",
+    "body_lines",
+    "estimated_tokens",
+    "skill_md_name",
+)
+
+
+def restored(version: Row) -> Row:
+    """Return what the `skills` table held of a version when it was accepted."""
+    described = json.loads(version["described"])
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return (
+        {column: version[column] for column in shared}
+        | {column: described[column] for column in DESCRIBED}
+        | {"current_version_id": version["id"]}
+    )

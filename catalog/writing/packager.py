@@ -14,10 +14,11 @@ from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Applied, Change, Gone, Judged
 from catalog.model.errors import SkilldropError
+from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.writing.packages.builder import Job, Key, Packaging, near
 from catalog.writing.packages.staging import PackageFile, Twins
-from catalog.writing.quota import Quota, Room
+from catalog.writing.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import fulltext, shadowing
 from catalog.writing.rows import purge as rows_purge

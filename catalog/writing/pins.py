@@ -5,9 +5,11 @@ from sqlite_utils import Database
 from catalog.database import sql as database_sql
 from catalog.database import withheld
 from catalog.database.sql import insert
+from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
+from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import apexbridge, fulltext, publication_findings, rows
+from catalog.writing.rows import apexbridge, fulltext, rows
 
 
 def hold(db: Database, asked: str, version: str) -> set[str]:
@@ -56,7 +58,7 @@ def release_row(db: Database, skill: database_sql.Row) -> set[str]:
 def _return_to(
     db: Database, skill: database_sql.Row, version: database_sql.Row, *, pinned: int | None
 ) -> set[str]:
-    fields = rows.restored(version) | {"pinned_version_id": pinned}
+    fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     apexbridge.write(db.conn, {skill["id"]: rows.restored_apexbridge(version)})
@@ -79,7 +81,7 @@ def _set_text(db: Database, skill: int, version: database_sql.Row) -> None:
 def _set_finding(db: Database, skill: database_sql.Row, held: database_sql.Row | None) -> None:
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code = ?",
-        [skill["id"], publication_findings.HELD.code],
+        [skill["id"], publication_findings.VERSION_HELD.code],
     )
     if held:
         db.execute(

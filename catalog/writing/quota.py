@@ -2,26 +2,14 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from catalog.model.errors import OutOfRoom
+from catalog.model.quota import Quota
 from catalog.text import humanize
 from catalog.writing.packages.builder import Job
-
-HOUR = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """The limits in force; None is no limit."""
-
-    versions_per_hour: int | None = None  # of each skill
-    packages_bytes: int | None = None  # of all packages together
-    free_bytes: int = 0  # on their disk
 
 
 class Room:
@@ -54,21 +42,6 @@ class Room:
 
     def _count(self) -> int:
         return int(self._db.execute(_TAKEN).fetchone()[0])
-
-
-def seconds_until_next(db: Database, quota: Quota, skill: int, at: datetime) -> float:
-    """Return how long a skill has to wait for its next version; 0 where it need not.
-
-    A version of a time to come, made before the clock was set back, is as old as one of that past.
-    """
-    if quota.versions_per_hour is None:
-        return 0.0
-    found = db.execute(
-        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
-        [skill, quota.versions_per_hour - 1],
-    ).fetchone()
-    age = abs(at - datetime.fromisoformat(found[0])) if found else HOUR
-    return max(0.0, (HOUR - age).total_seconds())
 
 
 def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:

@@ -16,6 +16,7 @@ from sqlite_utils import Database
 
 from catalog.database.sql import columns, insert
 from catalog.model.naming import version_name
+from catalog.reading import versions
 from catalog.writing.rows import apexbridge, fulltext, rows
 
 Values: TypeAlias = tuple[Any, ...]
@@ -196,7 +197,7 @@ def _add_lost_parents(db: Database) -> None:
         " (SELECT root FROM skills UNION SELECT root FROM ingestions)"
     )
     for version in list(db.query(_ORPHANS)):
-        fields = rows.restored(version) | {
+        fields = versions.restored(version) | {
             "id": version["skill"],
             "root": version["root"],
             "path": version["place"],

@@ -16,7 +16,6 @@ from catalog.database import health
 from catalog.database import migrations as database_migrations
 from catalog.database import sql as database_sql
 from catalog.database.connection import connect, explained, is_damage, is_ours, leave_readable
-from catalog.database.health import Trouble
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.sql import columns, insert
 from catalog.filesystem.ownership import (
@@ -31,8 +30,10 @@ from catalog.model.change import Applied, Change
 from catalog.model.errors import CatalogDamaged
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, RunOutcome
+from catalog.model.quota import Quota
 from catalog.model.skill import Place, RootSpec
-from catalog.model.values import Outcome, Trigger
+from catalog.model.trouble import Trouble
+from catalog.model.values import REMOVAL_HELD, Outcome, Trigger
 from catalog.prompt_index import history
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.history import USUAL, Kept
@@ -43,10 +44,9 @@ from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import look
-from catalog.writing.quota import Quota
 from catalog.writing.retention import Garbage, Retention
 from catalog.writing.rows import rows, run_outcomes, search_rows, shadowing
-from catalog.writing.rows.removals import HELD, NO_ROOT, Removals
+from catalog.writing.rows.removals import NO_ROOT, Removals
 
 log = logging.getLogger("skilldrop")
 
@@ -226,7 +226,7 @@ class Store:
             "SELECT s.root, s.path FROM roots AS r CROSS JOIN skills AS s ON s.root = r.path"
             " WHERE r.configured = 0 AND s.status != 'removed'"
             " AND (? OR s.pending_reason IS NOT ?)",
-            [with_held, f"{HELD}: {NO_ROOT}"],
+            [with_held, f"{REMOVAL_HELD}: {NO_ROOT}"],
         ):
             found.setdefault(root, []).append(path)
         return found

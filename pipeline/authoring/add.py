@@ -9,11 +9,12 @@ from pathlib import Path
 
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.model.errors import NotAdded
+from catalog.model.paths import text_path
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.roots.names import is_junk, text_path
+from pipeline.roots.names import is_junk
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from catalog.model import paths as model_paths
 from catalog.model.errors import MigrationFailed, RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.values import Json
@@ -15,9 +16,12 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, Old, Plan, plan
 from pipeline.parsing.decoding import decode
+from pipeline.roots import reader
 from pipeline.roots.codes import SKILL_MD_MISSING
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import DEFAULT_LIMITS, Folder, Stray
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.folder import Folder
+from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE
 
@@ -76,14 +80,18 @@ def _target(path: Path) -> tuple[Path, str]:
     """Return a root and the path in it; a skill folder is looked at from the one it lies in."""
     real = Path(os.path.realpath(path))
     if not real.is_dir():
-        raise RootUnreadable(f"{reader.text_path(str(path))} is not a folder.")
+        raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
     return (
-        (real.parent, reader.text_path(real.name)) if reader.is_skill_folder(real) else (real, "")
+        (real.parent, model_paths.text_path(real.name))
+        if reader.is_skill_folder(real)
+        else (real, "")
     )
 
 
 def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
-    found = list(reader.walk(root, under, DEFAULT_LIMITS))  # all at once: migrating makes folders
+    found = list(
+        local_walk.walk(root, under, DEFAULT_LIMITS)
+    )  # all at once: migrating makes folders
     for each in found:
         if isinstance(each, Stray):
             named = f"{root}/{each.path}"
@@ -91,7 +99,7 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
         elif isinstance(each, Folder):
             yield _migrated(root, each, how)
         else:
-            archive = root / reader.os_path(each.path.removesuffix("!"))
+            archive = root / model_paths.os_path(each.path.removesuffix("!"))
             yield _refused(
                 archive,
                 archive,
@@ -105,8 +113,8 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
 
 
 def _migrated(root: Path, folder: Folder, how: How) -> Migration:
-    source = root / reader.os_path(folder.path)
-    place = how.output / reader.os_path(folder.path) if how.output else source
+    source = root / model_paths.os_path(folder.path)
+    place = how.output / model_paths.os_path(folder.path) if how.output else source
     snapshot = reader.read(root, folder, DEFAULT_LIMITS)
     if snapshot is None:
         return _refused(
@@ -136,7 +144,7 @@ def _refused(source: Path, place: Path, *findings: Finding) -> Migration:
 
 def _old(snapshot: Snapshot, source: Path) -> Old:
     return Old(
-        folder=reader.text_path(source.name),
+        folder=model_paths.text_path(source.name),
         document=snapshot.skill_md_name or "",
         skill_md=snapshot.skill_md,
         files=frozenset(file.path for file in snapshot.files),
@@ -182,15 +190,15 @@ def _carried_out(
 def _change(built: Path, todo: Plan) -> None:
     """Carry out a plan in a copy."""
     for path in (*todo.moves, *todo.moves.values(), *todo.writes):
-        for above in Path(reader.os_path(path)).parents:
+        for above in Path(model_paths.os_path(path)).parents:
             if above != Path() and (built / above).is_symlink():
                 raise OSError(f"{path} lies behind a link, which may lead anywhere")
     for old, new in todo.moves.items():
-        os.rename(built / reader.os_path(old), built / reader.os_path(new))
+        os.rename(built / model_paths.os_path(old), built / model_paths.os_path(new))
     for name in todo.folders:
         (built / name).mkdir(exist_ok=True)
     for path, content in todo.writes.items():
-        target = built / reader.os_path(path)
+        target = built / model_paths.os_path(path)
         target.parent.mkdir(exist_ok=True)
         if target.is_symlink():
             target.unlink()  # what it leads to is not ours to change

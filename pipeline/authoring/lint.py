@@ -8,17 +8,23 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
+from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
+from catalog.model.paths import is_archive
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
 from pipeline.parsing.document import parse
+from pipeline.roots import reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
+from pipeline.roots.archives.reader import folders as open_archive
 from pipeline.roots.codes import SKILL_MD_MISSING
-from pipeline.roots.local import reader
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import glance
-from pipeline.roots.local.reader import DEFAULT_LIMITS, Archive, Folder, Limits, Stray
-from pipeline.roots.names import is_archive, is_skill_md
+from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.roots.names import is_skill_md
 from pipeline.roots.snapshot import Glance
 from pipeline.sync.engines import fork_pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
@@ -99,14 +105,14 @@ class _Target:
         """Return paths that together are the target, so many that all cores have work."""
         if self.alone:
             return [self.under]
-        return reader.taken_apart(self.root, [self.under], _PATHS) or [self.under]
+        return local_walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
 
     def found(self, path: str, limits: Limits) -> Iterator[Folder | Stray]:
         if self.alone:
             folder = reader.look(self.root, path, limits)
             yield from [folder] if folder else []
             return
-        for found in reader.walk(self.root, path, limits):
+        for found in local_walk.walk(self.root, path, limits):
             if isinstance(found, Archive):
                 yield from _in_archive(found)
             else:
@@ -124,7 +130,7 @@ class _Target:
 
 def _in_archive(archive: Archive) -> Iterator[Folder | Stray]:
     try:
-        with reader.folders_in(archive) as folders:
+        with open_archive(archive) as folders:
             yield from folders
     except OSError as error:
         yield Stray(
@@ -140,14 +146,14 @@ def _target(path: Path) -> _Target:
     elif not path.is_dir():
         if path.is_file() and is_archive(path.name):
             file = Path(os.path.realpath(path))
-            named = reader.text_path(str(path))
-            return _Target(named, file.parent, f"{reader.text_path(file.name)}!", alone)
-        name = reader.text_path(str(path))
+            named = model_paths.text_path(str(path))
+            return _Target(named, file.parent, f"{model_paths.text_path(file.name)}!", alone)
+        name = model_paths.text_path(str(path))
         raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
     # A skill has the name of the folder in which it really lies.
-    folder, named = Path(os.path.realpath(path)), reader.text_path(str(path))
+    folder, named = Path(os.path.realpath(path)), model_paths.text_path(str(path))
     if reader.is_skill_folder(folder):
-        return _Target(named, folder.parent, reader.text_path(folder.name), alone)
+        return _Target(named, folder.parent, model_paths.text_path(folder.name), alone)
     return _Target(named, folder, "", False)
 
 

@@ -6,7 +6,7 @@ import click
 
 from pipeline.cli.options import Where
 from pipeline.config import loader
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 
 
 def settings_of(context: click.Context, **site: Any) -> Settings:

@@ -15,8 +15,6 @@ from pipeline.config.settings import (
     Settings,
 )
 
-__all__ = ["FILE_NAME", "Settings", "load"]
-
 FILE_NAME = "skilldrop.toml"
 
 

@@ -16,13 +16,13 @@ from pydantic import (
     model_validator,
 )
 
+from catalog.model.quota import Quota
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
 from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, Kept
 from catalog.writing.history_retention import HistoryRetention
-from catalog.writing.quota import Quota
 from catalog.writing.retention import Retention
 from pipeline.validation.registry import REGISTRY
 

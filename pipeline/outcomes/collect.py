@@ -15,10 +15,11 @@ from catalog.filesystem.by_descriptor import descended
 from catalog.filesystem.ownership import Folder
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
+from catalog.model.paths import os_path, text_path
 from catalog.writing.store import Store
 from pipeline.outcomes.codes import OUTCOME_MISPLACED, OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.roots.names import is_junk, os_path, text_path
+from pipeline.roots.names import is_junk
 
 MOST_BYTES = 16 * 2**20
 QUARANTINE = "quarantine"

@@ -29,8 +29,6 @@ from pipeline.parsing.decoding import (
 from pipeline.parsing.repair import Repaired, read_repaired
 from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
 
-__all__ = ["MAX_FRONTMATTER_BYTES", "Parsed", "Position", "parse"]
-
 MAX_FRONTMATTER_BYTES = 16_384
 
 # How a file without frontmatter may start, and what its author may have meant.

@@ -2,19 +2,6 @@
 
 from functools import lru_cache
 
-from catalog.model.paths import is_archive, is_utf8, os_path, text_path
-
-__all__ = [
-    "COMMON_SPELLINGS",
-    "SKILL_MD",
-    "is_archive",
-    "is_junk",
-    "is_skill_md",
-    "is_utf8",
-    "os_path",
-    "text_path",
-]
-
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
 

@@ -15,27 +15,28 @@ from catalog.database import health
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import Folder
+from catalog.model import paths as model_paths
 from catalog.model.change import Applied
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, OutOfRoom, SkilldropError
-from catalog.model.paths import archive_of
+from catalog.model.paths import archive_of, os_path
+from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Limits
-from pipeline.roots.names import os_path
+from pipeline.roots.local import walk
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.service import systemd
 from pipeline.service.change_log import Journal
 from pipeline.service.request_runner import Wishes
 from pipeline.service.scan_queue import Passes, Wish
 from pipeline.service.timer import Timer
-from pipeline.service.troubles import LONGEST_PAUSE, Problem, Troubles
+from pipeline.service.troubles import LONGEST_PAUSE, Troubles
 from pipeline.sync.engines.processes import processes
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
@@ -239,7 +240,7 @@ class Service:
             return
         for root in self._roots:
             # The root's own hint says that an entry came or went, which has its own hint.
-            if path and (unit := reader.unit_of(Path(root.path), path)):
+            if path and (unit := walk.unit_of(Path(root.path), path)):
                 self._settle.hint(Unit(root.path, unit), time.monotonic())
                 self._last_event = _now()
 
@@ -695,7 +696,7 @@ class Service:
 def _unit(root: str, path: str) -> str:
     """Return what a folder settles as; one in an archive settles as that."""
     path = archive_of(path) or path
-    return reader.unit_of(Path(root), reader.os_path(f"{root}/{path}")) or path
+    return walk.unit_of(Path(root), model_paths.os_path(f"{root}/{path}")) or path
 
 
 def _until(moment: float | None, now: float) -> float | None:

@@ -8,7 +8,7 @@ from catalog.database import request_table
 from catalog.database.connection import explained
 from catalog.model.errors import RequestFailed, SkilldropError
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.roots.units import Unit
 from pipeline.service.scan_queue import Mending, Passes
 from pipeline.sync.request_handlers import DOINGS, MEND, log

@@ -4,9 +4,8 @@ import logging
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
-from catalog.database.health import Trouble
+from catalog.model.trouble import Problem, Trouble
 
 log = logging.getLogger("skilldrop")
 
@@ -15,14 +14,6 @@ FIRST_PAUSE = 5.0
 LONGEST_PAUSE = 240.0
 """… and no longer than this."""
 _NUMBERS = re.compile(r"\d[\d.,-]*")
-
-
-class Problem(NamedTuple):
-    """Trouble of a part that tries again by itself."""
-
-    what: str
-    times: int
-    next_try: float | None = None  # seconds on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial

@@ -2,9 +2,9 @@
 
 import os
 
+from catalog.model import paths
 from catalog.writing.rows.removals import NO_MOUNT, OTHER_MOUNT
 from catalog.writing.store import Store
-from pipeline.roots.local import reader
 from pipeline.roots.local.mounts import device, mounted_below
 
 
@@ -67,15 +67,15 @@ class LostMounts:
 
     def _real(self, path: str) -> str:
         """Return a path without the links that it goes through, relative to the root."""
-        real = os.path.realpath(f"{self._root}/{reader.os_path(path)}")
-        return reader.text_path(real.removeprefix(f"{self._top}/"))
+        real = os.path.realpath(f"{self._root}/{paths.os_path(path)}")
+        return paths.text_path(real.removeprefix(f"{self._top}/"))
 
 
 def _below(root: str) -> dict[str, str]:
-    return {reader.text_path(path): part for path, part in mounted_below(root).items()}
+    return {paths.text_path(path): part for path, part in mounted_below(root).items()}
 
 
 def _name(root: str, path: str, part: str) -> str | None:
     """Return a name for what is mounted at a path of a root; None where nothing is any more."""
-    found = device(f"{root}/{reader.os_path(path)}")
+    found = device(f"{root}/{paths.os_path(path)}")
     return found and f"{found} {part}"

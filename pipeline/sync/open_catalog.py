@@ -15,8 +15,8 @@ from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
-from pipeline.roots.local.reader import Limits
+from pipeline.config.settings import Settings
+from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew
 from pipeline.validation.registry import REGISTRY

@@ -6,19 +6,16 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from catalog.model import paths as model_paths
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.writing.packages.staging import Original, Readable
-from pipeline.roots.local import files, reader
-from pipeline.roots.local.reader import (
-    DEFAULT_LIMITS,
-    Archive,
-    Folder,
-    Limits,
-    archive_at,
-    folders_in,
-)
+from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.local import files
+from pipeline.roots.local.descent import Archive
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
+from pipeline.roots.local.walk import DEFAULT_LIMITS, archive_at
 
 
 @contextmanager
@@ -66,7 +63,7 @@ class Originals:
             self._archive = None
             self._stack.close()
             self._folders = {
-                folder.path: folder for folder in self._stack.enter_context(folders_in(archive))
+                folder.path: folder for folder in self._stack.enter_context(open_archive(archive))
             }
             self._archive = archive
         return self._folders.get(path)
@@ -81,11 +78,11 @@ class FilesOfFolder:
     def __init__(self, root: RootDirectory, path: str) -> None:
         """Take the root and the folder's path in it."""
         self._root = root
-        self._top = f"/{reader.os_path(path)}"
+        self._top = f"/{model_paths.os_path(path)}"
 
     def open(self, path: str) -> Readable:
         """Open a regular file inside the root. Raises OSError."""
-        return _Opened(files.opened_inside(self._root, f"{self._top}/{reader.os_path(path)}"))
+        return _Opened(files.opened_inside(self._root, f"{self._top}/{model_paths.os_path(path)}"))
 
 
 class FilesInArchive:

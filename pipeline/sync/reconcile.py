@@ -17,9 +17,10 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Limits, Stray
+from pipeline.config.settings import Settings
+from pipeline.roots import reader
+from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync.engines.processes import Engine, processes
 from pipeline.sync.engines.scanner import Hidden, How, Part, Unsettled

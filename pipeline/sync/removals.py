@@ -9,8 +9,8 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
 from catalog.model.values import Trigger
 from catalog.writing.store import Known, Store
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Limits
+from pipeline.roots import reader
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit, outermost, with_archives
 from pipeline.sync import removal_guard
 from pipeline.sync.lost_mounts import LostMounts

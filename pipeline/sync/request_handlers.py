@@ -12,7 +12,7 @@ from catalog.model.values import Json
 from catalog.reading import versions
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import with_store
 
 log = logging.getLogger("skilldrop")

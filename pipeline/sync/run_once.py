@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from catalog.database.connection import explained
+from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import Json
 from catalog.reading import search
 from catalog.text.display import visible
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import take_outcomes
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.full_scan import FullScan, show_pending
@@ -178,7 +178,7 @@ def unit_at(settings: Settings, path: Path) -> Unit | None:
         for base in (root.path, os.path.realpath(root.path)):
             if absolute.is_relative_to(base):
                 below = str(absolute.relative_to(base))
-                return Unit(root.path, "" if below == "." else reader.text_path(below))
+                return Unit(root.path, "" if below == "." else paths.text_path(below))
     return None
 
 

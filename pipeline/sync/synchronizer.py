@@ -15,8 +15,9 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Known, Store
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Limits, Stray
+from pipeline.roots import reader
+from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit, outermost, with_archives
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial

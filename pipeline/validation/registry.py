@@ -1,7 +1,7 @@
 """Registry of all finding types, by code."""
 
+from catalog.model import publication_findings
 from catalog.model.finding import FindingType
-from catalog.writing import codes as writing_codes
 from pipeline.dialects.apexbridge import codes as apexbridge_codes
 from pipeline.outcomes import codes as outcomes_codes
 from pipeline.parsing import codes as parsing_codes
@@ -20,7 +20,7 @@ REGISTRY: dict[str, FindingType] = {
         archives_codes,
         parsing_codes,
         validation_codes,
-        writing_codes,
+        publication_findings,
         spec_codes,
         codes,
         safety_codes,

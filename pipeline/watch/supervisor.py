@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from catalog.model.trouble import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
-from pipeline.service.troubles import Problem
 from pipeline.watch.observer import LIMIT_REACHED, OVERFLOWED, Watch
 
 log = logging.getLogger("skilldrop")

@@ -17,7 +17,7 @@ from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew

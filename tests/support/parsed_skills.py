@@ -5,7 +5,8 @@ from typing import Any
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
-from pipeline.parsing.document import Parsed, Position
+from pipeline.parsing.document import Parsed
+from pipeline.parsing.yaml_reader import Position
 from pipeline.roots.snapshot import kind_of
 from pipeline.validation.check import check
 from pipeline.validation.fields.frontmatter import declare

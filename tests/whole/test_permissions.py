@@ -11,14 +11,15 @@ from tests.support.without_rights import run
 SCRIPT = """
 import json, shutil, sys
 from pathlib import Path
-from pipeline import config, reconcile
-from pipeline.engines import serial
-from pipeline.one_pass import scan_once
-from pipeline.opening import open_store
+from pipeline.config.loader import load
+from pipeline.sync import reconcile
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
 
 top, name = Path(sys.argv[1]), sys.argv[2]
 root = top / "root"
-settings = config.load(None, root, top / "data").model_copy(
+settings = load(None, root, top / "data").model_copy(
     update={"settle_quiet": 0.0, "settle_longest": 0.01})
 said = []
 

@@ -9,14 +9,16 @@ from sqlite_utils import Database
 
 from catalog.database import sql as database_sql
 from catalog.database.sql import columns
+from catalog.model import publication_findings
 from catalog.model.change import Applied, Change, Gone, Judged
 from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
+from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import Outcome, Trigger
 from catalog.text import humanize
-from catalog.writing.quota import Quota, seconds_until_next
-from catalog.writing.rows import apexbridge, publication_findings, purge, rows
+from catalog.writing.rows import apexbridge, purge, rows
+from catalog.writing.rows.version_rate import seconds_until_next
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, Gathered
 
 NO_LIMITS = Quota()
@@ -275,7 +277,7 @@ class _Batch:
         old = self.old.get(place)
         findings = rejection.findings
         if old and old["status"] in _PRESENT:
-            findings = (*findings, publication_findings.last_good())
+            findings = (*findings, publication_findings.LAST_GOOD_VERSION_STANDS.at())
             fields = _SETTLED | {
                 "seen_digest": rejection.digest,
                 "root": place[0],
@@ -324,7 +326,7 @@ class _Batch:
         known = self.db.execute(
             f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
             " ORDER BY id",
-            [old["id"], publication_findings.CONFUSABLE.code],
+            [old["id"], publication_findings.NAME_CONFUSABLE.code],
         ).fetchall()
         return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
 

@@ -7,10 +7,10 @@ from sqlite_utils import Database
 
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert
+from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.text import invisible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.writing.rows import rows
-from catalog.writing.rows.publication_findings import CONFUSABLE, confusable
 
 _NOTE = "INSERT INTO name_skeletons (skill_id, skeleton) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ALIKE = """
@@ -25,7 +25,7 @@ _ALIKE = """
 _KNOWN = f"""
     SELECT f.id, f.skill, f.message FROM json_each(?) AS wanted
     CROSS JOIN findings AS f INDEXED BY findings_by_skill
-        ON f.skill = wanted.value AND f.code = '{CONFUSABLE.code}'
+        ON f.skill = wanted.value AND f.code = '{NAME_CONFUSABLE.code}'
 """
 
 
@@ -52,7 +52,7 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
     db.conn.executemany(
         insert("findings", rows.FINDING_COLUMNS),
         [
-            rows.finding(row["id"], row["root"], row["path"], confusable(told[row["id"]]))
+            rows.finding(row["id"], row["root"], row["path"], NAME_CONFUSABLE.at(told[row["id"]]))
             for group in groups.values()
             for row in group
             if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]

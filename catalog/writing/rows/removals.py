@@ -9,10 +9,8 @@ from typing import NamedTuple
 from sqlite_utils import Database
 
 from catalog.model.change import Applied
-from catalog.model.values import Trigger
+from catalog.model.values import REMOVAL_HELD, Trigger
 
-HELD = "removal held"
-"""The beginning of the reason for which a skill waits that is gone, until that is accepted."""
 NO_ROOT = "its root is no longer configured"
 NO_MOUNT = "nothing is mounted any more at "
 OTHER_MOUNT = "another file system is mounted at "
@@ -58,8 +56,8 @@ class Removals:
                 _moment(at, uptime, span)
                 | {
                     "root": root,
-                    "no_mount": f"{HELD}: {NO_MOUNT}",
-                    "other_mount": f"{HELD}: {OTHER_MOUNT}",
+                    "no_mount": f"{REMOVAL_HELD}: {NO_MOUNT}",
+                    "other_mount": f"{REMOVAL_HELD}: {OTHER_MOUNT}",
                 },
             ).fetchone()
         )
@@ -93,7 +91,7 @@ class Removals:
     ) -> list[Applied]:
         """Show skills as gone but not removed; return those that were not shown so before."""
         moment = at.isoformat(timespec="milliseconds")
-        reason = f"{HELD}: {why}"
+        reason = f"{REMOVAL_HELD}: {why}"
         with self._transaction():
             found = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), reason]).fetchall()
             fresh = [each for each in found if not each[-1]]
@@ -118,7 +116,7 @@ class Removals:
         self._db.execute(
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
             " WHERE root = ? AND pending_since IS NOT NULL AND pending_reason = ?",
-            [root, f"{HELD}: {NO_ROOT}"],
+            [root, f"{REMOVAL_HELD}: {NO_ROOT}"],
         )
 
     def held(self, root: str | None = None) -> int:

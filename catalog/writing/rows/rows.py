@@ -9,6 +9,7 @@ from catalog.database.sql import Row, to_json
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
+from catalog.reading.versions import DESCRIBED
 from catalog.text import ngrams
 from catalog.text.body import body_of
 
@@ -69,7 +70,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
         "described": to_json(
-            {column: skill[column] for column in _DESCRIBED}
+            {column: skill[column] for column in DESCRIBED}
             | {
                 "headings": record.headings,
                 "body_chars": record.body_chars,
@@ -78,26 +79,6 @@ def version(record: SkillRecord, skill: Row) -> Row:
             }
         ),
     }
-
-
-_DESCRIBED = (
-    "name",
-    "display_name",
-    "description",
-    "spec_valid",
-    "author",
-    "license",
-    "compatibility",
-    "allowed_tools",
-    "category",
-    "tags",
-    "priority",
-    "model_invocable",
-    "user_invocable",
-    "body_lines",
-    "estimated_tokens",
-    "skill_md_name",
-)
 
 
 def without_content(skill: Row) -> Row:
@@ -116,21 +97,10 @@ def without_content(skill: Row) -> Row:
         "file_inventory": "{}",
         "frontmatter": skill["frontmatter"],
         "described": to_json(
-            {column: skill[column] for column in _DESCRIBED}
+            {column: skill[column] for column in DESCRIBED}
             | {"headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}
         ),
     }
-
-
-def restored(version: Row) -> Row:
-    """Return what the `skills` table held of a version when it was accepted."""
-    described = json.loads(version["described"])
-    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
-    return (
-        {column: version[column] for column in shared}
-        | {column: described[column] for column in _DESCRIBED}
-        | {"current_version_id": version["id"]}
-    )
 
 
 def readdressed(version: Row, skill: Row) -> Row:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
+from catalog.model.paths import text_path
 from catalog.text.display import visible
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
-from pipeline.roots.names import text_path
 
 
 @click.command()

@@ -11,7 +11,7 @@ from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.sync import reconcile as comparing
 from pipeline.sync.reconcile import Comparison, Mended
 

@@ -12,7 +12,7 @@ from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
-from pipeline.config.loader import Settings
+from pipeline.config.settings import Settings
 from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from urllib.parse import quote
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
 from pipeline.authoring.lint import Judgement
 from pipeline.parsing.decoding import with_plain_line_ends
-from pipeline.roots.names import os_path
 from pipeline.validation.registry import REGISTRY
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

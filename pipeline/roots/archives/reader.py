@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import IO
 
 from catalog.model.finding import Finding
+from catalog.model.paths import os_path
 from pipeline.roots.archives import tar_file, zip_file
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
@@ -23,7 +24,6 @@ from pipeline.roots.local.files import identity, opened
 from pipeline.roots.local.folder import Folder, hard_link
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.walk import folders_in
-from pipeline.roots.names import os_path
 
 _ZIPS = (".zip", ".skill")
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.paths import is_archive, os_path, text_path
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
     FOLDER_TOO_DEEP,
@@ -20,7 +21,7 @@ from pipeline.roots.codes import (
 from pipeline.roots.local.directory import Directory, DiskTree, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Signature, Target, Targets
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory, unlisted
-from pipeline.roots.names import is_archive, is_junk, is_skill_md, os_path, text_path
+from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import fingerprint
 
 _VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})

@@ -8,10 +8,11 @@ from stat import S_ISDIR
 from typing import Protocol
 
 from catalog.model.finding import FindingType
+from catalog.model.paths import is_archive, text_path
 from pipeline.roots.local import links
 from pipeline.roots.local.folder import Target, Targets
 from pipeline.roots.local.root_directory import RootDirectory, listing_error
-from pipeline.roots.names import is_archive, is_junk, is_skill_md, text_path
+from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import DATA_FOLDERS
 
 

@@ -7,6 +7,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.paths import is_utf8, os_path, text_path
 from catalog.text import humanize
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
@@ -28,7 +29,7 @@ from pipeline.roots.codes import (
     TOO_MANY_FILES,
 )
 from pipeline.roots.local.root_directory import IO_ERRORS
-from pipeline.roots.names import SKILL_MD, is_skill_md, is_utf8, os_path, text_path
+from pipeline.roots.names import SKILL_MD, is_skill_md
 from pipeline.roots.snapshot import fingerprint
 
 Entry: TypeAlias = tuple[str, os.stat_result]

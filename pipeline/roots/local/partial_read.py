@@ -6,10 +6,10 @@ from stat import S_IXUSR
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
+from catalog.model.paths import os_path
 from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
-from pipeline.roots.names import os_path
 from pipeline.roots.native_files import may_be_native
 from pipeline.roots.snapshot import Glance, GlancedFile, head_bytes
 

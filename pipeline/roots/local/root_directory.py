@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md, text_path
+from catalog.model.paths import text_path
+from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DIRECTORY = _ROOT | os.O_NOFOLLOW

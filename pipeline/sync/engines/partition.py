@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.roots.local import reader
+from pipeline.roots.local import walk
 from pipeline.sync.engines.scanner import How, Part
 
 WORTH_IT = 512
@@ -15,7 +15,7 @@ takes a third of a second."""
 
 def apart(part: Part, how: How) -> list[str]:
     """Return paths that together are the part, enough of them to share out where there are."""
-    return reader.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
+    return walk.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
 
 
 def is_worth_sharing(part: Part, how: How, paths: Sequence[str]) -> bool:

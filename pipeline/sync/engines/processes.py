@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from catalog.model.change import Judged
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.local.reader import Stray
+from pipeline.roots.local.descent import Stray
 from pipeline.sync.engines import fork_pool
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.partition import apart, is_worth_sharing, pieces

@@ -16,9 +16,12 @@ from catalog.model.paths import last_name, top_of_archive
 from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Json
 from pipeline.parsing.document import parse
-from pipeline.roots.local import reader
-from pipeline.roots.local.folder import failure
-from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
+from pipeline.roots import reader
+from pipeline.roots.archives import reader as archives_reader
+from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
@@ -85,10 +88,10 @@ def look(part: Part, how: How) -> Iterator[Seen]:
     archived: Mapping[str, Mapping[str, str]] | None = None
     with held_open(Path(part.root.path)) as root:
         for path in part.paths:
-            for found in reader.walk(root, path, how.limits):
+            for found in local_walk.walk(root, path, how.limits):
                 if isinstance(found, Stray):
                     yield found
-                    if found.finding.code in reader.UNLISTED:
+                    if found.finding.code in local_walk.UNLISTED:
                         yield Hidden(found.path)
                 elif isinstance(found, Archive):
                     archived = _by_archive(part.known) if archived is None else archived
@@ -97,7 +100,7 @@ def look(part: Part, how: How) -> Iterator[Seen]:
                     yield from (
                         Hidden(f"{found.path}/{problem.path}")
                         for problem in found.problems
-                        if problem.code in reader.UNLISTED
+                        if problem.code in local_walk.UNLISTED
                     )
                     yield _look_at(part, root, found, how)
 
@@ -126,7 +129,7 @@ def _look_into(
     spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str], how: How
 ) -> Iterator[Seen]:
     """Yield what is seen of the skills in an archive, which settle, change and go together."""
-    if reader.is_whole(archive, list(known.values())) and not how.deep:
+    if archives_reader.is_whole(archive, list(known.values())) and not how.deep:
         yield from map(Unchanged, known)
     elif changed_lately(archive, time.time_ns(), how.quiet):
         yield from map(Unsettled, known or [archive.path])
@@ -134,9 +137,9 @@ def _look_into(
         yield Newcomer(archive.path)
     else:
         try:
-            with reader.folders_in(archive) as folders:
-                if reader.is_refused(folders[0]):
-                    folders = reader.refused_at(folders[0], list(known) or [archive.path])
+            with open_archive(archive) as folders:
+                if archives_reader.is_refused(folders[0]):
+                    folders = archives_reader.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
                     yield judge_folder(spec, root, folder, how.limits)
         except OSError as error:

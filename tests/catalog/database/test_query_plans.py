@@ -23,7 +23,8 @@ from catalog.reading import reader, search
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.writing.store import Store
-from pipeline.config.loader import Settings, load
+from pipeline.config.loader import load
+from pipeline.config.settings import Settings
 from pipeline.service.loop import CollectWish
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
@@ -90,7 +91,7 @@ OF_EVERYTHING = {
 OF_WHAT_WAITS = {"requests_waiting", "requests_unbegun"}
 """Indexes that hold only what waits, which is next to nothing."""
 
-TESTS_OWN = {"serving", __name__}
+TESTS_OWN = {"tests.support.serving", __name__}
 
 
 class Statement(NamedTuple):

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from catalog.database import health
+from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.reading import health as reading_health
 from catalog.reading import search
 from catalog.reading.versions import history
 from catalog.writing.retention import Retention
-from catalog.writing.rows import publication_findings
 from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill
@@ -68,7 +68,7 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
     assert search.find(world.store.db, "goats") == []
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
-    assert world.rows("SELECT code FROM findings") == [(publication_findings.HELD.code,)]
+    assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
     (held,) = search.status(world.store.db)["version_held"]
     assert (held["path"], held["why"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
@@ -108,7 +108,10 @@ def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillW
     assert text(world) == "one"
     assert world.rows("SELECT description, status FROM skills") == [("Counts words.", "active")]
     codes = {code for (code,) in world.rows("SELECT code FROM findings")}
-    assert {publication_findings.HELD.code, publication_findings.LAST_GOOD.code} < codes
+    assert {
+        publication_findings.VERSION_HELD.code,
+        publication_findings.LAST_GOOD_VERSION_STANDS.code,
+    } < codes
     assert len(versions(world)) == 3
     world.restart()
     assert text(world) == "one"

@@ -14,7 +14,7 @@ from sqlite_utils import Database
 from catalog.filesystem.ownership import MARKER
 from catalog.model.change import Applied
 from catalog.model.errors import OutOfRoom
-from catalog.writing.quota import Quota
+from catalog.model.quota import Quota
 from catalog.writing.store import Store
 from pipeline.config.settings import RetentionSettings
 from pipeline.sync import reconcile

@@ -11,11 +11,11 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.database.connection import explained
+from catalog.model import publication_findings
 from catalog.model.change import Change, Gone, Judged
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
-from catalog.writing.rows import publication_findings
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted, sha
@@ -131,7 +131,7 @@ def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) ->
     assert skill["seen_digest"] != skill["digest"]
     assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [
         WRONG.code,
-        publication_findings.LAST_GOOD.code,
+        publication_findings.LAST_GOOD_VERSION_STANDS.code,
     ]
 
 

@@ -13,7 +13,7 @@ from tests.support.skills import SkillWriter
 
 LOADED = """
 import json, sys
-from pipeline.cli import main
+from pipeline.cli.app import main
 try:
     main()
 finally:

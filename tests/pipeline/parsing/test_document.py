@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.parsing.document import Parsed, Position, parse
+from pipeline.parsing.document import Parsed, parse
+from pipeline.parsing.yaml_reader import Position
 from pipeline.validation.registry import REGISTRY
 
 

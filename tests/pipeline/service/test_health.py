@@ -18,8 +18,8 @@ import pytest
 
 from catalog.database import connection as database_connection
 from catalog.database import health
-from catalog.database.health import Trouble
 from catalog.model.errors import OutOfMemory
+from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status

@@ -9,7 +9,7 @@ from sqlite_utils import Database
 
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.service.scan_queue import Passes, Wish
 from pipeline.sync import synchronizer
 from pipeline.sync.full_scan import FullScan

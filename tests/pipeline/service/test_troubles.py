@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pipeline.service.troubles import FIRST_PAUSE, LONGEST_PAUSE, Problem, Troubles
+from catalog.model.trouble import Problem
+from pipeline.service.troubles import FIRST_PAUSE, LONGEST_PAUSE, Troubles
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import NotAsJudged
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Archive, Folder
+from pipeline.roots import reader
+from pipeline.roots.local.descent import Archive
+from pipeline.roots.local.folder import Folder
 from pipeline.sync import package_sources
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World

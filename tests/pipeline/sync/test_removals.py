@@ -15,7 +15,7 @@ def test_many_folders_that_are_alike_cost_no_more_than_others(
 ) -> None:
     """Each could have moved from where any other lies; only what was heard of is asked."""
     asked = []
-    look = removals.disk.look
+    look = removals.reader.look
 
     def counted(root: Path, path: str, limits: object) -> object:
         asked.append(path)

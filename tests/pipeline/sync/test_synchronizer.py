@@ -14,7 +14,7 @@ from sqlite_utils import Database
 from catalog.model.skill import RootSpec
 from catalog.writing.rows.removals import Uptime
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals

@@ -10,8 +10,10 @@ from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, F
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance
 from pipeline.parsing.document import parse
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Archive, Folder, Limits, Stray
+from pipeline.roots import reader
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.check import FOR_ALL, PROFILES
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
@@ -140,7 +142,7 @@ def found_in(
 
 def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
     """Yield what lies below a root, in its archives, too."""
-    for each in reader.walk(root, "", limits):
+    for each in local_walk.walk(root, "", limits):
         if isinstance(each, Archive):
             with reader.folders_in(each) as folders:
                 yield from folders

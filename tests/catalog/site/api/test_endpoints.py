@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection, health
-from catalog.database.health import Trouble
+from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
 from tests.support.sites import Site

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.formats import FORMATS
 from catalog.reading import search
 from catalog.reading.versions import history
 from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.rows import publication_findings, purge
+from catalog.writing.rows import purge
 from tests.support.packages import World, audits, later
 from tests.support.skills import write_skill
 
@@ -165,7 +166,10 @@ def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
         ("other", "active", "Changes."),
     ]
     assert [hit.name for hit in search.find(world.store.db, MARK)] == ["b"]
-    assert world.rows("SELECT * FROM findings WHERE code = ?", publication_findings.HELD.code) == []
+    assert (
+        world.rows("SELECT * FROM findings WHERE code = ?", publication_findings.VERSION_HELD.code)
+        == []
+    )
     assert audits(world) == []
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 2}

@@ -21,7 +21,7 @@ from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.sync.full_scan import FullScan, show_pending
 from tests.support.packages import World, later

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.synchronizer import Report
 from tests.support.made_archives import make_zip

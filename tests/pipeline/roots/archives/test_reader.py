@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.roots import reader
 from pipeline.roots.archives.members import Rationed, Refused
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Archive, Folder, Limits
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Archive
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import Snapshot
 from pipeline.sync.reconcile import compare
 from tests.support.made_archives import (
@@ -39,10 +41,10 @@ from tests.support.skills import SkillWriter
 PACKERS = {"zip": pack_zip, "skill": pack_zip, "tar.gz": pack_tar, "tgz": pack_tar}
 
 
-def found(root: Path, limits: Limits = reader.DEFAULT_LIMITS) -> dict[str, Snapshot]:
+def found(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, Snapshot]:
     """Return what is read of every skill folder in the archives of a root, by its path."""
     snapshots = {}
-    for archive in reader.walk(root, "", limits):
+    for archive in local_walk.walk(root, "", limits):
         if isinstance(archive, Archive):
             with reader.folders_in(archive) as folders:
                 for folder in folders:
@@ -52,7 +54,7 @@ def found(root: Path, limits: Limits = reader.DEFAULT_LIMITS) -> dict[str, Snaps
     return snapshots
 
 
-def codes(root: Path, limits: Limits = reader.DEFAULT_LIMITS) -> dict[str, list[str]]:
+def codes(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, list[str]]:
     """Return the codes of the problems of every skill folder in the archives of a root."""
     return {
         path: [problem.code for problem in snapshot.problems]
@@ -101,7 +103,7 @@ def test_a_packed_folder_is_the_folder(
         (top / "b/skill.md").unlink()
     PACKERS[ending](top, packed / f"x.{ending}")
     expected = {}
-    for folder in reader.walk(plain):
+    for folder in local_walk.walk(plain):
         assert isinstance(folder, Folder)
         snapshot = reader.read(plain, folder)
         assert snapshot is not None
@@ -355,10 +357,10 @@ def test_archives_inside_skills_and_archives_are_files(tmp_path: Path) -> None:
     (tmp_path / "root/s/SKILL.md").write_text(GOOD)
     shutil.copy(inner, tmp_path / "root/s/inner.zip")
     make_zip(tmp_path / "root/x.zip", {**SKILL, "inner.zip": inner.read_bytes()})
-    seen = list(reader.walk(tmp_path / "root"))
+    seen = list(local_walk.walk(tmp_path / "root"))
     assert sorted(one.path for one in seen) == ["s", "x.zip!"]
     assert list(found(tmp_path / "root")) == ["x.zip!/sample"]
-    assert list(reader.walk(tmp_path / "root", "s/inner.zip!")) == []
+    assert list(local_walk.walk(tmp_path / "root", "s/inner.zip!")) == []
     assert reader.look(tmp_path / "root", "s/inner.zip!/sample") is None
 
 
@@ -368,7 +370,7 @@ def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> Non
     for name in ("y.zip", "x.zip!"):
         (tmp_path / name / "sample").mkdir(parents=True)
         (tmp_path / name / "sample/SKILL.md").write_text(GOOD)
-    assert sorted(one.path for one in reader.walk(tmp_path)) == [
+    assert sorted(one.path for one in local_walk.walk(tmp_path)) == [
         "x.zip!",
         r"x.zip\x21/sample",
         "y.zip/sample",
@@ -385,7 +387,7 @@ def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> Non
 def test_an_archive_exchanged_while_it_is_read_is_nothing(tmp_path: Path) -> None:
     """What was seen of it and what is read are of one file, or it waits."""
     make_zip(tmp_path / "x.zip", SKILL)
-    (archive,) = reader.walk(tmp_path)
+    (archive,) = local_walk.walk(tmp_path)
     assert isinstance(archive, Archive)
     with reader.folders_in(archive) as (folder,):
         make_zip(tmp_path / "new", {**SKILL, "sample/x": "x"}).rename(tmp_path / "x.zip")
@@ -411,7 +413,8 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
 READ = """
 import resource, sys
 from pathlib import Path
-from pipeline.roots.local import reader as disk
+from pipeline.roots import reader
+from pipeline.roots.local import  as disk
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]) << 20,) * 2)
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]),) * 2)
 for archive in disk.walk(Path(sys.argv[1])):

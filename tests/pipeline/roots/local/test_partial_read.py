@@ -10,9 +10,12 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Place, SkillRecord
 from catalog.model.values import Acceptance
 from pipeline.parsing.document import parse
-from pipeline.roots.local import reader
+from pipeline.roots import reader
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.partial_read import glance
-from pipeline.roots.local.reader import DEFAULT_LIMITS, Limits, Stray
+from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.validation.check import PROFILES
 from pipeline.validation.verdict import examine, judge
 from tests.pipeline.validation.test_registry import BAD, LIMITS, MADE, NOT_FOR_ROOT
@@ -26,7 +29,7 @@ def both(
     root: Path, limits: Limits = DEFAULT_LIMITS, acceptance: Acceptance = "permissive"
 ) -> Iterator[tuple[tuple[Finding, ...], bool, tuple[Finding, ...], bool]]:
     """Yield findings and whether the skill is valid: from a glance, and from a whole reading."""
-    for folder in reader.walk(root, "", limits):
+    for folder in local_walk.walk(root, "", limits):
         if isinstance(folder, Stray):
             continue
         place = Place(str(root), folder.path, "project")
@@ -130,7 +133,7 @@ def test_a_skill_md_that_changes_is_not_taken(
 ) -> None:
     """What was seen and what is read must be one and the same file."""
     made = skill(tmp_path / "root/sample") / "SKILL.md"
-    (folder,) = reader.walk(tmp_path / "root")
+    (folder,) = local_walk.walk(tmp_path / "root")
     assert not isinstance(folder, Stray)
     if change == "write":
         made.write_text("other")

@@ -12,15 +12,13 @@ from tests.support.skills import write_skill
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from catalog.record import RootSpec
-from pipeline import config, disk
-from pipeline.disk import Limits
-from pipeline.engines import serial
-from pipeline.one_pass import scan_once
-from pipeline.opening import open_store
+from pipeline.config.loader import load
+from pipeline.sync.engines.processes import serial
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
 
 top = Path(sys.argv[1])
-settings = config.load(None, top / "root", top / "data").model_copy(
+settings = load(None, top / "root", top / "data").model_copy(
     update={"settle_quiet": 0.0, "settle_longest": 0.01})
 store = open_store(settings)
 result = scan_once(settings, store, engine=serial)

@@ -10,8 +10,10 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec, SkillRecord
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Folder, Limits
+from pipeline.roots import reader
+from pipeline.roots.local import descent
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.sync import package_sources
 from pipeline.sync.engines.scanner import How, Part, Seen, look
@@ -89,8 +91,8 @@ class TestExchangedForALink:
         """The file that is opened is the one that the walk saw, or none."""
         for place in (root / "x.zip", root.parent / "outside/x.zip"):
             place.write_bytes(b"PK")
-        (archive,) = reader.walk(root, "x.zip!")
-        assert isinstance(archive, reader.Archive)
+        (archive,) = local_walk.walk(root, "x.zip!")
+        assert isinstance(archive, descent.Archive)
         (root / "x.zip").unlink()
         (root / "x.zip").symlink_to("../outside/x.zip")
         with pytest.raises(OSError, match="leads out of the root"), reader.folders_in(archive):
@@ -152,7 +154,7 @@ class TestLinksInside:
         write_skill(tmp_path / "other/group/b", description="Of the other root.")
         (tmp_path / "switch").symlink_to("root")
         with RootDirectory(str(tmp_path / "switch")) as opened:
-            found = reader.walk(opened)
+            found = local_walk.walk(opened)
             first = next(found)
             (tmp_path / "next").symlink_to("other")
             (tmp_path / "next").rename(tmp_path / "switch")

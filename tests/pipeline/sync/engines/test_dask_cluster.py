@@ -11,8 +11,9 @@ import pytest
 from catalog.model.change import Judged
 from catalog.model.errors import ClusterUnusable
 from catalog.model.skill import RootSpec
-from pipeline.config.loader import Settings, load
-from pipeline.roots.local.reader import Limits
+from pipeline.config.loader import load
+from pipeline.config.settings import Settings
+from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import dask_cluster, processes
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import How, Part

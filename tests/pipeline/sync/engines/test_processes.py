@@ -20,7 +20,7 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec
-from pipeline.roots.local.reader import Limits
+from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import fork_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.model.finding import Finding
-from pipeline.parsing.document import Parsed, Position
+from pipeline.parsing.document import Parsed
+from pipeline.parsing.yaml_reader import Position
 from pipeline.validation.check import PROFILES, check
 from pipeline.validation.fields.frontmatter import declare
 from pipeline.validation.profiles.spec import codes as spec_findings

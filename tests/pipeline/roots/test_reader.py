@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import ALWAYS
 from catalog.model.skill import Place
 from pipeline.parsing.document import parse
-from pipeline.roots.local import reader
-from pipeline.roots.local.reader import Folder, Limits, Stray
+from pipeline.roots import reader
+from pipeline.roots.local import descent as local_descent
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import digest
 from pipeline.validation.registry import REGISTRY
 from pipeline.validation.verdict import judge
@@ -36,18 +40,18 @@ def write(root: Path, *paths: str) -> None:
             target.write_text(path)
 
 
-def folders(root: Path, under: str = "", limits: Limits = reader.DEFAULT_LIMITS) -> list[str]:
+def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIMITS) -> list[str]:
     """Return the paths of the skill folders that a walk finds."""
-    return [f.path for f in reader.walk(root, under, limits) if isinstance(f, Folder)]
+    return [f.path for f in local_walk.walk(root, under, limits) if isinstance(f, Folder)]
 
 
-def strays(root: Path, limits: Limits = reader.DEFAULT_LIMITS) -> list[tuple[str, str]]:
+def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
     """Return path and code of the strays that a walk finds."""
-    found = reader.walk(root, "", limits)
+    found = local_walk.walk(root, "", limits)
     return [(f.path, f.finding.code) for f in found if isinstance(f, Stray)]
 
 
-def seen(root: Path, path: str = "s", limits: Limits = reader.DEFAULT_LIMITS) -> Folder:
+def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:
     """Return a folder that is expected to be there."""
     folder = reader.look(root, path, limits)
     assert folder is not None
@@ -203,7 +207,7 @@ class TestWhatIsASkillFolder:
         """It makes no skill of the root, and says so, however it is looked at."""
         write(tmp_path, "SKILL.md", "s/SKILL.md")
         assert strays(tmp_path) == [("SKILL.md", "skill-md-in-root")]
-        assert [f.path for f in reader.walk(tmp_path, "SKILL.md")] == ["SKILL.md"]
+        assert [f.path for f in local_walk.walk(tmp_path, "SKILL.md")] == ["SKILL.md"]
 
 
 class TestSkillMd:
@@ -416,8 +420,8 @@ class TestHardLinks:
         pack_zip(tmp_path / "made", tmp_path / "other")
         (tmp_path / "root").mkdir()
         (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
-        (archive,) = reader.walk(tmp_path / "root", "", limits)
-        assert isinstance(archive, reader.Archive)
+        (archive,) = local_walk.walk(tmp_path / "root", "", limits)
+        assert isinstance(archive, local_descent.Archive)
         with reader.folders_in(archive) as (folder,):
             assert problems(folder) == [(code, None)]
             assert bool(folder.entries) == (code == "hard-linked-file")
@@ -512,13 +516,13 @@ class TestOddThings:
     )
     def test_text_paths_lead_back(self, raw: bytes) -> None:
         """The text is valid UTF-8 and `os_path` restores the very bytes."""
-        text = reader.text_path(os.fsdecode(raw))
-        assert os.fsencode(reader.os_path(text)) == raw
+        text = model_paths.text_path(os.fsdecode(raw))
+        assert os.fsencode(model_paths.os_path(text)) == raw
         text.encode()
 
     def test_text_never_smuggles_a_slash_into_a_path(self) -> None:
         """Only bytes that `text_path` escapes are unescaped."""
-        assert reader.os_path(r"..\x2f..") == r"..\x2f.."
+        assert model_paths.os_path(r"..\x2f..") == r"..\x2f.."
 
     @pytest.fixture
     def deep(self, tmp_path: Path) -> Iterator[Path]:
@@ -554,14 +558,14 @@ class TestOddThings:
         ((path, stray),) = strays(deep)
         assert (problem, stray) == (code, code)
         assert reader.look(deep, path) is None
-        assert reader.unit_of(deep, f"{deep}/{path}/d/d/d") == "w"
+        assert local_walk.unit_of(deep, f"{deep}/{path}/d/d/d") == "w"
 
     def test_a_walk_does_not_recurse(self, deep: Path) -> None:
         """With the limit out of the way even a very deep skill is found and read."""
         self.dig(deep, "d", 1100)
         Path("SKILL.md").write_text("deep")
         limits = Limits(depth=2000)
-        (folder,) = reader.walk(deep, "", limits)
+        (folder,) = local_walk.walk(deep, "", limits)
         assert isinstance(folder, Folder)
         snapshot = reader.read(deep, folder, limits)
         assert snapshot is not None
@@ -631,7 +635,7 @@ class TestUnreadable:
         """It is the one thing that raises, with a sentence that names it and the reason."""
         root.chmod(0)
         with pytest.raises(RootUnreadable, match=f"{root} cannot be listed: Permission denied"):
-            list(reader.walk(root))
+            list(local_walk.walk(root))
 
 
 class TestLimits:
@@ -816,7 +820,7 @@ class TestPartOfARoot:
     def test_agrees_with_the_whole(self, root: Path) -> None:
         """For every path there is, whatever it is and wherever it lies."""
         limits = Limits(depth=4)
-        whole = list(reader.walk(root, "", limits))
+        whole = list(local_walk.walk(root, "", limits))
         paths = {
             str(Path(top, name).relative_to(root))
             for top, directories, files in os.walk(root)
@@ -827,7 +831,7 @@ class TestPartOfARoot:
         in_skill = {found.path for found in whole if isinstance(found, Folder)}
         for under in sorted(paths):
             part = [f for f in whole if f.path == under or f.path.startswith(f"{under}/")]
-            assert list(reader.walk(root, under, limits)) == part, under
+            assert list(local_walk.walk(root, under, limits)) == part, under
             if under.endswith("!"):
                 continue
             expected = part[0] if under in in_skill else None
@@ -835,14 +839,14 @@ class TestPartOfARoot:
 
     def test_a_vanished_part_is_nothing(self, root: Path) -> None:
         """It is for the catalog to say what was there."""
-        assert list(reader.walk(root, "nowhere/at/all")) == []
+        assert list(local_walk.walk(root, "nowhere/at/all")) == []
         assert reader.look(root, "nowhere") is None
 
     @pytest.mark.parametrize("under", ["", "s"])
     def test_a_vanished_root_raises(self, tmp_path: Path, under: str) -> None:
         """A share that is gone is not a share that is empty, whatever part is asked for."""
         with pytest.raises(RootUnreadable, match="gone cannot be listed: No such file"):
-            list(reader.walk(tmp_path / "gone", under))
+            list(local_walk.walk(tmp_path / "gone", under))
         with pytest.raises(RootUnreadable):
             reader.look(tmp_path / "gone", "s")
 
@@ -850,7 +854,7 @@ class TestPartOfARoot:
         """It cannot be listed either."""
         write(tmp_path, "file")
         with pytest.raises(RootUnreadable, match="Not a directory"):
-            list(reader.walk(tmp_path / "file"))
+            list(local_walk.walk(tmp_path / "file"))
 
     @pytest.mark.parametrize(
         ("hint", "unit"),
@@ -882,7 +886,7 @@ class TestPartOfARoot:
         self, root: Path, hint: str, unit: str | None
     ) -> None:
         """Else with the entry of the root, so that what arrives together waits together."""
-        assert reader.unit_of(root, f"{root}{hint}") == unit
+        assert local_walk.unit_of(root, f"{root}{hint}") == unit
 
 
 class TestReading:
@@ -948,7 +952,7 @@ class TestReading:
         assert snapshot.files[1].sha256 == hashlib.sha256(content).hexdigest()
         assert (snapshot.files[1].is_text, snapshot.files[1].text is None) == (
             is_text,
-            len(content) > reader.DEFAULT_LIMITS.text_bytes or not is_text,
+            len(content) > local_walk.DEFAULT_LIMITS.text_bytes or not is_text,
         )
 
     def test_a_skill_md_larger_than_a_chunk_is_whole(self, tmp_path: Path) -> None:
@@ -1066,11 +1070,11 @@ def test_every_error_met_while_reading_rejects() -> None:
 def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> None:
     """What is shared out to many processes ends where a walk would end."""
     root = deep_tree.parent
-    paths = reader.taken_apart(root, ["deep"], 512)
+    paths = local_walk.taken_apart(root, ["deep"], 512)
     found = [
         one.finding.code
         for path in paths
-        for one in reader.walk(root, path)
-        if isinstance(one, reader.Stray)
+        for one in local_walk.walk(root, path)
+        if isinstance(one, local_descent.Stray)
     ]
     assert found == ["folder-too-deep"]

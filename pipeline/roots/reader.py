@@ -11,51 +11,21 @@ from pathlib import Path
 from stat import S_IXUSR
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.paths import archive_of
+from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import Kind
-from pipeline.roots.archives.reader import folders as folders_in
-from pipeline.roots.archives.reader import is_refused, is_whole, refused_at
-from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.archives.reader import is_refused, refused_at
+from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.files import identity, is_text, opened
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.roots.local.walk import (
     DEFAULT_LIMITS,
-    UNLISTED,
     archive_at,
     look_at,
-    taken_apart,
-    unit_of,
-    walk,
 )
-from pipeline.roots.names import os_path, text_path
 from pipeline.roots.snapshot import Snapshot, digest, head_bytes, kind_of
-
-__all__ = [
-    "DEFAULT_LIMITS",
-    "UNLISTED",
-    "Archive",
-    "Folder",
-    "Limits",
-    "Stray",
-    "archive_at",
-    "can_list",
-    "folders_in",
-    "is_refused",
-    "is_skill_folder",
-    "is_whole",
-    "leads_out",
-    "look",
-    "os_path",
-    "read",
-    "readable",
-    "refused_at",
-    "taken_apart",
-    "text_path",
-    "unit_of",
-    "walk",
-]
 
 _CHUNK = 1024 * 1024  # bytes read at once
 
@@ -86,7 +56,7 @@ def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS)
 
 @lru_cache(maxsize=2)  # one question comes for each skill of an archive that is gone
 def _seen_in(archive: Archive) -> list[Folder]:
-    with folders_in(archive) as found:
+    with open_archive(archive) as found:
         return found
 
 
@@ -142,7 +112,7 @@ def readable(root: RootDirectory, folder: Folder, limits: Limits) -> Iterator[Fo
     archive = archive_at(root, folder.path, limits)
     if archive is None:
         raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
-    with folders_in(archive) as found:
+    with open_archive(archive) as found:
         yield next((one for one in found if one == folder), folder)
 
 
