@@ -18,10 +18,12 @@ up: $(READY) ## watch the folder and serve the catalog until Ctrl-C
 test: $(READY) ## run the tests, a file on each core, four at most
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-check: lint test ## everything that must hold: ruff, mypy and the tests
+check: lint test ## everything that must hold: lint and the tests
 
-lint: $(READY) ## ruff and mypy alone
+lint: $(READY) ## ruff, import-linter and mypy
 	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
 
 bench-site: $(READY) ## measure how fast the site answers, at rest and while a scan stores
@@ -50,7 +52,7 @@ crashes: $(READY) ## kill the program, and its helpers, a hundred times in a bus
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
-	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find catalog pipeline tests benchmarks docs watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml

@@ -69,8 +69,9 @@ def changes_since(db: Database, moment: Moment) -> list[Applied]:
     return [
         Applied(*found)
         for found in db.execute(
-            "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail FROM ingestions AS i"
-            " LEFT JOIN skills AS s ON s.id = i.skill WHERE i.id > ? ORDER BY i.id",
+            "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail"
+            " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
+            " WHERE i.id > ? ORDER BY i.id",
             [moment.last],
         )
     ]

@@ -274,8 +274,8 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, with the skill that each speaks of."""
     return list(
         db.query(
-            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest FROM findings AS f"
-            " LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
+            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest"
+            " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
             " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
             {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE},
         )

@@ -64,6 +64,7 @@ class InotifyObserver(BaseObserver):
         yield from (emitter for emitter in self.emitters if isinstance(emitter, _Emitter))
 
     def run(self) -> None:
+        """Run the thread until it is stopped."""
         with _noted(self):
             super().run()
 
@@ -87,6 +88,7 @@ class _Emitter(InotifyEmitter):
     ended_by = ""
 
     def run(self) -> None:
+        """Run the thread until it is stopped."""
         with _noted(self):
             super().run()
         self.ended_by = self.ended_by or f"the root {os.fsdecode(self.watch.path)} was deleted"
@@ -122,6 +124,7 @@ class _Inotify(InotifyFD):
         return len(self._watch_for_wd)
 
     def run(self) -> None:
+        """Run the thread until it is stopped."""
         with _noted(self):
             super().run()
         self._release()

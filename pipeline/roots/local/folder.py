@@ -291,8 +291,8 @@ class Signature:
                     self._limits,
                     path,
                     (
-                        f"{path} is one file with {names:,} names, some of them outside the skill's "
-                        f"folder.{more}"
+                        f"{path} is one file with {names:,} names, some of them outside the "
+                        f"skill's folder.{more}"
                     ),
                 )
             )
@@ -318,7 +318,8 @@ class Signature:
             if is_skill_md(path) and stat.st_size > limits.skill_md_bytes:
                 self._problems.append(
                     SKILL_MD_TOO_LARGE.at(
-                        f"{path} has {stat.st_size:,} bytes; the limit is {limits.skill_md_bytes:,}.",
+                        f"{path} has {stat.st_size:,} bytes; "
+                        f"the limit is {limits.skill_md_bytes:,}.",
                         path=path,
                     )
                 )

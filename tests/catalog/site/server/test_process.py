@@ -115,7 +115,8 @@ def test_the_child_dies_with_its_parent(catalog: Path) -> None:
     """Even a parent that was killed leaves no site behind."""
     port = free_port()
     program = (
-        "import sys; from pathlib import Path; from catalog.site.server.process import SiteProcess\n"
+        "import sys; from pathlib import Path\n"
+        "from catalog.site.server.process import SiteProcess\n"
         f"site = SiteProcess(Path({str(catalog)!r}), '127.0.0.1', {port})\n"
         "site.start(); print(site.pid, flush=True); site.wait()"
     )

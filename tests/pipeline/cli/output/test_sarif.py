@@ -91,7 +91,7 @@ def test_a_fingerprint_follows_its_line() -> None:
     """It stays when lines are put in above, and differs for another line, code or skill."""
 
     def fingerprint(text: str, line: int, code: str = "yaml-invalid", path: str = "a") -> str:
-        found = finding(code, path="SKILL.md", line=line)
+        found = REGISTRY[code].at(path="SKILL.md", line=line)
         return str(result_of(found, path, text)["partialFingerprints"]["primaryLocationLineHash"])
 
     assert fingerprint("---\nx: y\n", 2) == fingerprint("---\n\n\nx: y\n", 4)

@@ -161,8 +161,9 @@ def test_what_is_declared_is_in_columns_and_tables(scanned: Database) -> None:
     tools = [
         tuple(row)
         for row in scanned.execute(
-            "SELECT t.position, t.name, t.kind FROM abp_tools AS t JOIN skills AS s ON s.id = t.skill"
-            " WHERE s.name = 'unit-converter' ORDER BY t.position"
+            "SELECT t.position, t.name, t.kind FROM abp_tools AS t"
+            " JOIN skills AS s ON s.id = t.skill WHERE s.name = 'unit-converter'"
+            " ORDER BY t.position"
         )
     ]
     assert tools == [(0, "convert", None), (1, "list-units", "query")]
