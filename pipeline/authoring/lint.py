@@ -17,7 +17,7 @@ from catalog.model.values import Acceptance, Json
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
-from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive, Stray

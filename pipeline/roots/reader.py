@@ -14,8 +14,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import Kind
-from pipeline.roots.archives.reader import folders as open_archive
-from pipeline.roots.archives.reader import is_refused, refused_at
+from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.files import identity, is_text, opened
 from pipeline.roots.local.folder import Folder, Limits, unreadable

@@ -10,7 +10,7 @@ from catalog.model import paths as model_paths
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.writing.packages.staging import Original, Readable
-from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import files
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder, Limits

@@ -29,7 +29,7 @@ _ZIPS = (".zip", ".skill")
 
 
 @contextmanager
-def folders(archive: Archive) -> Iterator[list[Folder]]:
+def open_archive(archive: Archive) -> Iterator[list[Folder]]:
     """Yield the skill folders in an archive, which can be read until the context ends.
 
     All that belongs to a skill has been read once by then, so that nothing in it is damaged.

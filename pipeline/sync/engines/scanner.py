@@ -18,7 +18,7 @@ from catalog.model.values import Json
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
-from pipeline.roots.archives.reader import folders as open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive, Stray
 from pipeline.roots.local.folder import Folder, Limits, failure

@@ -17,6 +17,7 @@ from catalog.model.finding import ALWAYS
 from catalog.model.skill import Place
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import descent as local_descent
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Stray
@@ -422,7 +423,7 @@ class TestHardLinks:
         (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
         (archive,) = local_walk.walk(tmp_path / "root", "", limits)
         assert isinstance(archive, local_descent.Archive)
-        with reader.folders_in(archive) as (folder,):
+        with open_archive(archive) as (folder,):
             assert problems(folder) == [(code, None)]
             assert bool(folder.entries) == (code == "hard-linked-file")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import NotAsJudged
-from pipeline.roots import reader
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder
 from pipeline.sync import package_sources
@@ -25,10 +25,10 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     @contextmanager
     def counted(archive: Archive) -> Iterator[list[Folder]]:
         opened.append(Path(archive.file).name)
-        with reader.folders_in(archive) as found:
+        with open_archive(archive) as found:
             yield found
 
-    monkeypatch.setattr(package_sources, "folders_in", counted)
+    monkeypatch.setattr(package_sources, "open_archive", counted)
     return opened
 
 

@@ -255,7 +255,7 @@ def test_an_unchanged_archive_is_not_opened(
     make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     make_zip(folders.path / "none.zip", {"a/README.md": "x"})
     assert folders.scan().outcomes == {"added": 2, "rejected": 1}
-    monkeypatch.setattr(scanner.reader, "folders_in", lambda _: pytest.fail("it was opened"))
+    monkeypatch.setattr(scanner, "open_archive", lambda _: pytest.fail("it was opened"))
     assert folders.scan().outcomes == {"unchanged": 3}
     monkeypatch.undo()
     assert folders.scan(deep=True).outcomes == {"unchanged": 3}

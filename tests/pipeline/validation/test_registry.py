@@ -11,6 +11,7 @@ from catalog.model.skill import Place
 from catalog.model.values import Acceptance
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive, Stray
 from pipeline.roots.local.folder import Folder, Limits
@@ -144,7 +145,7 @@ def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
     """Yield what lies below a root, in its archives, too."""
     for each in local_walk.walk(root, "", limits):
         if isinstance(each, Archive):
-            with reader.folders_in(each) as folders:
+            with open_archive(each) as folders:
                 yield from folders
         else:
             yield each

@@ -17,6 +17,7 @@ import pytest
 
 from pipeline.roots import reader
 from pipeline.roots.archives.members import Rationed, Refused
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder, Limits
@@ -46,7 +47,7 @@ def found(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, S
     snapshots = {}
     for archive in local_walk.walk(root, "", limits):
         if isinstance(archive, Archive):
-            with reader.folders_in(archive) as folders:
+            with open_archive(archive) as folders:
                 for folder in folders:
                     snapshot = reader.read(root, folder, limits)
                     assert snapshot is not None
@@ -389,11 +390,11 @@ def test_an_archive_exchanged_while_it_is_read_is_nothing(tmp_path: Path) -> Non
     make_zip(tmp_path / "x.zip", SKILL)
     (archive,) = local_walk.walk(tmp_path)
     assert isinstance(archive, Archive)
-    with reader.folders_in(archive) as (folder,):
+    with open_archive(archive) as (folder,):
         make_zip(tmp_path / "new", {**SKILL, "sample/x": "x"}).rename(tmp_path / "x.zip")
         assert reader.read(tmp_path, folder) is None
     assert reader.read(tmp_path, folder) is None
-    with pytest.raises(OSError, match="changed"), reader.folders_in(archive):
+    with pytest.raises(OSError, match="changed"), open_archive(archive):
         pass
 
 
@@ -413,12 +414,12 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
 READ = """
 import resource, sys
 from pathlib import Path
-from pipeline.roots import reader
-from pipeline.roots.local import  as disk
+from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.local.walk import walk
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]) << 20,) * 2)
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]),) * 2)
-for archive in disk.walk(Path(sys.argv[1])):
-    with disk.folders_in(archive) as folders:
+for archive in walk(Path(sys.argv[1])):
+    with open_archive(archive) as folders:
         print([problem.code for folder in folders for problem in folder.problems])
 """
 

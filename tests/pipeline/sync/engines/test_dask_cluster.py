@@ -14,7 +14,7 @@ from catalog.model.skill import RootSpec
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import dask_cluster, processes
+from pipeline.sync.engines import dask_cluster, partition
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import How, Part
 from pipeline.sync.open_catalog import open_store
@@ -40,7 +40,7 @@ def workers() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make even a few folders worth the cluster."""
-    monkeypatch.setattr(processes, "WORTH_IT", 5)
+    monkeypatch.setattr(partition, "WORTH_IT", 5)
     monkeypatch.setattr(dask_cluster, "PATHS_IN_A_PIECE", 2)
 
 

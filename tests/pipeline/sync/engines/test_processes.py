@@ -21,7 +21,7 @@ import pytest
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import fork_pool
+from pipeline.sync.engines import fork_pool, partition
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.scanner import How, Part, Seen, Unchanged, look
@@ -52,7 +52,7 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make even a few folders worth the processes, which are never forks of the one that tests."""
     for module in (fork_pool, engines_worker):
         monkeypatch.setattr(module, "may_fork", lambda: False)
-    monkeypatch.setattr(engines_processes, "WORTH_IT", 5)
+    monkeypatch.setattr(partition, "WORTH_IT", 5)
     monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
 
 
@@ -75,7 +75,7 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
     may_end = threading.Event()
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines_processes, "WORTH_IT", 5)
+        patch.setattr(partition, "WORTH_IT", 5)
         patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
         other = threading.Thread(target=may_end.wait)
         if beside:
