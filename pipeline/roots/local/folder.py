@@ -303,8 +303,8 @@ class Signature:
             self._problems.append(
                 TOO_MANY_FILES.at(
                     f"The folder holds {humanize.count(self._files, 'file')} in "
-                    f"{humanize.count(self._directories, 'directory', 'directories')}; the limit is "
-                    f"{limits.files:,} of each.",
+                    f"{humanize.count(self._directories, 'directory', 'directories')}; "
+                    f"the limit is {limits.files:,} of each.",
                 )
             )
         size = sum([stat.st_size for _, stat in entries])

@@ -252,8 +252,7 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     assert packaging
 
     def collect() -> list[str]:
-        retention.collect(
-            store.db,
+        retention.Garbage(store.db).collect(
             packaging.folder,
             retention.Retention(1, 0, 0),
             datetime.now(UTC) + timedelta(days=900),
