@@ -32,7 +32,7 @@ class Finder:
             os.kill(os.getpid(), signal.{number})
 sys.meta_path.insert(0, Finder())
 sys.argv = ["skilldrop", *{words!r}]
-from pipeline.program import main
+from pipeline.cli.entry import main
 main()
 """
 

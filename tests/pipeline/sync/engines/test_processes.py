@@ -289,7 +289,7 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
         return started[-1]
 
     monkeypatch.setattr(engines_processes, "Worker", noted)
-    monkeypatch.setattr(fork_pool, "may_fork", lambda: forks)
+    monkeypatch.setattr(engines_worker, "may_fork", lambda: forks)
     monkeypatch.setattr(threading, "Thread", Refused)
     part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
@@ -327,7 +327,7 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
         return started[0]
 
     monkeypatch.setattr(engines_processes, "Worker", interrupted)
-    monkeypatch.setattr(fork_pool, "may_fork", lambda: True)
+    monkeypatch.setattr(engines_worker, "may_fork", lambda: True)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     has_ended = threading.Event()
 
