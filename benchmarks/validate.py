@@ -18,7 +18,7 @@ from pathlib import Path
 from made_skills import make_skills
 
 from pipeline.authoring.lint import judge_paths
-from pipeline.validation.check import FOR_ALL
+from pipeline.validation.registry import FOR_ALL
 
 
 def main() -> int:
@@ -37,7 +37,9 @@ def main() -> int:
         judges: dict[str, Callable[[], int]] = {
             "skills_ref.validate": lambda: sum(not skills_ref.validate(each) for each in folders),
             "skilldrop, profile spec": lambda: _valid(skills, ("spec",)),
-            "skilldrop, the default profiles": lambda: _valid(skills, FOR_ALL),
+            "skilldrop, the default profiles": lambda: _valid(
+                skills, tuple(profile.name for profile in FOR_ALL)
+            ),
         }
         seconds = _measure(judges, len(folders), arguments.repeat)
     print(

@@ -15,9 +15,9 @@ from catalog.database.migrations import migrations
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from pipeline.cli.app import cli
 from pipeline.cli.lazy import deferred
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.dialects.registry import PROFILES
 from pipeline.outcomes.schema import SCHEMAS
-from pipeline.validation.check import PROFILES
-from pipeline.validation.registry import REGISTRY
 
 HERE = Path(__file__).parent
 

@@ -27,9 +27,9 @@ HOMES = {
     "mcp": "catalog.mcp",
     "nh3": "catalog.site.rendering",
     "pluggy": "catalog.site",
-    "pydantic": "pipeline.validation.fields pipeline.dialects pipeline.config pipeline.outcomes"
-    " catalog.mcp",
-    "pydantic_core": "pipeline.validation.fields",
+    "pydantic": "pipeline.validation.fields pipeline.validation.declare pipeline.dialects"
+    " pipeline.config pipeline.outcomes catalog.mcp",
+    "pydantic_core": "pipeline.validation.declare",
     "pydantic_settings": "pipeline.config.environment",
     "sqlite_utils": "catalog",
     "uvicorn": "catalog.site.server catalog.mcp",

@@ -5,9 +5,8 @@ What is sent from one process to another for each skill is a tuple, which costs 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from catalog.model.apexbridge import ApexBridge
 from catalog.model.finding import Finding
 from catalog.model.values import Acceptance, Json, Kind, Level
 
@@ -76,7 +75,7 @@ class Place(NamedTuple):
     is_alias: bool = False  # reached through a link; what it leads to is the skill itself
 
 
-_NOTHING: Mapping[str, Json] = {}
+_NOTHING: Mapping[str, Any] = {}
 
 
 class SkillRecord(NamedTuple):
@@ -110,7 +109,7 @@ class SkillRecord(NamedTuple):
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
-    apexbridge: ApexBridge | None = None
+    dialects: Mapping[str, object] = _NOTHING  # what is declared for each alone, by its name
 
 
 class Rejection(NamedTuple):

@@ -9,7 +9,7 @@ from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import apexbridge, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, rows
 
 
 def hold(db: Database, asked: str, version: str) -> set[str]:
@@ -61,7 +61,7 @@ def _return_to(
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
-    apexbridge.write(db.conn, {skill["id"]: rows.restored_apexbridge(version)})
+    dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
     if skill["status"] in ("active", "shadowed"):
         _set_text(db, skill["id"], version)
     _set_finding(db, skill, version if pinned else None)

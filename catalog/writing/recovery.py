@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from catalog.database.sql import columns, insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
-from catalog.writing.rows import apexbridge, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, rows
 
 Values: TypeAlias = tuple[Any, ...]
 TABLES = (
@@ -280,7 +280,7 @@ def _write_derived(db: Database) -> None:
             )
         ]
         fulltext.replace(db.conn, [rows.restored_text(version["skill"], version, paths)])
-        apexbridge.write(db.conn, {version["skill"]: rows.restored_apexbridge(version)})
+        dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
 
 
 _ORPHANS = """

@@ -1,12 +1,13 @@
-"""Makes ApexBridge packages of folders in older layouts, beside them or in their place."""
+"""Makes packages of a dialect of folders in older layouts, beside them or in their place."""
 
 import difflib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from catalog.model import paths as model_paths
 from catalog.model.errors import MigrationFailed, RootUnreadable
@@ -14,7 +15,6 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, Old, Plan, plan
 from pipeline.parsing.decoding import decode
 from pipeline.roots import reader
 from pipeline.roots.codes import SKILL_MD_MISSING
@@ -24,12 +24,15 @@ from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE
+from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.dialect import Dialect
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What is wanted beside the steps themselves."""
+    """The dialect to convert to, and what is wanted beside the steps themselves."""
 
+    dialect: Dialect[Any]
     output: Path | None = None  # where new folders go; None puts them in the place of the old
     dry_run: bool = False
     validate: bool = False
@@ -127,7 +130,8 @@ def _migrated(root: Path, folder: Folder, how: How) -> Migration:
         )
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(source, place, *snapshot.problems)
-    todo = plan(_old(snapshot, source))
+    conversion = how.dialect.conversion
+    todo = conversion.plan(_old(snapshot, source, conversion.reads))
     migration = Migration(str(source), str(place), todo, diff=_diff(snapshot, todo))
     if todo.refused or (not todo.changes_something and place == source):
         return _judged(migration, source, how)
@@ -142,7 +146,7 @@ def _refused(source: Path, place: Path, *findings: Finding) -> Migration:
     return Migration(str(source), str(place), Plan(findings=findings, refused=True))
 
 
-def _old(snapshot: Snapshot, source: Path) -> Old:
+def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> Old:
     return Old(
         folder=model_paths.text_path(source.name),
         document=snapshot.skill_md_name or "",
@@ -152,7 +156,7 @@ def _old(snapshot: Snapshot, source: Path) -> Old:
         texts={
             file.path: file.text
             for file in snapshot.files
-            if file.path in (*METADATA, MANIFEST) and file.text is not None
+            if file.path in reads and file.text is not None
         },
     )
 
@@ -245,7 +249,7 @@ def _contents(folder: Path) -> dict[str, bytes | str | None]:
 def _judged(migration: Migration, built: Path, how: How) -> Migration:
     if not how.validate or migration.plan.refused:
         return migration
-    judgement = next(iter(judge_paths([built], profiles=["apexbridge"])))
+    judgement = next(iter(judge_paths([built], profiles=[how.dialect.profile.name])))
     return replace(migration, judgement=replace(judgement, path=migration.output))
 
 

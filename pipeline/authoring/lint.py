@@ -14,6 +14,7 @@ from catalog.model.finding import Finding
 from catalog.model.paths import is_archive
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
+from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
@@ -215,7 +216,8 @@ class _Judge:
             parsed,
             Place(str(target.root), folder.path, "project"),
             acceptance=self.acceptance,
-            profiles=self.profiles,
+            profiles=profiles_named(self.profiles),
+            dialects=DIALECTS,
         )
         is_shown = parsed and any(found.line for found in examined.findings)
         return Judgement(

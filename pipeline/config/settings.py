@@ -24,7 +24,7 @@ from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, Kept
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.retention import Retention
-from pipeline.validation.registry import REGISTRY
+from pipeline.dialects.registry import PROFILES
 
 PREFIX = "SKILLDROP_"
 """Of the environment variables that can say the same as the file."""
@@ -32,13 +32,6 @@ PREFIX = "SKILLDROP_"
 INDEX_SHARE = 2
 """Percent of a context window that an index may take."""
 CHARS_PER_TOKEN = 4
-
-PROFILES = tuple(
-    dict.fromkeys(
-        kind.profile for kind in REGISTRY.values() if kind.profile not in ("reading", "outcome")
-    )
-)
-"""What a root may ask for; `reading` happens to every folder, and `outcome` to no folder."""
 
 
 # The description of a field completes the sentence "it must be …", whatever is wrong with it.
@@ -83,7 +76,7 @@ class RootSettings(_Table):
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
-    profiles: tuple[Literal[PROFILES], ...] = Field(  # type: ignore[valid-type]  # computed
+    profiles: tuple[Literal[tuple(PROFILES)], ...] = Field(  # type: ignore[valid-type]  # computed
         ("spec",), description=f"a list of profiles, which are {', '.join(PROFILES)}"
     )
 

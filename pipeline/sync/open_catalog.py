@@ -16,10 +16,10 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
+from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
 from pipeline.sync.engines.pool import Crew
-from pipeline.validation.registry import REGISTRY
 
 T = TypeVar("T")
 log = logging.getLogger("skilldrop")
@@ -120,7 +120,7 @@ def packaging_of(settings: Settings) -> Packaging:
 
 def rules_in_force() -> str:
     """Return a name for all the rules together; a skill judged by others is judged anew."""
-    types = repr([(kind.code, kind.severity, sorted(kind.rejects)) for kind in REGISTRY.values()])
+    types = repr([(kind.code, kind.severity, sorted(kind.rejects)) for kind in FINDING_TYPES])
     return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
 
 

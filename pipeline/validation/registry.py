@@ -1,32 +1,23 @@
-"""Registry of all finding types, by code."""
+"""The profiles for every skill, and the types of findings that need no profile."""
 
-from catalog.model import publication_findings
 from catalog.model.finding import FindingType
-from pipeline.dialects.apexbridge import codes as apexbridge_codes
-from pipeline.outcomes import codes as outcomes_codes
 from pipeline.parsing import codes as parsing_codes
 from pipeline.roots import codes as roots_codes
 from pipeline.roots.archives import codes as archives_codes
 from pipeline.validation import codes as validation_codes
-from pipeline.validation.profiles.advice import codes
-from pipeline.validation.profiles.claude_code import codes as claude_code_codes
-from pipeline.validation.profiles.safety import codes as safety_codes
-from pipeline.validation.profiles.spec import codes as spec_codes
+from pipeline.validation.profile import Profile
+from pipeline.validation.profiles.advice.profile import ADVICE
+from pipeline.validation.profiles.claude_code.profile import CLAUDE_CODE
+from pipeline.validation.profiles.safety.profile import SAFETY
+from pipeline.validation.profiles.spec.profile import SPEC
 
-REGISTRY: dict[str, FindingType] = {
-    kind.code: kind
-    for module in (
-        roots_codes,
-        archives_codes,
-        parsing_codes,
-        validation_codes,
-        publication_findings,
-        spec_codes,
-        codes,
-        safety_codes,
-        claude_code_codes,
-        apexbridge_codes,
-        outcomes_codes,
-    )
-    for kind in module.TYPES
-}
+FOR_ALL: tuple[Profile, ...] = (SPEC, ADVICE, SAFETY, CLAUDE_CODE)
+"""The profiles that make sense for every skill; that of a dialect is for packages of one system."""
+
+READING: tuple[FindingType, ...] = (
+    *roots_codes.TYPES,
+    *archives_codes.TYPES,
+    *parsing_codes.TYPES,
+    *validation_codes.TYPES,
+)
+"""The types of findings that are met before any rule is asked."""

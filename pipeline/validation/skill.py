@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
-from pipeline.validation.fields.frontmatter import Declared, Misfit
+from pipeline.validation.fields.frontmatter import Declaration, Declared
 
 
 class File(Protocol):
@@ -34,10 +34,14 @@ class Skill:
     plugin: str | None
     document: str  # SKILL.md, or the variant that was found
     parsed: Parsed
-    declared: Declared
+    declaration: Declaration
     files: Sequence[File]  # sorted by path
     is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
-    misfits: tuple[Misfit, ...] = ()  # the fields that `declared` could not take as they are
+
+    @property
+    def declared(self) -> Declared:
+        """The fields that are read of every skill."""
+        return self.declaration.common
 
     @property
     def frontmatter(self) -> Mapping[str, Json]:

@@ -1,7 +1,9 @@
 """From what was read and parsed of a skill folder to the verdict on it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 
 from catalog.model import naming
 from catalog.model.finding import Finding
@@ -9,8 +11,6 @@ from catalog.model.paths import last_name
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.text import tokens
-from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED
-from pipeline.dialects.apexbridge.fields import package_of, with_json_values
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import Look, Snapshot
@@ -21,10 +21,14 @@ from pipeline.validation.codes import (
     FIELD_TYPE,
     FOLDER_UNREADABLE,
 )
-from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS, Declared, declare
+from pipeline.validation.declare import declare
+from pipeline.validation.dialect import Dialects
+from pipeline.validation.fields.frontmatter import Declaration, Declared
+from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+from pipeline.validation.profiles.spec.profile import SPEC
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
-from pipeline.validation.registry import REGISTRY
+from pipeline.validation.registry import READING
 from pipeline.validation.skill import Skill
 
 
@@ -34,18 +38,22 @@ def judge(
     place: Place,
     *,
     acceptance: Acceptance,
-    profiles: Sequence[str],
+    profiles: Iterable[Profile],
+    dialects: Dialects,
 ) -> Verdict:
     """Return the verdict on a skill folder, with everything that was found at once.
 
     parsed is None where there was no readable SKILL.md. The specification is always asked,
-    whether or not it is among the profiles; one that does not exist raises KeyError. Bad content
-    is a Rejection, never an exception.
+    whether or not it is among the profiles. The fields of all dialects are read, and the profiles
+    include those of the dialects whose rules are asked. Bad content is a Rejection, never an
+    exception.
     """
-    examined = examine(snapshot, parsed, place, acceptance=acceptance, profiles=profiles)
+    examined = examine(
+        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
+    )
     if examined.skill is None or examined.description is None or snapshot.digest is None:
         return _rejection(snapshot, parsed, place, examined)
-    return _record(snapshot, snapshot.digest, examined.skill, place, examined)
+    return _record(snapshot, snapshot.digest, examined.skill, place, examined, dialects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,50 +79,90 @@ def examine(
     place: Place,
     *,
     acceptance: Acceptance,
-    profiles: Sequence[str],
+    profiles: Iterable[Profile],
+    dialects: Dialects,
 ) -> Examined:
     """Return what `judge` finds, from no more than the rules ask of a folder."""
-    problems = tuple(
-        problem for problem in look.problems if problem.profile != "safety" or "safety" in profiles
-    )
+    asked = _asked(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
+    problems = tuple(problem for problem in look.problems if problem.profile in asked.names)
     if parsed is None or look.skill_md_name is None:
-        return Examined(None, _name(None, place), None, _unread(problems, acceptance))
-    declared, misfits = declare(with_json_values(parsed.frontmatter or {}, parsed.quoted))
-    profiles = tuple(dict.fromkeys(("spec", *profiles)))
+        return Examined(None, _name(None, place), None, asked.unread(problems, acceptance))
     skill = Skill(
         folder=folder_name(place),
         plugin=place.plugin,
         document=look.skill_md_name,
         parsed=parsed,
-        declared=declared,
+        declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects),
         files=look.files,
         is_whole=look.is_whole,
-        misfits=misfits,
     )
-    said = check(skill, profiles)
-    malformed = {each.field for each in said if each.code == FIELD_MALFORMED.code}
-    findings = (
-        *problems,
-        *parsed.findings,
-        *(
-            skill.finding(FIELD_TYPE, misfit.message, field=misfit.field)
-            for misfit in misfits
-            if misfit.field not in malformed
-        ),
-        *said,
-    )
-    name = _name(declared, place)
+    found = check(skill, asked.profiles)
+    findings = (*problems, *parsed.findings, *_misfits(skill, found, dialects), *found)
+    name = _name(skill.declared, place)
     if not look.is_whole:
-        return Examined(skill, name, None, _unread(findings, acceptance))
-    against = [each for each in findings if not _is_expected(each, profiles)]
-    description = declared.description
-    if not description and acceptance == "permissive" and not _rejects(against, acceptance):
+        return Examined(skill, name, None, asked.unread(findings, acceptance))
+    description = skill.declared.description
+    rejected = asked.rejects(findings, acceptance)
+    if not description and acceptance == "permissive" and not rejected:
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
-        against.append(derived)
-    if not description or _rejects(against, acceptance):
-        return Examined(skill, name, None, findings)
-    return Examined(skill, name, description, findings)
+        rejected = asked.rejects((derived,), acceptance)
+    return Examined(skill, name, None if rejected else description or None, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Profiles that are asked of a skill, and what follows from them."""
+
+    profiles: tuple[Profile, ...]
+    names: frozenset[str]  # of these and of what is met before any rule is asked
+    rejecting: Mapping[str, frozenset[Acceptance]]  # the acceptances, by the code of a finding
+    expected: frozenset[str]  # fields of the dialects among them
+
+    def rejects(self, findings: Iterable[Finding], acceptance: Acceptance) -> bool:
+        return any(
+            acceptance in self.rejecting[finding.code] and not self._is_expected(finding)
+            for finding in findings
+        )
+
+    def unread(self, findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Finding, ...]:
+        """Add a reason for the rejection where reading has given none."""
+        if any(acceptance in self.rejecting[finding.code] for finding in findings):
+            return findings
+        return (*findings, FOLDER_UNREADABLE.at())
+
+    def _is_expected(self, finding: Finding) -> bool:
+        """Say whether a finding only says that a package is one of a dialect that is asked for.
+
+        It makes the skill invalid by the specification, but a strict root of such packages that
+        rejected it would accept none.
+        """
+        return finding.code == FIELD_NOT_IN_SPECIFICATION.code and finding.field in self.expected
+
+
+@lru_cache
+def _asked(profiles: tuple[Profile, ...], dialects: Dialects) -> _Asked:
+    types = chain(READING, *(profile.types for profile in profiles))
+    return _Asked(
+        profiles=profiles,
+        names=frozenset(("reading", *(profile.name for profile in profiles))),
+        rejecting={kind.code: kind.rejects for kind in types},
+        expected=frozenset(
+            field for each in dialects if each.profile in profiles for field in each.fields
+        ),
+    )
+
+
+def _misfits(skill: Skill, found: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
+    """Yield a finding for each misfit that no rule of a dialect has reported."""
+    misfits = skill.declaration.misfits
+    if not misfits:
+        return
+    codes = {each.misfits.code for each in dialects if each.misfits}
+    reported = {finding.field for finding in found if finding.code in codes}
+    for misfit in misfits:
+        if misfit.field not in reported:
+            yield skill.finding(FIELD_TYPE, misfit.message, field=misfit.field)
 
 
 def folder_name(place: Place) -> str:
@@ -127,30 +175,6 @@ def folder_name(place: Place) -> str:
     if path in ("", "."):
         path = place.root.rstrip("/")
     return last_name(path)
-
-
-def _unread(findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Finding, ...]:
-    """Add a reason for the rejection where reading has given none."""
-    if _rejects(findings, acceptance):
-        return findings
-    return (*findings, FOLDER_UNREADABLE.at())
-
-
-def _rejects(findings: Iterable[Finding], acceptance: Acceptance) -> bool:
-    return any(acceptance in REGISTRY[found.code].rejects for found in findings)
-
-
-def _is_expected(found: Finding, profiles: Iterable[str]) -> bool:
-    """Say whether a finding only says that a package is ApexBridge's, where such are asked for.
-
-    It makes the skill invalid by the specification, but a strict root of ApexBridge's packages
-    that rejected it would accept none.
-    """
-    return (
-        found.code == FIELD_NOT_IN_SPECIFICATION.code
-        and "apexbridge" in profiles
-        and OWNERS.get(found.field or "") == APEXBRIDGE
-    )
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:
@@ -193,6 +217,7 @@ def _record(
     skill: Skill,
     place: Place,
     examined: Examined,
+    dialects: Dialects,
 ) -> SkillRecord:
     declared, body = skill.declared, skill.parsed.body
     return SkillRecord(
@@ -221,10 +246,10 @@ def _record(
         allowed_tools=declared.allowed_tools or None,
         category=declared.category or declared.metadata.category or None,
         tags=_tags(declared),
-        priority=_priority(declared),
+        priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
-        apexbridge=package_of(declared),
+        dialects=_records(skill.declaration, dialects),
     )
 
 
@@ -240,6 +265,26 @@ def _tags(declared: Declared) -> tuple[str, ...]:
     return declared.tags or extra.tags or declared.keywords or extra.keywords
 
 
-def _priority(declared: Declared) -> float | None:
-    own = declared.triggers.priority
-    return own if own is not None else declared.metadata.priority
+def _priority(declaration: Declaration, dialects: Dialects) -> float | None:
+    """Return the priority that a dialect declares, else that of the metadata."""
+    for each in _declared_for(declaration, dialects):
+        priority = each.priority(declaration.own[each.model])
+        if priority is not None:
+            return priority
+    return declaration.common.metadata.priority
+
+
+def _records(declaration: Declaration, dialects: Dialects) -> Mapping[str, object]:
+    """Return what is declared for dialects alone, by their names."""
+    records = {
+        each.profile.name: each.record(declaration.own[each.model])
+        for each in _declared_for(declaration, dialects)
+    }
+    return {name: record for name, record in records.items() if record is not None}
+
+
+def _declared_for(declaration: Declaration, dialects: Dialects) -> Dialects:
+    """Return the dialects of which a field is there."""
+    if not declaration.own:
+        return ()
+    return tuple(each for each in dialects if each.model in declaration.own)

@@ -8,9 +8,8 @@ from catalog.model.skill import FileEntry
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.yaml_reader import Position
 from pipeline.roots.snapshot import kind_of
-from pipeline.validation.check import check
-from pipeline.validation.fields.frontmatter import declare
 from pipeline.validation.skill import Skill
+from tests.support.judging import check, declare
 
 DESCRIPTION = "Takes a text file and gives its word count. Use when asked how long a text is."
 BODY = "# Count words\n\nRead the file."
@@ -38,9 +37,9 @@ def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **field
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
     parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
     entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
-    declared, misfits = declare(frontmatter)
+    declaration = declare(frontmatter)
     return Skill(
-        "sample", None, "SKILL.md", parsed, declared, (file("SKILL.md"), *entries), whole, misfits
+        "sample", None, "SKILL.md", parsed, declaration, (file("SKILL.md"), *entries), whole
     )
 
 

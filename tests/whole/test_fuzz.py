@@ -12,11 +12,11 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place, Verdict
 from catalog.text.body import body_of
 from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.check import PROFILES
-from pipeline.validation.registry import REGISTRY
-from pipeline.validation.verdict import judge
+from tests.support.judging import judge
 from tests.support.paths import CORPUS
 from tests.support.skills import SkillWriter
 

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.database.sql import to_json
-from catalog.model.apexbridge import ApexBridge
+from catalog.database.sql import Row, to_json
+from catalog.model.apexbridge import AbpTool, ApexBridge
 
 _LISTS = (
     "capabilities",
@@ -70,6 +70,20 @@ def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> 
             for position, tool in enumerate(_tools(package))
         ],
     )
+
+
+def restored(described: Mapping[str, Any]) -> ApexBridge:
+    """Return what was declared, of the fields that a version keeps."""
+    fields: Row = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in described.items()
+    }
+    fields["tools"] = tuple(AbpTool(**tool) for tool in described["tools"])
+    return ApexBridge(**fields)
+
+
+def words(declared: ApexBridge) -> tuple[str, ...]:
+    """Return the words that find a skill as its tags do: what triggers it."""
+    return declared.phrases + declared.intents
 
 
 def _row(declared: ApexBridge) -> tuple[Any, ...]:

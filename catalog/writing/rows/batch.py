@@ -17,7 +17,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import Outcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import apexbridge, purge, rows
+from catalog.writing.rows import dialects, purge, rows
 from catalog.writing.rows.version_rate import seconds_until_next
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, Gathered
 
@@ -128,7 +128,7 @@ class _Batch:
         if gone.leads_out:
             fields |= purge.EMPTY
             self.purged.append(row["id"])
-            self.gathered.packages[row["id"]] = None
+            self.gathered.declared[row["id"]] = {}
             held = row["pinned_version_id"]
             detail = purge.detail(self._version(held)["version"] if held else None)
         self._write_skill(row, fields)
@@ -148,7 +148,7 @@ class _Batch:
         if (
             old
             and self._says_the_same(old, fields, record.findings)
-            and (apexbridge.holds(self.db.conn, old["id"], record.apexbridge))
+            and dialects.holds(self.db.conn, old["id"], record.dialects)
         ):
             self._touch(old, record.fingerprint)
             self._note_unchanged(place, record.name)
@@ -161,8 +161,8 @@ class _Batch:
         if is_new and old and self._delay(old, record):
             return
         skill = old["id"] if old else self._new_skill()
-        if old or record.apexbridge:
-            self.gathered.packages[skill] = record.apexbridge
+        if old or record.dialects:
+            self.gathered.declared[skill] = record.dialects
         if is_new:
             fields["current_version_id"] = self._add_version(
                 skill, old, record, fields, self._moment(old)
@@ -237,7 +237,7 @@ class _Batch:
         settings = ", ".join(f"{column} = :{column}" for column in content)
         self.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
         self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
-        self.gathered.packages[old["id"]] = record.apexbridge
+        self.gathered.declared[old["id"]] = record.dialects
         self.gathered.texts.append(rows.searched(old["id"], version, record))
 
     def _delay(self, old: database_sql.Row, record: SkillRecord) -> bool:

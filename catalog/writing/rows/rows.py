@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from catalog.database.sql import Row, to_json
-from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
 from catalog.reading.versions import DESCRIBED
 from catalog.text import ngrams
 from catalog.text.body import body_of
+from catalog.writing.rows import dialects
 
 
 def accepted(record: SkillRecord) -> Row:
@@ -75,8 +74,8 @@ def version(record: SkillRecord, skill: Row) -> Row:
                 "headings": record.headings,
                 "body_chars": record.body_chars,
                 "found_by": _findable(record),
-                "apexbridge": asdict(record.apexbridge) if record.apexbridge else None,
             }
+            | dialects.described(record.dialects)
         ),
     }
 
@@ -98,7 +97,8 @@ def without_content(skill: Row) -> Row:
         "frontmatter": skill["frontmatter"],
         "described": to_json(
             {column: skill[column] for column in DESCRIBED}
-            | {"headings": [], "body_chars": 0, "found_by": [], "apexbridge": None}
+            | {"headings": [], "body_chars": 0, "found_by": []}
+            | dialects.described({})
         ),
     }
 
@@ -107,18 +107,6 @@ def readdressed(version: Row, skill: Row) -> Row:
     """Return the row of a version as it is under another name and skill_id."""
     described = json.loads(version["described"]) | {"name": skill["name"]}
     return version | {"skill_id": skill["skill_id"], "described": to_json(described)}
-
-
-def restored_apexbridge(version: Row) -> ApexBridge | None:
-    """Return what a version declared for ApexBridge."""
-    declared = json.loads(version["described"])["apexbridge"]
-    if declared is None:
-        return None
-    fields: Row = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in declared.items()
-    }
-    fields["tools"] = tuple(AbpTool(**tool) for tool in declared["tools"])
-    return ApexBridge(**fields)
 
 
 class Searched(NamedTuple):
@@ -223,9 +211,8 @@ def searched(skill: int, version: int, record: SkillRecord) -> Searched:
 
 
 def _findable(record: SkillRecord) -> tuple[str, ...]:
-    """Return the words that find a skill as its tags do: what triggers it, too."""
-    package = record.apexbridge
-    return (*record.tags, *(package.phrases + package.intents if package else ()))
+    """Return the words that find a skill: its tags, and those of the dialects it is written in."""
+    return (*record.tags, *dialects.words(record.dialects))
 
 
 def _searched(

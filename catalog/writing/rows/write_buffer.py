@@ -8,9 +8,8 @@ from typing import Any
 
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
-from catalog.model.apexbridge import ApexBridge
 from catalog.model.naming import version_name
-from catalog.writing.rows import apexbridge, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, rows
 
 
 @dataclass(slots=True)
@@ -21,7 +20,7 @@ class Gathered:
     versions: list[database_sql.Row] = field(default_factory=list)
     files: list[tuple[Any, ...]] = field(default_factory=list)
     findings: list[tuple[Any, ...]] = field(default_factory=list)
-    packages: dict[int, ApexBridge | None] = field(default_factory=dict)  # by skill
+    declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     texts: list[rows.Searched] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[tuple[Any, ...]] = field(default_factory=list)
@@ -47,7 +46,7 @@ class Gathered:
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
         write(db, insert, "findings", rows.FINDING_COLUMNS, self.findings)
-        apexbridge.write(db, self.packages)
+        dialects.write(db, self.declared)
         write(db, insert, "ingestions", _INGESTION_COLUMNS, self.ingestions)
 
     def write_texts(self, db: Connection) -> None:

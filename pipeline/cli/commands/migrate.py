@@ -8,6 +8,7 @@ from catalog.text.display import visible
 from pipeline.authoring.convert import How, Migration, migrate_paths
 from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 
 _OUTPUT = Path("migrated")
@@ -41,7 +42,7 @@ def migrate(
     """
     if in_place and output:
         raise click.UsageError("--in-place and --output exclude each other.")
-    how = How(None if in_place else output or _OUTPUT, dry_run, validate)
+    how = How(APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate)
     done: list[Migration] = []
     with terminal.progress("skills") as progress:
         for each in migrate_paths(paths, how):

@@ -9,7 +9,8 @@ from catalog.model.values import Acceptance
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.options import DONE, FINDINGS, as_json_option
 from pipeline.cli.output import lint, terminal
-from pipeline.validation.check import FOR_ALL, PROFILES
+from pipeline.dialects.registry import DIALECTS, PROFILES
+from pipeline.validation.registry import FOR_ALL
 
 
 @click.command()
@@ -26,7 +27,8 @@ from pipeline.validation.check import FOR_ALL, PROFILES
     "profiles",
     type=click.Choice(list(PROFILES)),
     multiple=True,
-    help="Rules to ask beside spec; may be repeated.  [default: all but apexbridge]",
+    help="Rules to ask beside spec; may be repeated.  "
+    f"[default: all but {', '.join(each.profile.name for each in DIALECTS)}]",
 )
 @click.option(
     "--format",
@@ -64,7 +66,8 @@ def validate(
     """
     form = "json" if as_json else form
     tally = lint.Tally()
-    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles or FOR_ALL)
+    profiles = profiles or tuple(profile.name for profile in FOR_ALL)
+    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles)
     with terminal.progress("skills") as progress:
         counted = tally.counting(judged, progress)
         shown = map(lint.errors_only, counted) if quiet else counted

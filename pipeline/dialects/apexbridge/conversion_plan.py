@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from posixpath import splitext
 
 from catalog.database.sql import to_json
@@ -14,6 +13,7 @@ from pipeline.dialects.apexbridge.code_block import code_block
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
+from pipeline.parsing import codes as parsing_codes
 from pipeline.parsing import fences, markdown
 from pipeline.parsing.codes import (
     FRONTMATTER_MISSING,
@@ -25,8 +25,8 @@ from pipeline.parsing.decoding import with_plain_line_ends
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+from pipeline.validation.conversion import Old, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
-from pipeline.validation.registry import REGISTRY
 
 METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
 LEGACY = ".legacy"
@@ -46,36 +46,12 @@ _CLOSED: Mapping[str, Json] = {
     "network": "none",
     "filesystem": "none",
 }
-_MAY_BE_READ = {FRONTMATTER_MISSING.code}  # errors of a SKILL.md that can be migrated all the same
-
-
-@dataclass(frozen=True, slots=True)
-class Old:
-    """What a folder holds, as far as it decides what is to be done."""
-
-    folder: str  # its name
-    document: str  # SKILL.md, or the variant that was found
-    skill_md: bytes
-    files: frozenset[str]  # paths
-    folders: frozenset[str]  # names of the folders directly in it
-    texts: Mapping[str, str]  # of METADATA.yml and manifest.json, where there is one
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be done; nothing where the folder is a package already, or cannot become one."""
-
-    steps: tuple[str, ...] = ()  # in words, in order
-    moves: Mapping[str, str] = field(default_factory=dict)  # path → path
-    writes: Mapping[str, bytes] = field(default_factory=dict)  # path → content, after the moves
-    folders: tuple[str, ...] = ()  # to be made
-    findings: tuple[Finding, ...] = ()
-    refused: bool = False
-
-    @property
-    def changes_something(self) -> bool:
-        """Whether a step does more than to say why something stays."""
-        return bool(self.moves or self.writes or self.folders)
+_UNREADABLE = {INVALID_UTF_8.code} | {
+    kind.code
+    for kind in parsing_codes.TYPES
+    if "lenient" in kind.rejects and kind is not FRONTMATTER_MISSING
+}
+"""Findings about a SKILL.md that cannot be migrated; one without frontmatter can."""
 
 
 def plan(old: Old) -> Plan:
@@ -131,12 +107,7 @@ class _Planning:
     def _read(self) -> None:
         """Take SKILL.md apart; _RefusedError where it cannot be read without a loss."""
         parsed = parse(self.old.skill_md, self.old.document)
-        wrong = [
-            each
-            for each in parsed.findings
-            if each.code not in _MAY_BE_READ
-            and ("lenient" in REGISTRY[each.code].rejects or each.code == INVALID_UTF_8.code)
-        ]
+        wrong = [each for each in parsed.findings if each.code in _UNREADABLE]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = fences.cut(text) if parsed.frontmatter is not None else None
         if wrong or (cut is None and parsed.frontmatter is not None):

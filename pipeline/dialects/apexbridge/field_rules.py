@@ -23,9 +23,13 @@ from pipeline.dialects.apexbridge.codes import (
     TRIGGERS_EMPTY,
     VERSION_NOT_SEMANTIC,
 )
-from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
+from pipeline.dialects.apexbridge.fields import (
+    FIELDS,
+    OLD_FILESYSTEM,
+    OLD_NETWORK,
+    ApexBridgeFields,
+)
 from pipeline.dialects.apexbridge.json_schema import wrong_with
-from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS
 from pipeline.validation.skill import Rule, Skill
 
 TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
@@ -74,7 +78,7 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
         return
     for field, fix in REQUIRED.items():
         value = skill.frontmatter.get(field)
-        if field == "security" and skill.declared.permissions:
+        if field == "security" and _declared(skill).permissions:
             continue  # which is its old form, as another rule says
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
@@ -88,8 +92,8 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
 
 def types_and_ranges(skill: Skill) -> Iterator[Finding]:
     """Find each value of a wrong type or out of its range, and texts in place of lists."""
-    for misfit in skill.misfits:
-        if OWNERS.get(misfit.field.partition(".")[0]) == APEXBRIDGE:
+    for misfit in skill.declaration.misfits:
+        if misfit.field.partition(".")[0] in FIELDS:
             yield skill.finding(FIELD_MALFORMED, misfit.message, field=misfit.field)
     for field in _LISTS:
         value = _at(skill.frontmatter, field)
@@ -104,7 +108,7 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
 
 def version_is_semantic(skill: Skill) -> Iterator[Finding]:
     """Find a version that is not MAJOR.MINOR.PATCH."""
-    version = skill.declared.version
+    version = _declared(skill).version
     if version and not _SEMANTIC.fullmatch(version):
         yield skill.finding(
             VERSION_NOT_SEMANTIC,
@@ -115,7 +119,7 @@ def version_is_semantic(skill: Skill) -> Iterator[Finding]:
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
     """Find a type and a protocol that ApexBridge does not know."""
-    declared = skill.declared
+    declared = _declared(skill)
     if declared.type and declared.type not in TYPES:
         yield skill.finding(
             PACKAGE_TYPE_UNKNOWN,
@@ -132,7 +136,7 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
 
 def triggers_trigger(skill: Skill) -> Iterator[Finding]:
     """Find triggers by which nothing is triggered."""
-    triggers = skill.declared.triggers
+    triggers = _declared(skill).triggers
     if not isinstance(skill.frontmatter.get("triggers"), Mapping):
         return  # missing, or malformed
     if skill.frontmatter["triggers"] and not any(
@@ -151,7 +155,7 @@ def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
 
 def security_is_known(skill: Skill) -> Iterator[Finding]:
     """Find what security leaves open, and values in it that ApexBridge does not know."""
-    security = skill.declared.security
+    security = _declared(skill).security
     if security is None or not skill.frontmatter.get("security"):
         return
     for name, value, known in (
@@ -179,10 +183,10 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
 
 def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
     """Find permissions, and say as what they are read."""
-    old = skill.declared.permissions
+    old = _declared(skill).permissions
     if old is None:
         return
-    if skill.declared.security:
+    if _declared(skill).security:
         yield skill.finding(
             PERMISSIONS_OUTDATED,
             "permissions is the old form of security, which is declared, too, and holds.",
@@ -209,7 +213,7 @@ def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
 
 def tools_are_complete(skill: Skill) -> Iterator[Finding]:
     """Find a protocol without tools, tools without a protocol, and tools that say too little."""
-    declared = skill.declared
+    declared = _declared(skill)
     tools = [
         (at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ()) if tool
     ]
@@ -250,6 +254,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+def _declared(skill: Skill) -> ApexBridgeFields:
+    return skill.declaration.of(ApexBridgeFields)
+
+
 def _at(frontmatter: Mapping[str, Json], path: str) -> Json:
     outer, _, inner = path.partition(".")
     value = frontmatter.get(outer)
@@ -264,7 +272,7 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
     The parameters of a tool are one where they have properties; else they map each name to its
     type.
     """
-    declared = skill.declared
+    declared = _declared(skill)
     for field in ("input_schema", "output_schema"):
         if schema := getattr(declared, field):
             yield field, schema

@@ -1,14 +1,15 @@
 """The types of what a SKILL.md may declare for ApexBridge, and what they come to as a record."""
 
 from collections.abc import Mapping
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
 
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Json
 from pipeline.parsing.yaml_scalars import typed
-from pipeline.validation.fields.types import Fields, Flag, Map, Phrases, Share, Text, Words
+from pipeline.validation.fields.frontmatter import names
+from pipeline.validation.fields.types import Fields, Flag, Map, Path, Phrases, Share, Text, Words
 
 OLD_FILESYSTEM: Mapping[str, str] = {
     "none": "none",
@@ -90,7 +91,18 @@ class Abp(Fields):
 
 
 class ApexBridgeFields(Fields):
-    """Source: ApexBridge, Skill format, YAML front matter."""
+    """Source: ApexBridge, Skill format, YAML front matter.
+
+    Those that the catalog shows, such as tags, are read with the common fields, too.
+    """
+
+    expected: ClassVar[Mapping[Path, str]] = {
+        ("security", "timeout_ms"): "a whole number above 0",
+        ("security", "memory_mb"): "a whole number above 0",
+        ("ttl",): "a number of seconds",
+        ("abp", "tools"): "a list of maps",
+    }
+    lists_of_fields: ClassVar[frozenset[Path]] = frozenset({("abp", "tools")})
 
     display_name: Text = Field(None, alias="displayName")
     version: Text = None
@@ -112,6 +124,19 @@ class ApexBridgeFields(Fields):
     cacheable: Flag = None
     ttl: _Seconds = None
 
+
+_UNREAD = (
+    "config",
+    "dependencies",
+    "inputSchema",
+    "loadingPriority",
+    "outputSchema",
+    "parameters",
+    "priority",
+    "triggerPatterns",
+)
+FIELDS = frozenset((*names(ApexBridgeFields), *_UNREAD))
+"""All fields that ApexBridge defines."""
 
 _JSON_FIELDS = ("input_schema", "output_schema")
 _JSON_OF_TOOLS = ("parameters", "returns")
@@ -155,7 +180,7 @@ def security_of(declared: ApexBridgeFields) -> Security | None:
 
 def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     """Return what is declared for ApexBridge alone; None where there is nothing of the kind."""
-    if declared.model_fields_set.isdisjoint(ApexBridgeFields.model_fields):
+    if not declared.model_fields_set:
         return None
     security = security_of(declared) or Security()
     resources = declared.resources or Resources()

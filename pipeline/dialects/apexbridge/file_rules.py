@@ -15,6 +15,7 @@ from pipeline.dialects.apexbridge.codes import (
     RESOURCE_OUTSIDE_FOLDER,
     SCRIPT_MISSING,
 )
+from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.roots.native_files import may_be_native
 from pipeline.validation.skill import File, Rule, Skill
 
@@ -38,7 +39,7 @@ def there_is_a_script(skill: Skill) -> Iterator[Finding]:
     """Find that nothing lies under scripts/, or several scripts and no word where to begin."""
     if not skill.is_whole:
         return
-    resources = skill.declared.resources
+    resources = skill.declaration.of(ApexBridgeFields).resources
     entries = [
         file.path
         for file in skill.files
@@ -119,7 +120,7 @@ def _is_code(file: File) -> bool:
 
 def _resources(skill: Skill) -> Iterator[tuple[str, str]]:
     """Yield each path that resources names, with its field."""
-    resources = skill.declared.resources
+    resources = skill.declaration.of(ApexBridgeFields).resources
     if resources is None:
         return
     if resources.entry:

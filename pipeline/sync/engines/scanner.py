@@ -15,6 +15,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import last_name, top_of_archive
 from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Json
+from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
@@ -206,7 +207,8 @@ def _judge(
         parsed,
         place_of(spec, folder.path, is_alias=folder.is_alias),
         acceptance=spec.acceptance,
-        profiles=spec.profiles,
+        profiles=profiles_named(spec.profiles),
+        dialects=DIALECTS,
     )
     steps.add(
         "validate",

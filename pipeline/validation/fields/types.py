@@ -1,7 +1,8 @@
 """The types that a declared value can have, forgiving of how people write them."""
 
 import re
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -15,10 +16,22 @@ from pydantic import (
 _LIST_COMMA = re.compile("[,，、;；\n]")
 
 
-class Fields(BaseModel):
-    """Fields that belong together; one that nobody defined is kept as it was written."""
+Path: TypeAlias = tuple[str | int, ...]
+"""Of a field in a model, by the names in SKILL.md and the positions in lists."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+
+class Fields(BaseModel):
+    """Fields that belong together; others are passed over."""
+
+    model_config = ConfigDict(frozen=True)
+
+    expected: ClassVar[Mapping[Path, str]] = {}
+    """The values of a field in words, where its type alone does not tell them."""
+    lists_of_fields: ClassVar[frozenset[Path]] = frozenset()
+    """Lists whose items have fields; every other list is one field."""
+
+
+F = TypeVar("F", bound=Fields)
 
 
 def _words(value: object) -> object:

@@ -10,6 +10,7 @@ import pytest
 
 from catalog.model.errors import MigrationFailed, RootUnreadable
 from pipeline.authoring.convert import How, Migration, migrate_paths
+from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from tests.support.skills import SkillWriter
 
 OLD = Path(__file__).parents[2] / "samples" / "apexbridge" / "old"
@@ -26,7 +27,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def migrated(*paths: Path, **how: Any) -> list[Migration]:
     """Migrate, by default into `new`."""
-    return list(migrate_paths(paths, How(**{"output": Path("new"), **how})))
+    return list(migrate_paths(paths, How(APEXBRIDGE, **{"output": Path("new"), **how})))
 
 
 def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -14,8 +14,8 @@ from catalog.model.errors import RootUnreadable
 from pipeline.authoring import lint
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli import app
+from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
-from pipeline.validation.check import PROFILES
 from tests.support.made_archives import pack_zip
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile, RunOutcome
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.validation.registry import REGISTRY
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "outcomes"
 FILE = RunFile("meetings/run-1.json", "f", "0" * 64)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import Parsed, parse
 from pipeline.parsing.yaml_reader import Position
-from pipeline.validation.registry import REGISTRY
 
 
 def codes(parsed: Parsed) -> list[str]:

@@ -15,6 +15,7 @@ from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import ALWAYS
 from catalog.model.skill import Place
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
@@ -23,8 +24,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Stray
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import digest
-from pipeline.validation.registry import REGISTRY
-from pipeline.validation.verdict import judge
+from tests.support.judging import judge
 from tests.support.made_archives import pack_zip
 
 NOBODY = 65534

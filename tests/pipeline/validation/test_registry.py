@@ -9,6 +9,8 @@ import pytest
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
@@ -16,11 +18,12 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive, Stray
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.check import FOR_ALL, PROFILES
+from pipeline.validation import registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
-from pipeline.validation.registry import REGISTRY
-from pipeline.validation.verdict import judge
 from tests.support import made_archives
+from tests.support.judging import judge
+
+FOR_ALL = tuple(profile.name for profile in registry.FOR_ALL)
 
 REPOSITORY = Path(__file__).parents[3]
 DOCS = REPOSITORY / "docs"

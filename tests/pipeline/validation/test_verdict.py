@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from catalog.model.apexbridge import ApexBridge
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.text.body import body_of
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots
 from pipeline.roots.codes import FOLDER_TOO_LARGE, SKILL_MD_NOT_A_FILE
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.registry import REGISTRY
-from pipeline.validation.verdict import folder_name, judge
+from pipeline.validation.verdict import folder_name
+from tests.support.judging import judge
 
 GOOD = "---\nname: pdf\ndescription: Reads PDF.\n---\n# Use\n\nRun it.\n"
 
@@ -404,14 +406,15 @@ def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
 def test_what_is_declared_for_apexbridge_is_typed() -> None:
     """Schemas hold real numbers and booleans, and quoted ones stay text."""
     record = accepted(APEXBRIDGE)
-    assert record.apexbridge
-    assert record.apexbridge.input_schema == {
+    package = record.dialects["apexbridge"]
+    assert isinstance(package, ApexBridge)
+    assert package.input_schema == {
         "type": "object",
         "properties": {"page": {"type": "integer", "default": 5, "title": "5"}},
     }
-    assert (record.apexbridge.timeout_ms, record.apexbridge.network) == (100, "none")
-    assert (record.apexbridge.phrases, record.priority) == (("read this",), 0.7)
-    assert accepted(GOOD).apexbridge is None
+    assert (package.timeout_ms, package.network) == (100, "none")
+    assert (package.phrases, record.priority) == (("read this",), 0.7)
+    assert accepted(GOOD).dialects == {}
 
 
 def test_a_wrong_type_is_said_once() -> None:

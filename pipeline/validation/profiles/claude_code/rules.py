@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
-from pipeline.validation.fields.frontmatter import CLAUDE_CODE, OWNERS, SPECIFICATION
+from pipeline.validation.fields.frontmatter import CLAUDE_CODE_NAMES, SPECIFICATION_NAMES
 from pipeline.validation.profiles.claude_code.codes import (
     AGENT_WITHOUT_FORK,
     ARGUMENT_HINT_LIST,
@@ -42,7 +42,7 @@ EVENTS = tuple(
 )
 """Source: Claude Code documentation, Hooks reference, Hook events."""
 
-FIELDS = tuple(f for f, owner in OWNERS.items() if owner in (SPECIFICATION, CLAUDE_CODE))
+FIELDS = (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)
 
 _MODEL = re.compile(
     r"(?:default|best|inherit|fable|sonnet|opus|haiku|opusplan)(?:\[1m\])?"
@@ -142,9 +142,9 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
 def other_fields(skill: Skill) -> Iterator[Finding]:
     """Find each field that neither Claude Code nor the specification has."""
     for field in skill.frontmatter:
-        if OWNERS.get(field) in (SPECIFICATION, CLAUDE_CODE):
+        if field in FIELDS:
             continue
-        close = _meant(field)
+        close = None if field in skill.declaration.owners else _meant(field)
         yield skill.finding(
             FIELD_IGNORED,
             f"Claude Code ignores {printable(field)}.",
@@ -182,4 +182,4 @@ def _meant(field: str) -> str | None:
         return None
     plain = {known.replace("_", "-"): known for known in FIELDS}
     close = get_close_matches(field.lower().replace("_", "-"), plain, n=1, cutoff=0.8)
-    return plain[close[0]] if close and OWNERS.get(field) is None else None
+    return plain[close[0]] if close else None

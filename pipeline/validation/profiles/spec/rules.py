@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from catalog.model.finding import Finding
 from catalog.text.quoting import kind, printable, quoted
-from pipeline.validation.fields.frontmatter import OWNERS, SPECIFICATION
+from pipeline.validation.fields.frontmatter import SPECIFICATION, SPECIFICATION_NAMES
 from pipeline.validation.profiles.spec.codes import (
     ALLOWED_TOOLS_NOT_TEXT,
     COMPATIBILITY_EMPTY,
@@ -39,7 +39,6 @@ DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 """All in characters. Source: Agent Skills specification, Frontmatter."""
 
-FIELDS = tuple(field for field, owner in OWNERS.items() if owner == SPECIFICATION)
 _LONGEST_MISSPELT = 30  # characters; a longer field is no slip of the pen
 
 
@@ -204,7 +203,7 @@ def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
     """Find each field that the specification does not have."""
     for field in skill.frontmatter:
-        owner = OWNERS.get(field)
+        owner = skill.declaration.owners.get(field)
         if owner is None:
             yield skill.finding(
                 FIELD_NOT_IN_SPECIFICATION,
@@ -260,7 +259,7 @@ def _correction(field: str) -> str | None:
     """Return the advice to correct a field that looks misspelt, else None."""
     if len(field) > _LONGEST_MISSPELT:
         return None
-    close = get_close_matches(field.lower().replace("_", "-"), FIELDS, n=1, cutoff=0.8)
+    close = get_close_matches(field.lower().replace("_", "-"), SPECIFICATION_NAMES, n=1, cutoff=0.8)
     if not close:
         return None
     return f"Write {close[0]}, if that is what you meant; else move it under metadata."

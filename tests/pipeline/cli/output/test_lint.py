@@ -9,11 +9,11 @@ import pytest
 from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output import lint
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.lint import FORMATS, Tally
 from pipeline.parsing.codes import BYTE_ORDER_MARK, UNQUOTED_COLON, YAML_INVALID
 from pipeline.roots.codes import LINK_DANGLING, SPECIAL_FILE, TOO_MANY_FILES
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
-from pipeline.validation.registry import REGISTRY
 from tests.support.skills import SkillWriter
 
 HOSTILE = YAML_INVALID.at(

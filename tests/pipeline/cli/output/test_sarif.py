@@ -7,10 +7,10 @@ import pytest
 
 from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
 from pipeline.parsing.codes import YAML_TAG
 from pipeline.roots.codes import SKILL_MD_TWICE
-from pipeline.validation.registry import REGISTRY
 from tests.support.skills import SkillWriter
 
 

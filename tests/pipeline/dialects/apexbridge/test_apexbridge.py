@@ -20,6 +20,7 @@ from pipeline.authoring.convert import How, migrate_paths
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.config import loader
 from pipeline.config.settings import Settings
+from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
@@ -108,7 +109,9 @@ def test_a_bad_package_has_all_its_findings_at_once(name: str, expected: dict[st
 def settings(tmp_path: Path) -> Settings:
     """Return the settings of a lenient root with all samples, the old ones migrated, too."""
     shutil.copytree(SAMPLES, tmp_path / "watched")
-    list(migrate_paths([SAMPLES / "old"], How(output=tmp_path / "watched" / "migrated")))
+    list(
+        migrate_paths([SAMPLES / "old"], How(APEXBRIDGE, output=tmp_path / "watched" / "migrated"))
+    )
     (tmp_path / "skilldrop.toml").write_text(
         'settle_quiet = 0\n[[roots]]\npath = "watched"\nprofiles = ["spec", "apexbridge"]\n',
         "utf-8",
@@ -279,9 +282,9 @@ def test_a_package_that_becomes_an_ordinary_skill_leaves_the_tables() -> None:
     first = ApexBridge(type="direct", tools=(AbpTool("a"), AbpTool("b", parameters={"x": 1})))
     second = ApexBridge(network="none", cacheable=False, tools=(AbpTool("c", kind="query"),))
     for declared, expected in ((first, ["a", "b"]), (second, ["c"]), (None, [])):
-        store.apply(
-            [accepted("weather", apexbridge=declared, body=str(declared))], trigger="event", at=NOON
-        )
+        dialects = {"apexbridge": declared} if declared else {}
+        change = accepted("weather", dialects=dialects, body=str(declared))
+        store.apply([change], trigger="event", at=NOON)
         assert [row[0] for row in store.db.execute("SELECT name FROM abp_tools")] == expected
         assert store.db.execute("SELECT count(*) FROM apexbridge_skills").fetchone() == (
             int(declared is not None),

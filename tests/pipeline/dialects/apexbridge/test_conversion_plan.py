@@ -2,8 +2,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from pipeline.dialects.apexbridge.conversion_plan import Old, Plan, plan
+from pipeline.dialects.apexbridge.conversion_plan import plan
 from pipeline.parsing.document import parse
+from pipeline.validation.conversion import Old, Plan
 
 FULL = """---
 name: dice # as in the game

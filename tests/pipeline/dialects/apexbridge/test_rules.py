@@ -6,8 +6,9 @@ import pytest
 from catalog.model.finding import Finding
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge import codes as findings
-from pipeline.validation.check import PROFILES
-from pipeline.validation.fields.frontmatter import APEXBRIDGE, OWNERS
+from pipeline.dialects.apexbridge.fields import FIELDS
+from pipeline.dialects.registry import PROFILES
+from tests.support.judging import declare
 from tests.support.parsed_skills import codes, found, skill
 
 BODY = """# 天气
@@ -142,8 +143,7 @@ def test_every_field_of_apexbridges_is_in_the_good_packages() -> None:
         "priority",
         "triggerPatterns",
     }
-    own = {field for field, owner in OWNERS.items() if owner == APEXBRIDGE}
-    assert own - unasked == {
+    assert FIELDS - unasked == {
         *GOOD,
         "displayName",
         "domain",
@@ -589,7 +589,7 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
         None,
         of.document,
         type(of.parsed)(None, {}, "", "", 1, ()),
-        type(of.declared)(),
+        declare({}),
         of.files,
     )
     assert codes("apexbridge", bare) == {"script-missing", "folder-unknown"}
@@ -605,7 +605,7 @@ def test_a_finding_stands_where_its_field_does() -> None:
 def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
     """No rule is forgotten in the profile; the samples show that each code can be made."""
     rules = (*field_rules.RULES, *file_rules.RULES, *body_rules.RULES)
-    assert set(PROFILES["apexbridge"]) == set(rules)
+    assert set(PROFILES["apexbridge"].rules) == set(rules)
     for module in (field_rules, file_rules, body_rules):
         written = {
             value

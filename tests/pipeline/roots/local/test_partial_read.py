@@ -9,6 +9,7 @@ import pytest
 from catalog.model.finding import Finding
 from catalog.model.skill import Place, SkillRecord
 from catalog.model.values import Acceptance
+from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.local import walk as local_walk
@@ -16,9 +17,8 @@ from pipeline.roots.local.descent import Stray
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.partial_read import glance
 from pipeline.roots.local.walk import DEFAULT_LIMITS
-from pipeline.validation.check import PROFILES
-from pipeline.validation.verdict import examine, judge
 from tests.pipeline.validation.test_registry import BAD, LIMITS, MADE, NOT_FOR_ROOT
+from tests.support.judging import examine, judge
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
 

@@ -1,28 +1,33 @@
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+from pipeline.dialects.apexbridge.fields import ApexBridgeFields
+from pipeline.dialects.registry import DIALECTS
+from pipeline.validation.declare import owners
 from pipeline.validation.fields.frontmatter import (
-    APEXBRIDGE,
     CLAUDE_CODE,
-    OWNERS,
     SPECIFICATION,
-    declare,
+    Declaration,
+    Declared,
+    Metadata,
 )
+from tests.support.judging import declare
 
 
 def test_the_specifications_fields() -> None:
     """The six fields of the specification are read as they are written, without outer space."""
-    declared, misfits = declare(
+    declared, _, _, misfits = declare(
         {
             "name": " pdf ",
             "description": "Reads PDF.\n",
             "license": "MIT",
             "compatibility": "uv",
-            "metadata": {"author": "A", "other": {"deep": "kept"}},
+            "metadata": {"author": "A", "other": {"deep": "passed over"}},
             "allowed-tools": "Read  Grep",
         }
     )
@@ -30,12 +35,11 @@ def test_the_specifications_fields() -> None:
     assert (declared.name, declared.description, declared.license) == ("pdf", "Reads PDF.", "MIT")
     assert (declared.compatibility, declared.allowed_tools) == ("uv", "Read Grep")
     assert declared.metadata.author == "A"
-    assert declared.metadata.model_extra == {"other": {"deep": "kept"}}
 
 
 def test_claude_codes_fields() -> None:
     """Claude Code's fields have their types."""
-    declared, misfits = declare(
+    declared, _, _, misfits = declare(
         {
             "when_to_use": "Often.",
             "argument-hint": ["file"],
@@ -61,33 +65,6 @@ def test_claude_codes_fields() -> None:
     assert declared.disallowed_tools == "Write"
 
 
-def test_apexbridges_fields() -> None:
-    """ApexBridge's fields have their types, and so have those inside triggers."""
-    declared, misfits = declare(
-        {
-            "displayName": "PDF 工具",
-            "version": "1.10",
-            "type": "direct",
-            "category": "office",
-            "domain": "documents",
-            "author": "A",
-            "tags": ["a"],
-            "keywords": "b c",
-            "triggers": {
-                "intents": ["read"],
-                "phrases": "read this",
-                "event_types": [],
-                "priority": "0.8",
-            },
-        }
-    )
-    assert misfits == ()
-    assert (declared.display_name, declared.version) == ("PDF 工具", "1.10")
-    assert (declared.tags, declared.keywords) == (("a",), ("b", "c"))
-    assert (declared.triggers.intents, declared.triggers.phrases) == (("read",), ("read this",))
-    assert declared.triggers.priority == 0.8
-
-
 @pytest.mark.parametrize(
     ("written", "meant"),
     [(word, True) for word in ("true", "True", "TRUE", "yes", "Yes", "on", "1", "y")]
@@ -95,7 +72,7 @@ def test_apexbridges_fields() -> None:
 )
 def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
     """A flag is understood in every spelling that YAML dialects and people use."""
-    declared, misfits = declare({"user-invocable": written})
+    declared, _, _, misfits = declare({"user-invocable": written})
     assert (declared.user_invocable, misfits) == (meant, ())
 
 
@@ -113,7 +90,7 @@ def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
 )
 def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None:
     """Tags and keywords may be a list or one text."""
-    declared, misfits = declare({"tags": written, "keywords": written})
+    declared, _, _, misfits = declare({"tags": written, "keywords": written})
     assert (declared.tags, declared.keywords, misfits) == (words, words, ())
 
 
@@ -128,7 +105,7 @@ def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None
 )
 def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
     """However the tools are listed, spaces separate them afterwards."""
-    assert declare({"allowed-tools": written})[0].allowed_tools == stored
+    assert declare({"allowed-tools": written}).common.allowed_tools == stored
 
 
 @pytest.mark.parametrize(
@@ -238,68 +215,44 @@ def test_a_misfit_says_what_is_expected(
     frontmatter: Mapping[str, Any], field: str, message: str
 ) -> None:
     """A value of the wrong type is named once, with what is there and what should be."""
-    _, misfits = declare(frontmatter)
+    misfits = declare(frontmatter).misfits
     assert [(misfit.field, misfit.message) for misfit in misfits] == [(field, message)]
 
 
 def test_an_empty_value_is_no_misfit() -> None:
     """A field with nothing behind it counts as not declared."""
-    declared, misfits = declare({"user-invocable": "", "triggers": "", "tags": None, "hooks": ""})
-    assert (declared, misfits) == declare({})
+    declaration = declare({"user-invocable": "", "triggers": "", "tags": None, "hooks": ""})
+    assert declaration.common == declare({}).common
+    assert declaration.of(ApexBridgeFields) == ApexBridgeFields()
+    assert declaration.misfits == ()
 
 
 def test_a_misfit_leaves_everything_else_alone() -> None:
     """One wrong value takes nothing with it, not even its neighbours in the same map."""
-    declared, misfits = declare(
+    declaration = declare(
         {
             "name": "pdf",
             "user-invocable": "maybe",
             "disable-model-invocation": "yes",
             "triggers": {"priority": "high", "phrases": ["read"]},
             "metadata": {"priority": "0.5", "tags": {"a": "b"}},
-            "unheard-of": ["kept"],
         }
     )
-    assert {misfit.field for misfit in misfits} == {
+    declared, triggers = declaration.common, declaration.of(ApexBridgeFields).triggers
+    assert {misfit.field for misfit in declaration.misfits} == {
         "user-invocable",
         "triggers.priority",
         "metadata.tags",
     }
     assert declared.user_invocable is None
     assert (declared.name, declared.disable_model_invocation) == ("pdf", True)
-    assert (declared.triggers.priority, declared.triggers.phrases) == (None, ("read",))
+    assert (triggers.priority, triggers.phrases) == (None, ("read",))
     assert (declared.metadata.priority, declared.metadata.tags) == (0.5, ())
-    assert declared.model_extra == {"unheard-of": ["kept"]}
-
-
-def test_a_tool_without_a_name_takes_only_itself_with_it() -> None:
-    """Tools before and after it are kept, and all that is wrong with it is said."""
-    declared, misfits = declare(
-        {
-            "abp": {
-                "kind": "query",
-                "tools": [
-                    {"name": "a"},
-                    {"parameters": "x", "kind": ["y"]},
-                    {"name": "b", "returns": {"type": "c"}},
-                    {"name": " "},
-                ],
-            }
-        }
-    )
-    assert [misfit.field for misfit in misfits] == [
-        "abp.tools.1.name",
-        "abp.tools.1.kind",
-        "abp.tools.1.parameters",
-        "abp.tools.3.name",
-    ]
-    assert declared.abp
-    assert [tool.name for tool in declared.abp.tools if tool] == ["a", "b"]
 
 
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     """A wrong type of the specification's fields is not said twice."""
-    declared, misfits = declare(
+    declared, _, _, misfits = declare(
         {
             "name": ["a"],
             "description": {"a": "b"},
@@ -311,7 +264,7 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     )
     assert misfits == ()
     assert (declared.name, declared.description, declared.license) == (None, None, None)
-    assert (declared.allowed_tools, declared.metadata.model_extra) == (None, {})
+    assert (declared.allowed_tools, declared.metadata) == (None, Metadata())
 
 
 @pytest.mark.parametrize(
@@ -321,8 +274,8 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
         ("allowed-tools", SPECIFICATION),
         ("disable-model-invocation", CLAUDE_CODE),
         ("when_to_use", CLAUDE_CODE),
-        ("displayName", APEXBRIDGE),
-        ("ttl", APEXBRIDGE),
+        ("displayName", APEXBRIDGE.owner),
+        ("ttl", APEXBRIDGE.owner),
         ("display_name", None),
         ("user_invocable", None),
         ("model_config", None),
@@ -330,9 +283,10 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
 )
 def test_who_defined_a_field(field: str, owner: str | None) -> None:
     """Fields are known by their spelling in SKILL.md, not by ours in Python."""
-    assert OWNERS.get(field) == owner
+    assert owners(DIALECTS).get(field) == owner
 
 
+_FIELDS = sorted(owners(DIALECTS))
 _TEXTS = st.text(max_size=8) | st.sampled_from(["yes", "0.5", "nan", "a,b", "1e999"])
 _KEYS = _TEXTS | st.sampled_from(["priority", "timeout_ms", "environment", "tools", "name"])
 _VALUES = st.recursive(
@@ -342,17 +296,25 @@ _VALUES = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*OWNERS, "model_config", "__class__", "x"]), _VALUES))
+@given(st.dictionaries(st.sampled_from([*_FIELDS, "model_config", "__class__", "x"]), _VALUES))
 def test_nothing_written_makes_it_fail(frontmatter: dict[str, Any]) -> None:
     """Any frontmatter gives a model, and what misfits reads as if it were not there."""
-    declared, misfits = declare(frontmatter)
-    fields = {misfit.field for misfit in misfits}
+    declaration = declare(frontmatter)
+    fields = {misfit.field for misfit in declaration.misfits}
     without = {
         key: value
         for key, value in frontmatter.items()
         if not any(field == key or field.startswith(f"{key}.") for field in fields)
     }
-    whole = declare(without)[0]
-    assert {key: getattr(declared, key, None) for key in without} == {
-        key: getattr(whole, key, None) for key in without
+    whole = declare(without)
+    assert _values(declaration, without) == _values(whole, without)
+
+
+def _values(declaration: Declaration, fields: Iterable[str]) -> dict[str, tuple[Any, Any]]:
+    """Return what the common fields and ApexBridge's have of each of these."""
+    own = declaration.of(ApexBridgeFields)
+    return {
+        field: (getattr(declaration.common, field, None), getattr(own, field, None))
+        for field in fields
+        if field in {**Declared.model_fields, **ApexBridgeFields.model_fields}
     }

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
-from pipeline.validation.check import PROFILES, check
-from pipeline.validation.fields.frontmatter import declare
 from pipeline.validation.profiles.advice import rules as advice_rules
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import Skill
+from tests.support.judging import check, declare
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
 
 
@@ -193,7 +193,7 @@ def test_body(body: str, expected: set[str]) -> None:
 def test_a_file_without_frontmatter_has_no_body_to_miss() -> None:
     """Where parsing has failed, that the body is empty would add nothing."""
     parsed = parse(b"")
-    assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({})[0], ())) == set()
+    assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({}), ())) == set()
 
 
 HAS = (
@@ -272,7 +272,7 @@ def test_files_that_could_not_be_read_are_not_called_missing() -> None:
 def test_every_rule_is_asked() -> None:
     """No rule of the modules is forgotten in its profile."""
     for profile in ("advice", "safety", "claude-code"):
-        rules = PROFILES[profile]
+        rules = PROFILES[profile].rules
         module = __import__(rules[0].__module__, fromlist=["RULES"])
         written = {
             value
@@ -370,7 +370,7 @@ def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
             None,
             entry["skill_file"],
             parsed,
-            declare(parsed.frontmatter or {})[0],
+            declare(parsed.frontmatter or {}),
             tuple(map(file, names)),
         )
         for code in {finding.code for finding in check(of, ["advice", "safety"])}:

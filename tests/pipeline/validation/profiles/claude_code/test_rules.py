@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.validation.fields.frontmatter import CLAUDE_CODE, OWNERS
-from pipeline.validation.registry import REGISTRY
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.validation.fields.frontmatter import CLAUDE_CODE_NAMES
 from tests.support.parsed_skills import codes, found, skill
 
 
@@ -28,7 +28,7 @@ def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
         license="MIT",
         metadata={"a": "b"},
     )
-    assert {f for f, owner in OWNERS.items() if owner == CLAUDE_CODE} <= set(of.frontmatter)
+    assert set(CLAUDE_CODE_NAMES) <= set(of.frontmatter)
     assert found("claude-code", of) == ()
 
 

@@ -1,0 +1,63 @@
+"""Declarations for dialects, each kept in tables of its own by a module of its own."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Protocol, TypeAlias
+
+from catalog.database.sql import Row
+from catalog.writing.rows import apexbridge
+
+Records: TypeAlias = Mapping[str, Any]
+"""What a skill declares for each dialect alone, a dataclass, by the dialect's name."""
+
+
+class _Rows(Protocol):
+    """The module of one dialect."""
+
+    def holds(self, db: sqlite3.Connection, skill: int, declared: Any) -> bool:
+        """Say whether the tables already hold a record, which is None where there is none."""
+
+    def write(self, db: sqlite3.Connection, declared: Mapping[int, Any]) -> None:
+        """Replace the rows of these skills by their records, inside the caller's transaction."""
+
+    def restored(self, described: Mapping[str, Any]) -> Any:
+        """Return the record of the fields that a version keeps of it."""
+
+    def words(self, declared: Any) -> tuple[str, ...]:
+        """Return the words of a record that find the skill as its tags do."""
+
+
+ROWS: Mapping[str, _Rows] = {
+    "apexbridge": apexbridge,
+}
+
+
+def holds(db: sqlite3.Connection, skill: int, records: Records) -> bool:
+    """Say whether the tables already hold what a skill declares."""
+    return all(rows.holds(db, skill, records.get(name)) for name, rows in ROWS.items())
+
+
+def write(db: sqlite3.Connection, records: Mapping[int, Records]) -> None:
+    """Replace what the tables hold of these skills, inside the caller's transaction."""
+    for name, rows in ROWS.items():
+        rows.write(db, {skill: declared.get(name) for skill, declared in records.items()})
+
+
+def described(records: Records) -> Row:
+    """Return what a version keeps of these records."""
+    return {name: asdict(records[name]) if name in records else None for name in ROWS}
+
+
+def restored(version: Row) -> Records:
+    """Return what a version declared."""
+    kept = json.loads(version["described"])
+    return {name: rows.restored(kept[name]) for name, rows in ROWS.items() if kept.get(name)}
+
+
+def words(records: Records) -> tuple[str, ...]:
+    """Return the words that find a skill as its tags do."""
+    return tuple(
+        word for name, rows in ROWS.items() if name in records for word in rows.words(records[name])
+    )

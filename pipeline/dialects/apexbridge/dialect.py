@@ -1,0 +1,26 @@
+"""The ApexBridge dialect, put together."""
+
+from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
+from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
+from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, plan
+from pipeline.dialects.apexbridge.fields import (
+    FIELDS,
+    ApexBridgeFields,
+    package_of,
+    with_json_values,
+)
+from pipeline.validation.conversion import Conversion
+from pipeline.validation.dialect import Dialect
+from pipeline.validation.profile import Profile
+
+APEXBRIDGE = Dialect(
+    owner="ApexBridge",
+    profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES + body_rules.RULES),
+    model=ApexBridgeFields,
+    fields=FIELDS,
+    misfits=FIELD_MALFORMED,
+    values=with_json_values,
+    record=package_of,
+    priority=lambda declared: declared.triggers.priority,
+    conversion=Conversion(frozenset((*METADATA, MANIFEST)), plan),
+)

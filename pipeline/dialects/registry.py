@@ -1,0 +1,27 @@
+"""All dialects, and all profiles and types of findings that a verdict may rest on."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from catalog.model.finding import FindingType
+from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+from pipeline.validation.dialect import Dialects
+from pipeline.validation.profile import Profile
+from pipeline.validation.registry import FOR_ALL, READING
+
+DIALECTS: Dialects = (APEXBRIDGE,)
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile for profile in (*FOR_ALL, *(each.profile for each in DIALECTS))
+}
+
+FINDING_TYPES: tuple[FindingType, ...] = (
+    *READING,
+    *(kind for profile in PROFILES.values() for kind in profile.types),
+)
+
+
+@lru_cache
+def profiles_named(names: tuple[str, ...]) -> tuple[Profile, ...]:
+    """Return the profiles of these names; KeyError where there is none, as settings see to it."""
+    return tuple(PROFILES[name] for name in names)

@@ -1,0 +1,138 @@
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from catalog.model.finding import IF_STRICT, NEVER, OURS, Finding, FindingType
+from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
+from catalog.model.values import Acceptance
+from catalog.writing.rows.dialects import ROWS
+from pipeline.dialects.registry import DIALECTS, PROFILES, profiles_named
+from pipeline.parsing.document import parse
+from pipeline.roots import reader
+from pipeline.roots.local import walk as local_walk
+from pipeline.roots.local.folder import Folder
+from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.validation.dialect import Dialect
+from pipeline.validation.fields.types import Fields, Share, Words
+from pipeline.validation.profile import Profile
+from pipeline.validation.skill import Skill
+from pipeline.validation.verdict import judge
+from tests.support.skills import SkillWriter
+
+SAD = FindingType("sad", "error", "tiny", IF_STRICT, "It is sad.", "Cheer up.", OURS)
+TOO_HEAVY = FindingType("too-heavy", "warning", "tiny", NEVER, "It is heavy.", "Mend it.", OURS)
+
+
+@dataclass(frozen=True)
+class Mood:
+    """The record of the second dialect."""
+
+    words: tuple[str, ...]
+
+
+class TinyFields(Fields):
+    """The fields of the second dialect."""
+
+    mood: Words = ()
+    weight: Share = None
+
+
+def mood_is_not_sad(skill: Skill) -> Iterator[Finding]:
+    """Find a sad mood."""
+    if "sad" in skill.declaration.of(TinyFields).mood:
+        yield skill.finding(SAD, field="mood")
+
+
+def weight_fits(skill: Skill) -> Iterator[Finding]:
+    """Find a weight that does not fit its type."""
+    for misfit in skill.declaration.misfits:
+        yield skill.finding(TOO_HEAVY, misfit.message, field=misfit.field)
+
+
+TINY = Dialect(
+    owner="Tiny",
+    profile=Profile("tiny", (SAD, TOO_HEAVY), (mood_is_not_sad, weight_fits)),
+    model=TinyFields,
+    fields=frozenset({"mood", "weight"}),
+    misfits=TOO_HEAVY,
+    record=lambda declared: Mood(declared.mood) if declared.mood else None,
+    priority=lambda declared: declared.weight,
+)
+
+
+def judged(folder: Path, *profiles: Profile, acceptance: Acceptance = "lenient") -> Verdict:
+    """Return the verdict on a folder where the second dialect is registered, too."""
+    (found,) = local_walk.walk(folder.parent, folder.name, DEFAULT_LIMITS)
+    assert isinstance(found, Folder)
+    snapshot = reader.read(folder.parent, found, DEFAULT_LIMITS)
+    assert snapshot
+    return judge(
+        snapshot,
+        parse(snapshot.skill_md),
+        Place(str(folder.parent), folder.name, "project"),
+        acceptance=acceptance,
+        profiles=profiles,
+        dialects=(*DIALECTS, TINY),
+    )
+
+
+def messages(verdict: Verdict) -> dict[str, str]:
+    """Return the message of each finding, by its code."""
+    return {finding.code: finding.message for finding in verdict.findings}
+
+
+def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> None:
+    """Its fields and its record are read, its rule is asked, and messages name its owner."""
+    folder = skill(tmp_path / "a", more="mood: sad, grey\nweight: 0.3")
+    record = judged(folder, TINY.profile)
+    assert isinstance(record, SkillRecord)
+    assert record.dialects == {"tiny": Mood(("sad", "grey"))}
+    assert record.priority == 0.3
+    assert messages(record) == {
+        "sad": "It is sad.",
+        "field-not-in-specification": "weight is Tiny's, not the specification's.",
+    }
+
+
+def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
+    skill: SkillWriter, tmp_path: Path
+) -> None:
+    """Fields of the dialect are expected where its profile is asked, and its own errors reject."""
+    good = skill(tmp_path / "good", more="mood: glad")
+    assert isinstance(judged(good, acceptance="strict"), Rejection)
+    assert isinstance(judged(good, TINY.profile, acceptance="strict"), SkillRecord)
+    bad = skill(tmp_path / "bad", more="mood: sad")
+    assert isinstance(judged(bad, TINY.profile, acceptance="strict"), Rejection)
+
+
+def test_a_misfit_is_reported_by_the_dialect_that_is_asked(
+    skill: SkillWriter, tmp_path: Path
+) -> None:
+    """A misfit is one finding: the dialect's own where its profile is asked, else the common."""
+    folder = skill(tmp_path / "a", more="weight: 9")
+    codes = set(messages(judged(folder, TINY.profile)))
+    assert codes == {"too-heavy", "field-not-in-specification"}
+    assert set(messages(judged(folder))) == {"field-type", "field-not-in-specification"}
+
+
+def test_dialects_leave_one_another_alone(skill: SkillWriter, tmp_path: Path) -> None:
+    """A skill may declare something for two systems, and each has its record."""
+    folder = skill(tmp_path / "a", more="mood: glad\ncapabilities: [read]\ntags: [x]")
+    record = judged(folder)
+    assert isinstance(record, SkillRecord)
+    assert set(record.dialects) == {"apexbridge", "tiny"}
+    assert record.tags == ("x",)
+
+
+def test_every_registered_dialect_has_its_rows() -> None:
+    """What a dialect declares is not lost on its way to the catalog."""
+    assert {dialect.profile.name for dialect in DIALECTS} == set(ROWS)
+
+
+def test_a_profile_that_does_not_exist_is_an_error() -> None:
+    """A misspelt profile is not silently nothing."""
+    assert profiles_named(("spec", "apexbridge")) == (PROFILES["spec"], PROFILES["apexbridge"])
+    with pytest.raises(KeyError):
+        profiles_named(("spce",))

@@ -1,0 +1,57 @@
+"""Judging with all registered dialects, and with profiles by their names."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from catalog.model.finding import Finding
+from catalog.model.skill import Place, Verdict
+from catalog.model.values import Acceptance
+from pipeline.dialects.registry import DIALECTS, profiles_named
+from pipeline.parsing.document import Parsed
+from pipeline.roots.snapshot import Look, Snapshot
+from pipeline.validation import check as validation_check
+from pipeline.validation import declare as validation_declare
+from pipeline.validation import verdict
+from pipeline.validation.fields.frontmatter import Declaration
+from pipeline.validation.skill import Skill
+from pipeline.validation.verdict import Examined
+
+
+def judge(
+    snapshot: Snapshot,
+    parsed: Parsed | None,
+    place: Place,
+    *,
+    acceptance: Acceptance,
+    profiles: Iterable[str],
+) -> Verdict:
+    """Return the verdict on a skill folder."""
+    asked = profiles_named(tuple(profiles))
+    return verdict.judge(
+        snapshot, parsed, place, acceptance=acceptance, profiles=asked, dialects=DIALECTS
+    )
+
+
+def examine(
+    look: Look,
+    parsed: Parsed | None,
+    place: Place,
+    *,
+    acceptance: Acceptance,
+    profiles: Iterable[str],
+) -> Examined:
+    """Return what a verdict says of a skill folder, hashed or not."""
+    asked = profiles_named(tuple(profiles))
+    return verdict.examine(
+        look, parsed, place, acceptance=acceptance, profiles=asked, dialects=DIALECTS
+    )
+
+
+def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:
+    """Return what the rules of these profiles find."""
+    return validation_check.check(skill, profiles_named(tuple(profiles)))
+
+
+def declare(frontmatter: Mapping[str, Any]) -> Declaration:
+    """Return what frontmatter declares, nothing of it in quotes."""
+    return validation_declare.declare(frontmatter, frozenset(), DIALECTS)
