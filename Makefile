@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
-CODE := catalog pipeline tests benchmarks docs watched/csv-profile
+CODE := catalog pipeline tests benchmarks docs_from_code watched/csv-profile
 BIN := .venv/bin
 PROGRAM := .venv/ready
 DEVELOPING := .venv/developing
@@ -22,17 +22,18 @@ test: $(DEVELOPING) ## run the tests, a file on each core, four at most
 
 check: lint test ## everything that must hold: lint and the tests
 
-lint: $(DEVELOPING) ## ruff, import-linter and mypy
+lint: $(DEVELOPING) ## ruff, import-linter, mypy, and the pages and links of docs/
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
+	@$(BIN)/python -m docs_from_code --check
 
 bench-site: $(DEVELOPING) ## measure how fast the site answers, at rest and while a scan stores
 	@$(BIN)/python benchmarks/site.py
 
-docs: $(DEVELOPING) ## write the pages of docs/ that are made from the code
-	@$(BIN)/python docs/generate.py
+docs: $(DEVELOPING) ## write the pages that are made from the code, and build the site of docs/ in site/
+	@$(BIN)/python -m docs_from_code
 
 bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills beside floors and peers: one table
 	@$(BIN)/python benchmarks/overview.py --save
@@ -54,8 +55,8 @@ crashes: $(DEVELOPING) ## kill the program, and its helpers, a hundred times in 
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
-	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	@find catalog pipeline tests benchmarks docs watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf .venv dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find catalog pipeline tests benchmarks docs_from_code watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
 
 $(PROGRAM): pyproject.toml
 	@echo "Setting up .venv (once; again when pyproject.toml changes) ..."
