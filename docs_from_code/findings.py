@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
+from docs_from_code.examples import EXAMPLES
 from docs_from_code.markdown import cell, prose
 from pipeline.validation.check import PROFILES
 from pipeline.validation.registry import REGISTRY
@@ -17,6 +18,9 @@ profile, and names the file, the line and what to do next. A skill is valid by t
 (`spec_valid`) if it has no finding of profile `spec` and severity `error`. Whether a finding
 rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
 `permissive`.
+
+Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
+<U+200B> and the like are characters that nobody sees.
 """
 
 _PROFILES = {
@@ -69,4 +73,5 @@ def _section(type_: FindingType) -> str:
         f"- **Do:** {prose(type_.fix)}\n"
         f"- **Severity:** {type_.severity}; {_REJECTS[type_.rejects]}.\n"
         f"- **Source:** {prose(type_.source)}.\n"
+        + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")
     )

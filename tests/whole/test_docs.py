@@ -1,6 +1,7 @@
 """The documentation: pages that are made from the code, and the site that is built from all."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -8,10 +9,17 @@ from urllib.parse import unquote
 import pytest
 
 from docs_from_code import settings
+from docs_from_code.examples import EXAMPLES
 from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
+from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
+from pipeline.validation.check import FOR_ALL
+from pipeline.validation.registry import REGISTRY
 from tests.support.paths import REPOSITORY
+
+
+BAD = REPOSITORY / "tests/samples/bad"
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
@@ -37,6 +45,35 @@ def test_every_column_of_the_schema_page_says_what_it_holds() -> None:
 def test_every_setting_has_a_meaning_and_every_meaning_a_setting() -> None:
     """The meanings beside the settings page name the keys of the models, and no others."""
     assert settings.explained() == settings.keys()
+
+
+@pytest.mark.parametrize("code", sorted(EXAMPLES))
+def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
+    tmp_path: Path, code: str
+) -> None:
+    """The bad lines are those of the code's sample; with the good ones its finding is gone.
+
+    Nothing new is found then, in a folder that has the name of the skill.
+    """
+    example = EXAMPLES[code]
+    (sample,) = (BAD / code).glob("*/SKILL.md")
+    text = sample.read_bytes().decode("utf-8")
+    assert text.count(example.bad) == 1
+    bad = _codes(sample.parent, REGISTRY[code].profile)
+    good_text = text.replace(example.bad, example.good)
+    name = re.search(r"^name: (.+)$", good_text, re.MULTILINE)
+    assert name
+    good = tmp_path / name[1]
+    shutil.copytree(sample.parent, good)
+    (good / "SKILL.md").write_bytes(good_text.encode("utf-8"))
+    assert code in bad
+    assert _codes(good, REGISTRY[code].profile) <= bad - {code}
+
+
+def _codes(skill: Path, own: str) -> set[str]:
+    profiles = FOR_ALL if own in ("reading", *FOR_ALL) else (own,)
+    (judgement,) = judge_paths([skill], profiles=profiles, cores=1)
+    return {finding.code for finding in judgement.findings}
 
 
 def _linked(page: Path) -> Iterator[Path]:
