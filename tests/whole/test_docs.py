@@ -18,7 +18,6 @@ from pipeline.validation.check import FOR_ALL
 from pipeline.validation.registry import REGISTRY
 from tests.support.paths import REPOSITORY
 
-
 BAD = REPOSITORY / "tests/samples/bad"
 
 
