@@ -11,7 +11,7 @@ import pytest
 from pipeline.authoring.lint import Judgement, judge_paths
 from tests.support.paths import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "deviations.md"
+PAGE = REPOSITORY / "docs" / "reference" / "deviations.md"
 
 
 @dataclass(frozen=True)

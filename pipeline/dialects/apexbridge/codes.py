@@ -16,7 +16,7 @@ REQUIRED_FIELD_MISSING = FindingType(
     "apexbridge",
     IF_STRICT,
     "A field that ApexBridge requires is missing or empty.",
-    "Add the field; docs/apexbridge.md shows a package with all of them.",
+    "Add the field; docs/how-to/apexbridge.md shows a package with all of them.",
     _FRONT_MATTER,
 )
 FIELD_MALFORMED = FindingType(

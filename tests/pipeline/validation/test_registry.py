@@ -295,8 +295,8 @@ def test_a_finding_takes_what_its_type_says() -> None:
 
 
 def test_the_page_has_a_paragraph_for_every_finding() -> None:
-    """docs/findings.md speaks of each code once, in the order of the profiles."""
-    page = (DOCS / "findings.md").read_text("utf-8")
+    """docs/reference/findings.md speaks of each code once, in the order of the profiles."""
+    page = (DOCS / "reference/findings.md").read_text("utf-8")
     assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
         kind.code
         for profile in ("reading", *PROFILES, "outcome")

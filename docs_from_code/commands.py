@@ -1,0 +1,34 @@
+"""Reference of the commands: the help of each."""
+
+import click
+
+from pipeline.cli.app import cli
+from pipeline.cli.lazy import deferred
+
+_OPENING = """\
+# Commands
+
+<!-- Made from the commands' own help by `make docs`; edit pipeline/cli/commands/ instead. -->
+
+Exit codes: 0 done, 1 findings or differences, 2 usage error or a problem you can fix, 3 internal
+error (please report it), 130 interrupted. `up`, which runs until it is stopped, ends with 0.
+"""
+
+_WIDE = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}
+
+
+def page() -> str:
+    """Return the text of the page: the help of the program, then that of each command."""
+    parts = [_OPENING, _section(cli, None)]
+    with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
+        parts += [
+            _section(command.real, top)
+            for command in sorted(deferred(), key=lambda command: command.name or "")
+        ]
+    return "\n".join(parts)
+
+
+def _section(command: click.Command, top: click.Context | None) -> str:
+    name = "skilldrop" if top is None else f"skilldrop {command.name}"
+    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2], **_WIDE) as context:
+        return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"

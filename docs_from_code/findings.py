@@ -1,0 +1,77 @@
+"""Reference of the findings: every code with its severity, fix and source."""
+
+from collections.abc import Sequence
+
+from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
+from docs_from_code.examples import EXAMPLES
+from docs_from_code.markdown import cell, prose
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.dialects.registry import PROFILES
+
+_OPENING = """\
+# Findings
+
+<!-- Made from the registry by `make docs`; edit the codes.py beside the rules instead. -->
+
+Every message of `skilldrop` about a skill. Each finding has a stable code, a severity and a
+profile, and names the file, the line and what to do next. A skill is valid by the specification
+(`spec_valid`) if it has no finding of profile `spec` and severity `error`. Whether a finding
+rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
+`permissive`.
+
+Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
+<U+200B> and the like are characters that nobody sees.
+"""
+
+_PROFILES = {
+    "reading": "Found while a folder is read, with any choice of profiles.",
+    "spec": "The Agent Skills specification, to the letter; always checked.",
+    "advice": "Recommendations of the specification and its guides, so that a skill is found "
+    "and followed.",
+    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
+    "are untrusted text; a finding here means that a person should look at that line.",
+    "claude-code": "Fields and lines that Claude Code reads differently from how they were meant.",
+    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
+    "[ApexBridge packages](../how-to/apexbridge.md). Checked only where it is named, because no "
+    "other skill is such a package.",
+    "outcome": "Problems of a file that a runtime dropped after a run; never of a skill. See "
+    "[Outcomes](outcomes.md).",
+}
+
+_REJECTS = {
+    ALWAYS: "rejects the skill",
+    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
+    IF_STRICT: "rejects the skill if the root is strict",
+    NEVER: "never rejects",
+}
+
+
+def page() -> str:
+    """Return the text of the page: for each profile a table, then a section for each code."""
+    parts = [_OPENING]
+    for profile in ("reading", *PROFILES, "outcome"):
+        types = [type_ for type_ in REGISTRY.values() if type_.profile == profile]
+        parts += [_overview(profile, types), *map(_section, types)]
+    return "\n".join(parts)
+
+
+def _overview(profile: str, types: Sequence[FindingType]) -> str:
+    rows = (
+        f"| [{type_.code}](#{type_.code}) | {type_.severity} | {cell(type_.summary)} |\n"
+        for type_ in types
+    )
+    return (
+        f"## `{profile}`\n\n{_PROFILES[profile]}\n\n"
+        f"| code | severity | what is wrong |\n|---|---|---|\n{''.join(rows)}"
+    )
+
+
+def _section(type_: FindingType) -> str:
+    return (
+        f"### `{type_.code}`\n\n"
+        f"{prose(type_.summary)}\n\n"
+        f"- **Do:** {prose(type_.fix)}\n"
+        f"- **Severity:** {type_.severity}; {_REJECTS[type_.rejects]}.\n"
+        f"- **Source:** {prose(type_.source)}.\n"
+        + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")
+    )

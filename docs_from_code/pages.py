@@ -1,0 +1,30 @@
+"""All pages that are made from the code, by their path in docs/."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from docs_from_code import commands, findings, layers, schema, settings
+from pipeline.outcomes.schema import SCHEMAS
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "reference/commands.md": commands.page,
+    "reference/findings.md": findings.page,
+    "reference/layers.svg": layers.drawing,
+    "reference/packages.md": layers.page,
+    "reference/schema.md": schema.page,
+    "reference/settings.md": settings.page,
+    **{f"schemas/{name}.json": partial(schema.of_outcome, name) for name in SCHEMAS},
+}
+"""The text of each page, as the code says it now."""
+
+
+def stale() -> list[str]:
+    """Return the pages in docs/ that are missing or differ from the code."""
+    return [
+        name
+        for name, text in PAGES.items()
+        if not (DOCS / name).is_file() or (DOCS / name).read_text("utf-8") != text()
+    ]

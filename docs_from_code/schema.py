@@ -1,0 +1,72 @@
+"""Reference of the stored data: tables, columns, and the JSON of outcome files."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from sqlite_utils import Database
+
+from catalog.database.migrations import migrations
+from docs_from_code.markdown import cell
+from pipeline.outcomes.schema import SCHEMAS
+
+_METADATA = Path(__file__).parents[1] / "datasette-metadata.yml"
+
+_OPENING = """\
+# Schema
+
+<!-- Made from the migrations and datasette-metadata.yml by `make docs`. -->
+
+The catalog is one SQLite file, `catalog.db`, in WAL mode. One process writes it; any number may
+read it. Times are ISO 8601 in UTC, JSON columns are valid JSON, yes and no are 1 and 0.
+"""
+
+
+def page() -> str:
+    """Return the text of the page: every table and view, every column and its meaning."""
+    db = Database(memory=True)
+    migrations.apply(db)
+    tables = yaml.safe_load(_METADATA.read_text("utf-8"))["databases"]["catalog"]["tables"]
+    return "\n".join(
+        [
+            _OPENING,
+            *(
+                _section(db, name, tables[name])
+                for name in (*db.table_names(), *db.view_names())
+                if name in tables and not tables[name].get("hidden")
+            ),
+        ]
+    )
+
+
+def _section(db: Database, name: str, table: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f"| `{column}` | {type_ or 'any'} | {cell(meaning)} |\n"
+        for column, type_, meaning in _columns(db, name, table)
+    )
+    text = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
+    return (
+        f"## `{name}`\n\n{' '.join(text.split())}\n\n"
+        f"| column | type | holds |\n|---|---|---|\n{rows}"
+    )
+
+
+def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for row in db.query(f"SELECT name, type FROM pragma_table_xinfo('{name}')"):
+        yield row["name"], row["type"].lower(), table["columns"].get(row["name"], "")
+
+
+def of_outcome(name: str) -> str:
+    """Return the JSON Schema of something that runtimes write."""
+    schema = SCHEMAS[name].model_json_schema(mode="validation")
+    return (
+        json.dumps(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
+            ensure_ascii=False,
+            indent=2,
+        )
+        + "\n"
+    )

@@ -1,0 +1,106 @@
+"""Reference of the settings: every key with its default, its values and its meaning."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ByteSize
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from docs_from_code.markdown import cell
+from pipeline.config.settings import (
+    PREFIX,
+    IndexSettings,
+    LimitSettings,
+    RetentionSettings,
+    RootSettings,
+    Settings,
+    SiteSettings,
+)
+
+_MEANINGS: dict[str, str] = yaml.safe_load(
+    Path(__file__).with_name("settings.yml").read_text("utf-8")
+)
+
+_TABLES: dict[str, type[BaseModel]] = {
+    "roots": RootSettings,
+    "indexes": IndexSettings,
+    "site": SiteSettings,
+    "retention": RetentionSettings,
+    "limits": LimitSettings,
+}
+
+_OPENING = f"""\
+# Settings
+
+<!-- Made from the settings models and docs_from_code/settings.yml by `make docs`. -->
+
+Settings are read once, at the start, from `skilldrop.toml` in the working directory or the file
+that `--config` or `{PREFIX}CONFIG` names. Each key can be given in the environment, too: `{PREFIX}`
+and the key in capitals, with two underscores before a key of a table (`{PREFIX}SITE__PORT=8080`);
+lists and tables are JSON there. The command line wins over the environment, that over the file, and
+that over the defaults. [Configure](../how-to/configure.md) has examples.
+
+A size is a number of bytes or a text such as `"100 MiB"`. All durations say their unit.
+"""
+
+_HEADS = {
+    "roots": "`[[roots]]`",
+    "indexes": "`[[indexes]]`",
+}
+
+
+def page() -> str:
+    """Return the text of the page. Raises KeyError for a setting without a meaning."""
+    parts = [_OPENING, "## Top of the file\n\n" + _table("", Settings)]
+    for name, model in _TABLES.items():
+        head = _HEADS.get(name, f"`[{name}]`")
+        parts.append(f"## {head} {{ #{name} }}\n\n{_MEANINGS[name]}\n\n" + _table(name, model))
+    return "\n".join(parts)
+
+
+def keys() -> set[str]:
+    """Return every key that the page explains, those of tables with the table before a dot."""
+    return {name for name, _ in _fields("", Settings)} | {
+        name for table, model in _TABLES.items() for name, _ in _fields(table, model)
+    }
+
+
+def explained() -> set[str]:
+    """Return every key that settings.yml explains."""
+    return set(_MEANINGS)
+
+
+def _table(table: str, model: type[BaseModel]) -> str:
+    rows = "".join(
+        f"| `{name.rpartition('.')[2]}` | {_default(field)} | {cell(field.description or '')} "
+        f"| {cell(_MEANINGS[name])} |\n"
+        for name, field in _fields(table, model)
+        if name not in _TABLES
+    )
+    return f"| key | default | value | meaning |\n|---|---|---|---|\n{rows}"
+
+
+def _fields(table: str, model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    for key, field in model.model_fields.items():
+        yield f"{table}.{key}" if table else key, field
+
+
+def _default(field: FieldInfo) -> str:
+    value: Any = field.default
+    if value is PydanticUndefined:
+        return "required"
+    if value is None:
+        return "none"
+    if isinstance(value, ByteSize):
+        return f'`"{value.human_readable(separator=" ").replace(".0", "")}"`'
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`{json.dumps(value)}`"
+    if isinstance(value, float):
+        return f"`{value:g}`"
+    return f"`{value}`" if isinstance(value, int) else f'`"{value}"`'
