@@ -248,8 +248,9 @@ class _Batch:
         count = old["coalesced"] + (old["seen_digest"] != record.digest)
         allowed = humanize.count(self.quota.versions_per_hour or 0, "version")
         reason = (
-            f"changes too often: {allowed} in an hour; {humanize.count(count, 'newer content')} "
-            f"{'was' if count == 1 else 'were'} not stored, and the newest follows"
+            f"changes too often: {allowed} in an hour; "
+            f"{humanize.count(count, 'newer content was', 'newer contents were')} not stored, and "
+            "the newest follows"
         )
         self.db.execute(
             "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
