@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from catalog.text.display import _shown
+from catalog.text.display import visible
 from pipeline.cli.output import columns
 
 WIDTH = 100
@@ -41,7 +41,7 @@ def _fitting(text: Iterable[str], width: int) -> list[str]:
     """Return as many characters as fit, each as it is shown."""
     kept: list[str] = []
     for character in text:
-        shown = _shown(character)
+        shown = visible(character)
         width -= columns.width(shown)
         # Marks have no width, and a line may hold a million of them.
         if width < 0 or len(kept) == WIDTH:
