@@ -10,6 +10,7 @@ from catalog.model.change import StepTrace
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, Form, JudgedOutcome, MemoryWrite, RunFile, RunOutcome
 from catalog.text.quoting import quoted
+from catalog.text.times import iso
 from pipeline.outcomes.codes import (
     OUTCOME_FIELD_MISSING,
     OUTCOME_FIELD_UNKNOWN,
@@ -199,7 +200,7 @@ def _step(said: StepTraceForm) -> StepTrace:
         step_id=said.step_id,
         step_name=said.step_name,
         duration=said.duration,
-        timestamp=said.timestamp.isoformat(timespec="milliseconds"),
+        timestamp=iso(said.timestamp),
         input=said.input,
         output=said.output,
         error=said.error,

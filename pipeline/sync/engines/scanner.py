@@ -15,6 +15,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import last_name, top_of_archive
 from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Json
+from catalog.text.times import iso
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
@@ -256,4 +257,4 @@ class _Steps:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return iso(datetime.now(UTC))
