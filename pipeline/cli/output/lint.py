@@ -11,11 +11,11 @@ import click
 from catalog.model.finding import Finding
 from catalog.model.values import Severity
 from catalog.text.display import visible
+from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
-from pipeline.parsing.decoding import with_plain_line_ends
 
 Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
 """Yields the lines to print, each as soon as the judgements that it needs are there."""
