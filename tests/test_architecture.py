@@ -20,6 +20,7 @@ HOMES = {
     "distributed": "pipeline.sync.engines.dask_cluster",
     "frontmatter": "pipeline.parsing.document",
     "h11": "catalog.site.server",
+    "humanize": "catalog.text.humanize",
     "jinja2": "catalog.site",
     "jsonschema": "pipeline.dialects.apexbridge.json_schema",
     "markdown_it": "catalog.site.rendering",
@@ -34,6 +35,7 @@ HOMES = {
     "sqlite_utils": "catalog",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
+    "wcwidth": "pipeline.cli.output.columns",
     "yaml": "pipeline.parsing pipeline.authoring.convert",
 }
 """The packages or modules that may import each library."""

@@ -16,7 +16,7 @@ from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotI
 
 
 def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
-    """Open a catalog file for its one writer; refuse a foreign and a newer one unchanged.
+    """Open a catalog file for its one writer; refuse one with unknown tables unchanged.
 
     With is_doubted every page of it is looked at, which takes 0.2 to 0.5 s for 10,000 skills.
     Raises CatalogUnusable, CatalogDamaged and sqlite3.Error.
@@ -138,16 +138,16 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that this release wrote a catalog, or an earlier one. Raises CatalogUnusable."""
+    """Refuse a database with tables that this release does not know. Raises CatalogUnusable."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
         raise CatalogUnusable(
             f"{path} is a database of another program. Name another --data directory."
         )
-    if newer := migrations.unknown_migrations(connection):
+    if unknown := migrations.unknown_migrations(connection):
         raise CatalogUnusable(
-            f"The catalog {path} was written by a newer release of skilldrop ({newer[-1]}); this "
-            "one does not know its tables. Install that release, or name another --data "
-            "directory."
+            f"The catalog {path} was written by a newer or unreleased version of skilldrop "
+            f"({unknown[-1]}); this one does not know its tables. Install that version, or name "
+            "another --data directory."
         )
 
 

@@ -15,6 +15,7 @@ from catalog.database import sql
 from catalog.database.lock import is_locked, is_same_file, lock_of
 from catalog.model.errors import CatalogUnusable, RequestFailed
 from catalog.model.values import Json
+from catalog.text.times import iso
 
 PATIENCE = 30.0
 """Seconds that a command waits for a wish to be taken up."""
@@ -59,7 +60,7 @@ def ask(
         ) as connection:
             asked = connection.execute(
                 "INSERT INTO requests (what, arguments, asked_at) VALUES (?, ?, ?)",
-                [what, sql.to_json(arguments), _iso(datetime.now(UTC))],
+                [what, sql.to_json(arguments), iso(datetime.now(UTC))],
             ).lastrowid
             for seconds in _until_answered(connection, asked, patience):
                 waiting(int(seconds))
@@ -128,7 +129,7 @@ def waiting(db: Database, now: datetime) -> list[Request]:
     """Return the wishes that nobody has begun; those whose asker cannot wait any more go."""
     db.execute(
         "DELETE FROM requests WHERE started_at IS NULL AND asked_at < ?",
-        [_iso(now - timedelta(seconds=2 * PATIENCE))],
+        [iso(now - timedelta(seconds=2 * PATIENCE))],
     )
     return [
         Request(row["id"], row["what"], json.loads(row["arguments"]))
@@ -144,7 +145,7 @@ def begin(db: Database, request: Request, at: datetime) -> bool:
     return (
         db.execute(
             "UPDATE requests SET started_at = ? WHERE id = ? AND started_at IS NULL",
-            [_iso(at), request.id],
+            [iso(at), request.id],
         ).rowcount
         == 1
     )
@@ -157,7 +158,7 @@ def finish(
     result: dict[str, Json] = {"done": done} if error is None else {"error": error}
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
-        [sql.to_json(result), _iso(at), request.id],
+        [sql.to_json(result), iso(at), request.id],
     )
 
 
@@ -166,9 +167,5 @@ def abandon(db: Database, at: datetime) -> None:
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ?"
         " WHERE started_at IS NOT NULL AND finished_at IS NULL",
-        [sql.to_json({"error": _ENDED}), _iso(at)],
+        [sql.to_json({"error": _ENDED}), iso(at)],
     )
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")

@@ -7,6 +7,7 @@ from stat import S_ISREG
 from typing import BinaryIO
 
 from catalog.model.errors import PathRefused
+from catalog.text.suggestions import shown
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # Opening a FIFO would wait for its other end, and a terminal could become ours.
@@ -37,7 +38,7 @@ def _enter(at: int, folder: str, path: str) -> int:
 
 def _opened(name: str, flags: int, at: int, path: str) -> int:
     if name in ("", ".", "..") or "/" in name or "\0" in name:
-        raise PathRefused(f"{path[:200]!r} is no path of a file inside a skill.")
+        raise PathRefused(f"{shown(path)} is no path of a file inside a skill.")
     try:
         return os.open(name, flags, dir_fd=at)
     except OSError as error:
@@ -56,6 +57,6 @@ def _regular(handle: int, path: str) -> BinaryIO:
 
 def _not_regular(path: str) -> PathRefused:
     return PathRefused(
-        f"{path[:200]!r} is a link or a special file on the disk, not the regular "
+        f"{shown(path)} is a link or a special file on the disk, not the regular "
         "file that the catalog knows; it is not followed or opened."
     )

@@ -8,6 +8,7 @@ from sqlite_utils import Database
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, IndexSpec, PromptIndex
 from catalog.prompt_index.query import index_spec, parameters, wanted
+from catalog.text.times import iso
 
 
 def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
     index_spec(db, name)
     found = db.query(
         f"{_BUILDS} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
-        [name, moment.astimezone(UTC).isoformat(timespec="milliseconds")],
+        [name, iso(moment.astimezone(UTC))],
     )
     for row in found:
         return row

@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.text import tokens
+from catalog.text.times import iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,6 @@ def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
         "SELECT max(published_at) FROM index_builds WHERE index_name = ?", [spec.name]
     ).fetchone()[0]
     return datetime.fromisoformat(last) if last else None
-
-
-def iso(at: datetime) -> str:
-    """Return a time as the catalog writes it."""
-    return at.isoformat(timespec="milliseconds")
 
 
 def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:

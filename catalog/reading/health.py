@@ -1,11 +1,11 @@
-"""How the service is, and times and counts, as a person tells them."""
+"""State of the service in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from catalog.text.humanize import _seconds, ago, count
+from catalog.text.humanize import ago, ahead, count, seconds_since
 
 SILENT = 30.0
 """Seconds without a sign of life after which a service is taken for dead."""
@@ -74,7 +74,7 @@ def health(found: Mapping[str, Any], now: datetime) -> Health:
             tuple(details),
             tuple(troubles),
         )
-    silence = _seconds(row["service_seen"], now)
+    silence = seconds_since(row["service_seen"], now)
     if abs(silence) > SILENT:  # one that runs counts by the clock as it was set
         when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
         sentence = (
@@ -111,10 +111,9 @@ def _of_root(root: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
-    kept = "skill is" if held["skills"] == 1 else "skills are"
     return _trouble(
         "root",
-        f"{held['root']}: {held['skills']:,} {kept} gone but kept "
+        f"{held['root']}: {count(held['skills'], 'skill is', 'skills are')} gone but kept "
         f"({held['why']}). Bring the folders back, or confirm their removal with "
         "`skilldrop reconcile --accept-removals`.",
     )
@@ -151,14 +150,9 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
     what = f"{part}: {trouble['what']}" if part else trouble["what"]
     if not trouble["since"] or trouble["part"] == "quarantine":
         return what
-    often = "Failed once" if trouble["times"] == 1 else f"Failed {trouble['times']:,} times"
-    tried = f"; next try {_ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""
+    often = f"Failed {count(trouble['times'], 'time')}"
+    tried = f"; next try {ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""
     return f"{what} {often}, first {ago(trouble['since'], now)}{tried}."
-
-
-def _ahead(moment: str, now: datetime) -> str:
-    seconds = round(-_seconds(moment, now))
-    return f"in {count(seconds, 'second')}" if seconds > 0 else "now"
 
 
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:

@@ -5,6 +5,8 @@ A body is the end of a SKILL.md with plain line ends, and has no space at its ow
 
 from typing import NamedTuple
 
+from catalog.text.line_ends import with_plain_line_ends
+
 
 class Body(NamedTuple):
     """A body, and which bytes it is in the UTF-8 of its SKILL.md with plain line ends."""
@@ -16,9 +18,7 @@ class Body(NamedTuple):
 
 def body_of(skill_md: str, chars: int) -> Body:
     """Return the body, which has so many characters."""
-    if "\r" in skill_md:
-        skill_md = skill_md.replace("\r\n", "\n").replace("\r", "\n")
-    whole = skill_md.rstrip()
+    whole = with_plain_line_ends(skill_md).rstrip()
     text = whole[len(whole) - chars :]
     size = len(text.encode())
     return Body(text, len(whole.encode()) - size + 1, size)

@@ -1,30 +1,43 @@
-"""Times, counts and sizes as people say them."""
+"""Times, durations, counts and sizes as people say them: the one use of the library humanize."""
 
 from datetime import UTC, datetime
 
+import humanize
+
 
 def ago(moment: str | None, now: datetime) -> str:
-    """Return how long ago an ISO 8601 time was, in its largest unit."""
+    """Return how long ago an ISO 8601 time was; one ahead of a clock set back was just now."""
     if not moment:
         return "never"
-    seconds = int(_seconds(moment, now))
-    for size, word in (
-        (31_536_000, "year"),
-        (2_592_000, "month"),
-        (86_400, "day"),
-        (3_600, "hour"),
-        (60, "minute"),
-    ):
-        if seconds >= size:
-            return f"{count(seconds // size, word)} ago"
-    return "just now" if seconds < 5 else f"{count(seconds, 'second')} ago"
+    seconds = seconds_since(moment, now)
+    return humanize.naturaltime(seconds) if seconds >= 1 else "just now"
+
+
+def ahead(moment: str, now: datetime) -> str:
+    """Return how far ahead an ISO 8601 time is; one in the past is now."""
+    return humanize.naturaltime(max(-seconds_since(moment, now), 0), future=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration: 1.50 ms, 2.00 s, 1 minute and 1 second."""
+    if seconds < 60:  # beyond, `metric` counts in ks
+        return humanize.metric(seconds, "s")
+    return humanize.precisedelta(seconds, minimum_unit="seconds", format="%d")
+
+
+def size(number: float) -> str:
+    """Return bytes in the units of the settings: 12 bytes, 1.5 KiB, 512.0 MiB."""
+    if number < 1024:  # humanize writes Bytes, also within a sentence
+        return count(int(number), "byte")
+    return humanize.naturalsize(number, binary=True)
 
 
 def count(number: int, word: str, plural: str = "") -> str:
-    """Return a number and its noun."""
-    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
+    """Return a number and its noun, which humanize puts into no plural."""
+    return f"{humanize.intcomma(number)} {word if number == 1 else plural or f'{word}s'}"
 
 
-def _seconds(moment: str, now: datetime) -> float:
+def seconds_since(moment: str, now: datetime) -> float:
+    """Return the seconds from an ISO 8601 time, in UTC where it names no zone, until now."""
     at = datetime.fromisoformat(moment)
     return (now - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()

@@ -1,4 +1,4 @@
-"""Characters of a text that a reader does not see or that move others, and their visible form.
+"""Characters of a text that a reader does not see or that move others.
 
 Sources: Unicode Standard Annex #9 (bidi controls), Technical Standards #39 and #51 (joiners,
 selectors and tags in scripts and emoji).
@@ -57,14 +57,6 @@ def is_invisible(character: str) -> bool:
 def all_visible(text: str) -> bool:
     """Tell whether no character of a text is invisible."""
     return text.isprintable() and (text.isascii() or not _BLANK.search(text))
-
-
-def written_out(text: str) -> str:
-    """Return a text with `[U+202E]` for each invisible character, line ends and tabs excepted.
-
-    Joiners, selectors and tags that make up an emoji or a letter of their script stay.
-    """
-    return substituted(text, lambda run: "".join(f"[U+{ord(char):04X}]" for char in run))
 
 
 def substituted(text: str, form: Callable[[str], str]) -> str:

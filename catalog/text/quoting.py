@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 
+from catalog.text.display import visible
+
 LONGEST_QUOTE = 80
 """Characters of a value that a message shows."""
 
 
 def quoted(text: str) -> str:
-    """Return the text in quotation marks, cut short, without anything a terminal might obey."""
+    """Return the text in quotation marks, cut short and visible."""
     return f"“{printable(text)}”"
 
 
-def printable(text: str) -> str:
-    """Return the text cut short, with each unprintable character written as U+…."""
-    short = text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
-    if short.isprintable():
-        return short
-    return "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in short)
+def printable(text: str, longest: int = LONGEST_QUOTE) -> str:
+    """Return the text visible and on one line; of a longer one so many characters and `…`."""
+    return visible(text if len(text) <= longest else f"{text[:longest]}…")
 
 
 def kind(value: object) -> str:

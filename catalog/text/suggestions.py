@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from catalog.text.quoting import printable
+
 LONGEST_PATH = 4096  # bytes, as Linux has it
 LONGEST_NAME = 255  # bytes of one part of a path
 
@@ -14,8 +16,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def shown(name: str) -> str:
-    """Return an untrusted name as one can print it: quoted, without control characters, short."""
-    return repr(name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…")
+    """Return an untrusted name for a sentence: in quotation marks, cut short and visible."""
+    return f"'{printable(name, _SHOWN_CHARS)}'"
 
 
 def impossible(path: str) -> str | None:
@@ -54,7 +56,7 @@ def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
 
 def few(names: Sequence[str], limit: int = 10) -> str:
     """Return the first of some names for a sentence, and how many there are beside them."""
-    told = ", ".join(shown(name)[1:-1] for name in names[:limit])
+    told = ", ".join(printable(name, _SHOWN_CHARS) for name in names[:limit])
     return told if len(names) <= limit else f"{told} and {len(names) - limit:,} more"
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from sqlite_utils import Database
 
 from catalog.database import sql
+from catalog.text.times import iso
 
 AT_ONCE = 500
 """Versions or ingestions that go in one transaction, so that nobody waits for it."""
@@ -38,7 +39,7 @@ def thin(
     """
     wanted = {
         "most": keep.rows,
-        "past": (at - timedelta(days=keep.days)).isoformat(timespec="milliseconds"),
+        "past": iso(at - timedelta(days=keep.days)),
     }
     gone = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:

@@ -10,6 +10,7 @@ from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec, report
 from catalog.prompt_index.history import USUAL, Kept
+from catalog.text.times import iso
 from catalog.writing.store import Store
 
 
@@ -33,7 +34,7 @@ def _publish(
     store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Kept
 ) -> set[str]:
     """Write the files of all indexes into an open folder; return the names of those written."""
-    moment = at.isoformat(timespec="milliseconds")
+    moment = iso(at)
     built = [(spec, query.build_index(store.db, spec)) for spec in specs]
     files: dict[str, bytes] = {}
     new = []

@@ -16,6 +16,7 @@ from catalog.model.change import Applied, Change, Gone, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
+from catalog.text.times import iso
 from catalog.writing.packages.builder import Job, Key, Packaging, near
 from catalog.writing.packages.staging import PackageFile, Twins
 from catalog.writing.quota import Room
@@ -112,7 +113,7 @@ class Packager:
                 yield start + published
 
     def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
-        moment = at.isoformat(timespec="milliseconds")
+        moment = iso(at)
         todo = deque(self._jobs(batch) for batch in batches)
         published = 0
         try:
@@ -190,7 +191,7 @@ class Packager:
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
         """Publish what is active; what is to be done meanwhile takes the time packages take."""
-        moment = at.isoformat(timespec="milliseconds")
+        moment = iso(at)
         again: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment)

@@ -8,7 +8,7 @@ from sqlite_utils import Database
 
 from catalog.model.errors import OutOfRoom
 from catalog.model.quota import Quota
-from catalog.text import humanize
+from catalog.text.humanize import size
 from catalog.writing.packages.builder import Job
 
 
@@ -34,9 +34,9 @@ class Room:
         taken = self._count() if self._taken is None else self._taken
         if taken + wanted > quota.packages_bytes:
             raise OutOfRoom(
-                f"Nothing is published: packages take {_size(taken)} and would take "
-                f"{_size(wanted)} more, and [retention] packages_bytes allows "
-                f"{_size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
+                f"Nothing is published: packages take {size(taken)} and would take "
+                f"{size(wanted)} more, and [retention] packages_bytes allows "
+                f"{size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
             )
         self._taken = taken + wanted
 
@@ -50,8 +50,8 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
     free = disk.f_bavail * disk.f_frsize
     if free - wanted < quota.free_bytes:
         raise OutOfRoom(
-            f"Nothing is published: the disk of {folder} has {_size(free)} free, packages would "
-            f"take {_size(wanted)}, and [retention] free_bytes keeps {_size(quota.free_bytes)}. "
+            f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
+            f"take {size(wanted)}, and [retention] free_bytes keeps {size(quota.free_bytes)}. "
             "Make room; publication goes on by itself."
         )
 
@@ -59,15 +59,6 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
 def _bytes(job: Job) -> int:
     """Return what a package takes that shares files with the version before it."""
     return sum(file.size for file in job.files if file.content not in job.twins.paths)
-
-
-def _size(count: int) -> str:
-    """Return bytes in MiB, as settings say them, or where that would be less than one, finer."""
-    unit, name = next(((unit, name) for unit, name in _UNITS if count >= unit), (1, ""))
-    return f"{count / unit:,.1f} {name}" if name else humanize.count(count, "byte")
-
-
-_UNITS = (2**20, "MiB"), (2**10, "KiB")
 
 
 _TAKEN = """

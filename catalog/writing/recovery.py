@@ -17,6 +17,7 @@ from sqlite_utils import Database
 from catalog.database.sql import columns, insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
+from catalog.text.times import iso
 from catalog.writing.rows import dialects, fulltext, rows
 
 Values: TypeAlias = tuple[Any, ...]
@@ -93,7 +94,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
         }
         db.execute(
             insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
-            [at.isoformat(timespec="milliseconds"), why, aside.name, *saved.values()],
+            [iso(at), why, aside.name, *saved.values()],
         )
         db.execute("COMMIT")
     except BaseException:

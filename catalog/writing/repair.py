@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlite_utils import Database
 
 from catalog.database import sql
+from catalog.text.times import iso
 from catalog.writing import pins
 from catalog.writing.packager import BATCH, Packager, package_files
 from catalog.writing.packages.builder import Key
@@ -133,7 +134,7 @@ def _mended(
     if deep:
         db.execute(
             "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-            [_iso(at), sql.to_json([each.version for each, _ in batch])],
+            [iso(at), sql.to_json([each.version for each, _ in batch])],
         )
     if mended:
         db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
@@ -250,10 +251,6 @@ def _flip(db: Database, packages: Packages, lying: Lying) -> None:
         shelf = lying.shelves.get(skill_id)
         if shelf and shelf.current != version:
             packages.flip(package_path)
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")
 
 
 _COUNT = "SELECT count(*) FROM versions WHERE package_path IS NOT NULL"

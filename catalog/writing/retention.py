@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from sqlite_utils import Database
 
 from catalog.database import sql, withheld
+from catalog.text.times import iso
 from catalog.writing.packages.folder import PackageFolder
 
 
@@ -60,13 +61,13 @@ def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
     # A time to come was noted before the clock was set back: from now on it counts.
     db.execute(
         "UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL AND retired_at > ?1",
-        [_iso(at)],
+        [iso(at)],
     )
     found = db.execute(
         _COLLECTABLE,
         {
-            "graced": _iso(at - timedelta(seconds=retention.grace)),
-            "too_old": _iso(at - timedelta(days=retention.days)),
+            "graced": iso(at - timedelta(seconds=retention.grace)),
+            "too_old": iso(at - timedelta(days=retention.days)),
             "most": retention.versions,
         },
     ).fetchall()
@@ -75,10 +76,6 @@ def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
         [sql.to_json([version for version, _ in found])],
     )
     return [package_path for _, package_path in found]
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")
 
 
 _NAMED_AGAIN = """

@@ -38,6 +38,7 @@ from catalog.prompt_index import history
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.history import USUAL, Kept
 from catalog.text import humanize
+from catalog.text.times import iso
 from catalog.writing import adoption, damaged_copies, history_retention, pins, recovery
 from catalog.writing import repair as writing_repair
 from catalog.writing.history_retention import HistoryRetention
@@ -213,7 +214,7 @@ class Store:
                 "DELETE FROM findings WHERE skill IS NULL AND root IN"
                 " (SELECT path FROM roots WHERE configured = 0)"
             )
-            shadowing.decide_all(self.db, _iso(at))
+            shadowing.decide_all(self.db, iso(at))
 
     def unconfigured(self, *, with_held: bool = False) -> dict[str, list[str]]:
         """Return the paths of the skills whose root is no longer configured, by root.
@@ -290,7 +291,7 @@ class Store:
                     "root": place.root,
                     "path": place.path,
                     "reason": reason,
-                    "since": _iso(since),
+                    "since": iso(since),
                 },
             )
 
@@ -441,7 +442,7 @@ class Store:
     def begin_scan(self, trigger: Trigger, at: datetime) -> int:
         """Open a row for a full pass and return its id."""
         cursor = self.db.execute(
-            'INSERT INTO scans ("trigger", started_at) VALUES (?, ?)', [trigger, _iso(at)]
+            'INSERT INTO scans ("trigger", started_at) VALUES (?, ?)', [trigger, iso(at)]
         )
         return int(cursor.lastrowid or 0)
 
@@ -464,7 +465,7 @@ class Store:
             self.db.table("scans").update(scan, values | dict(counts))
             self.db.execute(
                 "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
-                [_iso(at), missed_by_events],
+                [iso(at), missed_by_events],
             )
 
     def drop_scan(self, scan: int) -> None:
@@ -474,7 +475,7 @@ class Store:
     def set_health(self, **fields: Any) -> None:
         """Set columns of the one health row; times are datetimes."""
         values = {
-            name: _iso(value) if isinstance(value, datetime) else value
+            name: iso(value) if isinstance(value, datetime) else value
             for name, value in fields.items()
         }
         settings = ", ".join(f"{name} = :{name}" for name in values)
@@ -537,10 +538,6 @@ def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
         f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
         [path, f"{path}0", path, f"{path}/"],
     )
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")
 
 
 _UPSERT_ROOT = """

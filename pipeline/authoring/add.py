@@ -9,7 +9,7 @@ from pathlib import Path
 
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.model.errors import NotAdded
-from catalog.model.paths import text_path
+from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
@@ -75,7 +75,7 @@ def _place(source: Path, root: Path, *, replace: bool) -> Path:
     place = root / real.name
     if not root.is_dir():
         raise NotAdded(f"The root {root} cannot be read. Create it, or name another with --root.")
-    if not (real.is_dir() or real.name.lower().endswith((".zip", ".skill", ".tar.gz", ".tgz"))):
+    if not (real.is_dir() or is_archive(real.name)):
         raise NotAdded(f"{source} is neither a folder nor an archive.")
     if real.is_relative_to(root) or root.is_relative_to(real):
         raise NotAdded(f"{source} lies in the root {root} already, or the root in it.")

@@ -22,6 +22,7 @@ from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
 from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, Kept
+from catalog.text.tokens import CHARACTERS_A_TOKEN
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.retention import Retention
 from pipeline.dialects.registry import PROFILES
@@ -31,7 +32,6 @@ PREFIX = "SKILLDROP_"
 
 INDEX_SHARE = 2
 """Percent of a context window that an index may take."""
-CHARS_PER_TOKEN = 4
 
 
 # The description of a field completes the sentence "it must be …", whatever is wrong with it.
@@ -117,7 +117,7 @@ class IndexSettings(_Table):
     def budget(self) -> int:
         """The characters that the whole text may take."""
         if self.context_window_tokens:
-            return self.context_window_tokens * CHARS_PER_TOKEN * INDEX_SHARE // 100
+            return self.context_window_tokens * CHARACTERS_A_TOKEN * INDEX_SHARE // 100
         return self.budget_chars or DEFAULT_BUDGET_CHARS
 
     @property

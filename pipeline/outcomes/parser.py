@@ -9,6 +9,8 @@ from pydantic import BaseModel, ValidationError
 from catalog.model.change import StepTrace
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, Form, JudgedOutcome, MemoryWrite, RunFile, RunOutcome
+from catalog.text.quoting import quoted
+from catalog.text.times import iso
 from pipeline.outcomes.codes import (
     OUTCOME_FIELD_MISSING,
     OUTCOME_FIELD_UNKNOWN,
@@ -97,7 +99,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _NotJson(OUTCOME_KEY_TWICE.at(f"The key {twice[:80]!r} is there twice."))
+        raise _NotJson(OUTCOME_KEY_TWICE.at(f"The key {quoted(twice)} is there twice."))
     return found
 
 
@@ -198,7 +200,7 @@ def _step(said: StepTraceForm) -> StepTrace:
         step_id=said.step_id,
         step_name=said.step_name,
         duration=said.duration,
-        timestamp=said.timestamp.isoformat(timespec="milliseconds"),
+        timestamp=iso(said.timestamp),
         input=said.input,
         output=said.output,
         error=said.error,

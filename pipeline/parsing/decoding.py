@@ -67,11 +67,6 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
         )
 
 
-def with_plain_line_ends(text: str) -> str:
-    """Return the text with CRLF and lone CR as LF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
 def without_forbidden_characters(text: str) -> str:
     """Return the text with U+FFFD for each character that YAML forbids."""
     return _FORBIDDEN.sub("\ufffd", text) if _suspicious(text.encode()) else text

@@ -10,6 +10,7 @@ from frontmatter.default_handlers import YAMLHandler
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
+from catalog.text.line_ends import with_plain_line_ends
 from pipeline.parsing import fences
 from pipeline.parsing.codes import (
     CLOSING_FENCE_MISSING,
@@ -23,7 +24,6 @@ from pipeline.parsing.codes import (
 from pipeline.parsing.decoding import (
     decode,
     oddities,
-    with_plain_line_ends,
     without_forbidden_characters,
 )
 from pipeline.parsing.repair import Repaired, read_repaired

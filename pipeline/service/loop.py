@@ -23,6 +23,7 @@ from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
+from catalog.text.times import iso
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
@@ -389,8 +390,8 @@ class Service:
             health.write_file(
                 self._settings.catalog_path,
                 os.getpid(),
-                _iso(_now()),
-                _iso(self._seen) if self._seen else None,
+                iso(_now()),
+                iso(self._seen) if self._seen else None,
                 self._troubles.all(),
             )
 
@@ -701,10 +702,6 @@ def _unit(root: str, path: str) -> str:
 
 def _until(moment: float | None, now: float) -> float | None:
     return None if moment is None else moment - now
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")
 
 
 def _now() -> datetime:

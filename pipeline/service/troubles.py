@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from catalog.model.trouble import Problem, Trouble
+from catalog.text.times import iso
 
 log = logging.getLogger("skilldrop")
 
@@ -85,10 +86,10 @@ class Troubles:
                 Trouble(
                     part,
                     one.what,
-                    _iso(one.since),
+                    iso(one.since),
                     one.times,
-                    _iso(one.last_at),
-                    _iso(one.next_try_at) if one.next_try_at else None,
+                    iso(one.last_at),
+                    iso(one.next_try_at) if one.next_try_at else None,
                 )
                 for part, one in self._failed.items()
             ),
@@ -120,7 +121,3 @@ class Troubles:
         return any(
             _NUMBERS.sub("", one.what) == _NUMBERS.sub("", what) for one in self._failed.values()
         )
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""What happened: scans, ingestions, wishes of commands, health, and what is held back."""
+"""Scans, ingestions, requests of commands, health, mounts and recent removals."""
 
 HISTORY = """
 CREATE TABLE scans (
@@ -46,6 +46,8 @@ CREATE TABLE requests (
     finished_at TEXT
 ) STRICT;
 CREATE INDEX requests_waiting ON requests (id) WHERE finished_at IS NULL;
+-- The service asks for these every second.
+CREATE INDEX requests_unbegun ON requests (asked_at) WHERE started_at IS NULL;
 
 CREATE TABLE health (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -61,36 +63,25 @@ CREATE TABLE health (
     watcher_reason TEXT,
     overflows INTEGER NOT NULL DEFAULT 0,
     missed_by_events INTEGER NOT NULL DEFAULT 0,
-    pending_count INTEGER NOT NULL DEFAULT 0
+    pending_count INTEGER NOT NULL DEFAULT 0,
+    held_removals INTEGER NOT NULL DEFAULT 0,
+    quiet_since TEXT,
+    packages_folder TEXT,
+    identity TEXT,                      -- of the catalog, which its folders carry
+    packages_mended INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO health (id) VALUES (1);
-"""
 
-HELD_REMOVALS = """
-ALTER TABLE roots ADD COLUMN device TEXT;
-ALTER TABLE roots ADD COLUMN removals_accepted_at TEXT;
-ALTER TABLE health ADD COLUMN held_removals INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE health ADD COLUMN quiet_since TEXT;
-"""
-
-WHY_REMOVALS_ARE_HELD = """
-ALTER TABLE skills ADD COLUMN is_held INTEGER GENERATED ALWAYS AS (
-    pending_reason IS NOT NULL AND pending_reason GLOB 'removal held*') VIRTUAL;
 CREATE TABLE mounts (
     root TEXT NOT NULL REFERENCES roots (path),
     path TEXT NOT NULL,                 -- relative to the root, "" for the root itself
     device TEXT NOT NULL,
     PRIMARY KEY (root, path)
 ) STRICT;
-ALTER TABLE roots DROP COLUMN device;
-ALTER TABLE roots DROP COLUMN removals_accepted_at;
+
 CREATE TABLE recent_removals (
     skill INTEGER PRIMARY KEY REFERENCES skills (id),
     boot TEXT NOT NULL,
     uptime REAL NOT NULL                -- seconds since that start of the machine
 ) STRICT;
-"""
-
-ERRORS_FIRST = """
-CREATE INDEX findings_by_severity ON findings (severity);
 """

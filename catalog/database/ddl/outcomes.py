@@ -73,4 +73,7 @@ CREATE TABLE outcome_rejections (
 ) STRICT;
 CREATE INDEX outcome_rejections_in_place ON outcome_rejections (path)
     WHERE quarantined_as IS NULL;
+CREATE INDEX outcome_rejections_by_path ON outcome_rejections (path);
+-- The service asks every few seconds for those of the last day.
+CREATE INDEX outcome_rejections_by_time ON outcome_rejections (rejected_at);
 """

@@ -1,6 +1,6 @@
-"""The prompt indexes: settings, texts, publications, entries, and what is counted for them."""
+"""Prompt indexes: settings, texts, publications, entries, and counts and tags to choose by."""
 
-INDEXES = """
+PROMPT_INDEXES = """
 CREATE TABLE indexes (
     name TEXT PRIMARY KEY,
     position INTEGER NOT NULL,
@@ -11,7 +11,10 @@ CREATE TABLE indexes (
     budget_chars INTEGER NOT NULL,
     overflow TEXT NOT NULL CHECK (overflow IN ('fit', 'exclude')),
     location_base TEXT,
-    last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED
+    last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED,
+    instruction TEXT,                   -- none: the format's own
+    how_to_search TEXT,                 -- none: the default sentence
+    locations TEXT NOT NULL DEFAULT 'current' CHECK (locations IN ('current', 'version'))
 ) STRICT;
 
 CREATE TABLE index_texts (
@@ -42,6 +45,7 @@ CREATE TABLE index_entries (
     state TEXT NOT NULL CHECK (state IN ('full', 'shortened', 'name_only')),
     chars INTEGER NOT NULL,
     reason TEXT,
+    package_path TEXT,                  -- of the version that the text names; kept while it does
     UNIQUE (index_name, rank)
 ) STRICT;
 CREATE INDEX index_entries_by_skill ON index_entries (skill, index_name);
@@ -62,20 +66,14 @@ SELECT i.name AS index_name, s.id AS skill, s.skill_id, s.name,
 FROM indexes AS i CROSS JOIN skills AS s
 WHERE s.status = 'active' AND NOT EXISTS
     (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id AND e.index_name = i.name);
-"""
 
-INDEX_WORDS_AND_COUNTS = """
-ALTER TABLE indexes ADD COLUMN instruction TEXT;     -- none: the format's own
-ALTER TABLE indexes ADD COLUMN how_to_search TEXT;   -- none: our own
-
+-- Counted by triggers: counting 100,000 skills at every build costs more than the build.
 CREATE TABLE level_counts (
     level TEXT PRIMARY KEY,
     skills INTEGER NOT NULL             -- active ones that agents may start
 ) STRICT;
-INSERT INTO level_counts
-    SELECT value, (SELECT count(*) FROM skills WHERE level = value AND status = 'active'
-                   AND model_invocable = 1)
-    FROM json_each('["enterprise", "personal", "project", "plugin"]');
+INSERT INTO level_counts VALUES
+    ('enterprise', 0), ('personal', 0), ('project', 0), ('plugin', 0);
 
 CREATE TRIGGER skill_counted AFTER INSERT ON skills
 WHEN new.status = 'active' AND new.model_invocable = 1 BEGIN
@@ -93,9 +91,7 @@ WHEN old.status != new.status OR old.level != new.level
     UPDATE level_counts SET skills = skills + 1
     WHERE level = new.level AND new.status = 'active' AND new.model_invocable = 1;
 END;
-"""
 
-TAGS_IN_INDEX_ORDER = """
 CREATE TABLE index_tags (
     tag TEXT NOT NULL,
     level_rank INTEGER NOT NULL,
@@ -105,10 +101,6 @@ CREATE TABLE index_tags (
     PRIMARY KEY (tag, level_rank, priority DESC, name, skill)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX index_tags_by_skill ON index_tags (skill);
-INSERT INTO index_tags
-    SELECT DISTINCT t.value, s.level_rank, ifnull(s.priority, 0), s.name, s.id
-    FROM skills AS s JOIN json_each(s.tags) AS t
-    WHERE s.status = 'active' AND s.model_invocable = 1;
 
 CREATE TRIGGER skill_tagged AFTER INSERT ON skills
 WHEN new.tags != '[]' AND new.status = 'active' AND new.model_invocable = 1 BEGIN
@@ -131,11 +123,4 @@ END;
 CREATE TRIGGER skill_untagged BEFORE DELETE ON skills WHEN old.tags != '[]' BEGIN
     DELETE FROM index_tags WHERE skill = old.id;
 END;
-"""
-
-VERSIONS_NAMED = """
-ALTER TABLE indexes ADD COLUMN locations TEXT NOT NULL DEFAULT 'current'
-    CHECK (locations IN ('current', 'version'));
--- Of the version that the text names, which is kept as long as it does.
-ALTER TABLE index_entries ADD COLUMN package_path TEXT;
 """

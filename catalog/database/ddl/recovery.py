@@ -1,4 +1,4 @@
-"""Recoveries of a damaged catalog, and the indexes by which old rows are thinned."""
+"""Recoveries of a damaged catalog."""
 
 RECOVERIES = """
 CREATE TABLE recoveries (
@@ -12,12 +12,4 @@ CREATE TABLE recoveries (
     index_builds INTEGER NOT NULL,
     outcomes INTEGER NOT NULL
 ) STRICT;
-"""
-
-THINNING = """
-CREATE INDEX versions_superseded ON versions (superseded_at) WHERE superseded_at IS NOT NULL;
--- SQLite looks here for referring rows when a version goes.
-CREATE INDEX skill_text_by_version ON skill_text (version);
--- Contents that came too fast after each other to be versions of their own, since the last one.
-ALTER TABLE skills ADD COLUMN coalesced INTEGER NOT NULL DEFAULT 0;
 """

@@ -1,6 +1,6 @@
-"""What was found in the roots: roots, skills, versions, files and findings."""
+"""Roots, skills, versions, files, findings and the skeletons of names."""
 
-ROOTS_AND_SKILLS = """
+SKILLS = """
 CREATE TABLE roots (
     path TEXT PRIMARY KEY,
     level TEXT NOT NULL CHECK (level IN ('enterprise', 'personal', 'project', 'plugin')),
@@ -56,6 +56,13 @@ CREATE TABLE skills (
     level_rank INTEGER GENERATED ALWAYS AS (
         CASE level WHEN 'enterprise' THEN 0 WHEN 'personal' THEN 1
                    WHEN 'project' THEN 2 ELSE 3 END) VIRTUAL,
+    is_alias INTEGER NOT NULL DEFAULT 0 CHECK (is_alias IN (0, 1)), -- reached through a link
+    has_scripts INTEGER
+        GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL,
+    -- Contents that came too fast after each other to be versions, since the last version.
+    coalesced INTEGER NOT NULL DEFAULT 0,
+    is_held INTEGER GENERATED ALWAYS AS (
+        pending_reason IS NOT NULL AND pending_reason GLOB 'removal held*') VIRTUAL,
     UNIQUE (root, path)
 ) STRICT;
 CREATE INDEX skills_by_skill_id ON skills (skill_id, status);
@@ -69,6 +76,15 @@ CREATE INDEX skills_pending ON skills (pending_since) WHERE pending_since IS NOT
 CREATE INDEX skills_in_index_order
     ON skills (level_rank, ifnull(priority, 0) DESC, name, id)
     WHERE status = 'active' AND model_invocable = 1;
+-- Facets are counted from these alone; without them each facet reads all skills.
+CREATE INDEX skills_by_level ON skills (level);
+CREATE INDEX skills_by_spec_valid ON skills (spec_valid);
+CREATE INDEX skills_by_has_scripts ON skills (has_scripts) WHERE has_scripts IS NOT NULL;
+CREATE INDEX skills_by_plugin ON skills (plugin) WHERE plugin IS NOT NULL;
+CREATE INDEX skills_by_license ON skills (license) WHERE license IS NOT NULL;
+CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
+CREATE INDEX skills_newest_rejected ON skills (newest_rejected_at)
+    WHERE newest_rejected_at IS NOT NULL;
 
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY,
@@ -83,9 +99,16 @@ CREATE TABLE versions (
     file_inventory TEXT NOT NULL,
     frontmatter TEXT NOT NULL,
     skill_md_content TEXT NOT NULL,
+    described TEXT NOT NULL DEFAULT '{}', -- JSON: columns of skills that versions lacks
+    retired_at TEXT,                    -- since when agents are no longer given its package
+    verified_at TEXT,                   -- when its package was last hashed
     UNIQUE (skill_id, version)
 ) STRICT;
 CREATE INDEX versions_by_skill ON versions (skill);
+CREATE INDEX versions_retired ON versions (retired_at) WHERE package_path IS NOT NULL;
+CREATE INDEX versions_packaged ON versions (package_path) WHERE package_path IS NOT NULL;
+CREATE INDEX versions_superseded ON versions (superseded_at) WHERE superseded_at IS NOT NULL;
+CREATE INDEX versions_by_verification ON versions (verified_at) WHERE package_path IS NOT NULL;
 
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
@@ -119,54 +142,14 @@ CREATE TABLE findings (
     after TEXT
 ) STRICT;
 CREATE INDEX findings_by_skill ON findings (skill);
-CREATE INDEX findings_by_code ON findings (code);
 CREATE INDEX findings_of_no_skill ON findings (root, folder) WHERE skill IS NULL;
-"""
+CREATE INDEX findings_by_severity ON findings (severity);
+-- The page of findings counts each kind from this alone.
+CREATE INDEX findings_by_kind ON findings (code, severity, profile, skill);
 
-PACKAGES = """
-ALTER TABLE versions ADD COLUMN described TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE versions ADD COLUMN retired_at TEXT;
-ALTER TABLE health ADD COLUMN packages_folder TEXT;
-CREATE INDEX versions_retired ON versions (retired_at) WHERE package_path IS NOT NULL;
-"""
-
-ALIASES = """
-ALTER TABLE skills ADD COLUMN is_alias INTEGER NOT NULL DEFAULT 0
-    CHECK (is_alias IN (0, 1));
-"""
-
-FACETS = """
-ALTER TABLE skills ADD COLUMN has_scripts INTEGER
-    GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL;
-CREATE INDEX skills_by_level ON skills (level);
-CREATE INDEX skills_by_spec_valid ON skills (spec_valid);
-CREATE INDEX skills_by_has_scripts ON skills (has_scripts) WHERE has_scripts IS NOT NULL;
-CREATE INDEX skills_by_plugin ON skills (plugin) WHERE plugin IS NOT NULL;
-CREATE INDEX skills_by_license ON skills (license) WHERE license IS NOT NULL;
-CREATE INDEX skills_by_category ON skills (category) WHERE category IS NOT NULL;
-"""
-
-PACKAGED = """
-CREATE INDEX versions_packaged ON versions (package_path) WHERE package_path IS NOT NULL;
-"""
-
-LOOKALIKES = """
 CREATE TABLE name_skeletons (
     skill_id TEXT PRIMARY KEY,
     skeleton TEXT NOT NULL              -- the same for all that look alike
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX name_skeletons_alike ON name_skeletons (skeleton);
-"""
-
-OWNED_AND_VERIFIED = """
-ALTER TABLE health ADD COLUMN identity TEXT;
-ALTER TABLE health ADD COLUMN packages_mended INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE versions ADD COLUMN verified_at TEXT;
-CREATE INDEX versions_by_verification ON versions (verified_at) WHERE package_path IS NOT NULL;
-"""
-
-NO_HOLD_AT_DELETED_CONTENT = """
-UPDATE skills SET pinned_version_id = NULL
-    WHERE pinned_version_id IS NOT NULL
-        AND (SELECT described FROM versions WHERE id = pinned_version_id) = '{}';
 """

@@ -9,6 +9,4 @@ CREATE TABLE troubles (
     last_at TEXT NOT NULL,
     next_try_at TEXT
 ) STRICT;
--- The service asks every few seconds for those of the last day.
-CREATE INDEX outcome_rejections_by_time ON outcome_rejections (rejected_at);
 """

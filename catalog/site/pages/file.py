@@ -21,6 +21,7 @@ from catalog.reading.paging import Page
 from catalog.site.http.request import Visit
 from catalog.site.pages.skill import which
 from catalog.site.rendering import markdown
+from catalog.text.line_ends import with_plain_line_ends
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 
@@ -169,7 +170,7 @@ def _part(
         return None
     offset, line = asked["offset"] or 0, asked["line"]
     if file["text"] is not None:
-        data = file["text"].replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
+        data = with_plain_line_ends(file["text"]).encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)
     if skill["status"] == "active":
         with (

@@ -15,6 +15,7 @@ from catalog.reading.browse import Catalog
 from catalog.site.http.request import Visit
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
+from catalog.text.line_ends import with_plain_line_ends
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
@@ -98,7 +99,7 @@ def which(skill: Row) -> str:
 
 def front_lines(content: str, body: str | None) -> int:
     """Return how many lines of a SKILL.md stand before its body."""
-    content, body = content.replace("\r\n", "\n"), (body or "").replace("\r\n", "\n")
+    content, body = map(with_plain_line_ends, (content, body or ""))
     if body and content.endswith(body):
         return content[: -len(body)].count("\n")
     lines = content.split("\n")
@@ -111,7 +112,7 @@ async def _text(visit: Visit, skill: Row) -> tuple[str, list[str], markdown.Rend
     content = skill["skill_md_content"]
     if content is None:
         return "", [], None
-    content = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    content = with_plain_line_ends(content.removeprefix("\ufeff"))
     skip = front_lines(content, skill["body"])
     rendered = await aside(
         partial(

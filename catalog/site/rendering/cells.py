@@ -36,7 +36,7 @@ _TIMES = frozenset(
 )
 _IDS = frozenset({"skill_id", "skillId"})
 _AMOUNTS = {
-    "size": formatting.size,
+    "size": humanize.size,
     "took_ms": formatting.milliseconds,
     "duration": formatting.milliseconds,
     "timeout_ms": formatting.milliseconds,
@@ -142,7 +142,7 @@ def _more(count: int) -> str:
 def _inventory(inventory: dict[str, Any]) -> str:
     parts = [
         humanize.count(inventory.get("totalFiles") or 0, "file"),
-        formatting.size(inventory.get("totalSizeBytes") or 0),
+        humanize.size(inventory.get("totalSizeBytes") or 0),
     ]
     parts += [
         humanize.count(len(inventory[key]), word)

@@ -1,26 +1,14 @@
-"""How the pages put it in words: sizes, durations, and why an index leaves a skill out."""
+"""Durations of work, and the reasons why an index leaves a skill out, in words."""
 
 from collections.abc import Mapping
 from typing import Any
 
-
-def size(number: float | None) -> str:
-    """Return bytes as a person says them."""
-    if number is None:
-        return "?"
-    value = float(number)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    raise AssertionError
+from catalog.text import humanize
 
 
 def milliseconds(number: float | None) -> str:
-    """Return a duration as a person says it."""
-    if number is None:
-        return "cut short"
-    return f"{number / 1000:.1f} s" if number >= 1000 else f"{number:.1f} ms"
+    """Return the duration of work, which has none while it runs and after it was cut short."""
+    return "cut short" if number is None else humanize.duration(number / 1000)
 
 
 def why_not(state: Mapping[str, Any]) -> tuple[str, str]:

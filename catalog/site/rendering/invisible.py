@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from catalog.text import invisible
+from catalog.text.display import visible_prose
 
 
 def marked(text: str) -> Markup:
@@ -15,11 +16,11 @@ def marked(text: str) -> Markup:
 
 def in_html(html: str) -> str:
     """Return HTML with the same marks in its text, and the code points alone in its tags."""
-    if html.isascii() or invisible.written_out(html) == html:
+    if html.isascii() or visible_prose(html) == html:
         return html
     return _PARTS.sub(
         lambda part: (
-            invisible.written_out(part[0])
+            visible_prose(part[0])
             if part[0].startswith("<")
             else invisible.substituted(part[0], _mark)
         ),
@@ -32,12 +33,12 @@ def plain(value: Any) -> Any:
 
     As Jinja's `finalize` it sees each value before it is escaped, in attributes and titles, too.
     """
-    return invisible.written_out(value) if type(value) is str else value
+    return visible_prose(value) if type(value) is str else value
 
 
 def _mark(run: str) -> str:
     name = invisible.name(run[0]) + (f", and {len(run) - 1:,} more" if len(run) > 1 else "")
-    return f'<span class="unseen" title="{escape(name)}">{invisible.written_out(run)}</span>'
+    return f'<span class="unseen" title="{escape(name)}">{visible_prose(run)}</span>'
 
 
 # A tag, whose attributes may hold what looks like the end of it, or text.

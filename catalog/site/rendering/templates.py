@@ -55,7 +55,7 @@ def _environment() -> Environment:
     found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
     found.filters |= {
         "count": humanize.count,
-        "size": formatting.size,
+        "size": humanize.size,
         "ms": formatting.milliseconds,
         "marked": marked,
         "from_json": json.loads,

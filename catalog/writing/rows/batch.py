@@ -17,6 +17,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import Outcome, Trigger
 from catalog.text import humanize
+from catalog.text.times import iso
 from catalog.writing.rows import dialects, purge, rows
 from catalog.writing.rows.version_rate import seconds_until_next
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, Gathered
@@ -77,7 +78,7 @@ class _Batch:
         self.db = db
         self.clock, self.quota = at, quota
         self.trigger, self.scan = trigger, scan
-        self.at = at.isoformat(timespec="milliseconds")
+        self.at = iso(at)
         self.old: dict[tuple[str, str], database_sql.Row] = {}
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
@@ -248,8 +249,9 @@ class _Batch:
         count = old["coalesced"] + (old["seen_digest"] != record.digest)
         allowed = humanize.count(self.quota.versions_per_hour or 0, "version")
         reason = (
-            f"changes too often: {allowed} in an hour; {humanize.count(count, 'newer content')} "
-            f"{'was' if count == 1 else 'were'} not stored, and the newest follows"
+            f"changes too often: {allowed} in an hour; "
+            f"{humanize.count(count, 'newer content was', 'newer contents were')} not stored, and "
+            "the newest follows"
         )
         self.db.execute(
             "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"

@@ -10,6 +10,7 @@ from sqlite_utils import Database
 
 from catalog.model.change import Applied
 from catalog.model.values import REMOVAL_HELD, Trigger
+from catalog.text.times import iso
 
 NO_ROOT = "its root is no longer configured"
 NO_MOUNT = "nothing is mounted any more at "
@@ -90,7 +91,7 @@ class Removals:
         scan: int | None = None,
     ) -> list[Applied]:
         """Show skills as gone but not removed; return those that were not shown so before."""
-        moment = at.isoformat(timespec="milliseconds")
+        moment = iso(at)
         reason = f"{REMOVAL_HELD}: {why}"
         with self._transaction():
             found = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), reason]).fetchall()
@@ -166,8 +167,8 @@ def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]
         "boot": uptime.boot,
         "uptime": uptime.seconds,
         "span": span,
-        "since": (at - length).isoformat(timespec="milliseconds"),
-        "until": (at + length).isoformat(timespec="milliseconds"),
+        "since": iso(at - length),
+        "until": iso(at + length),
     }
 
 

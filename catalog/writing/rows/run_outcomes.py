@@ -9,6 +9,7 @@ from catalog.database import sql as database_sql
 from catalog.database.sql import insert
 from catalog.model.change import StepTrace
 from catalog.model.outcome import BadOutcome, RunOutcome
+from catalog.text.times import iso
 
 
 def known(db: Database) -> dict[str, str]:
@@ -40,7 +41,7 @@ def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
     revision = last[1] + 1 if last else 1
     row = _row(db, outcome) | {
         "revision": revision,
-        "received_at": max(_iso(at), last[3] if last else ""),
+        "received_at": max(iso(at), last[3] if last else ""),
     }
     written = db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
     db.conn.executemany(
@@ -80,7 +81,7 @@ def reject(db: Database, bad: BadOutcome, quarantined_as: str | None, at: dateti
         "path": bad.file.path,
         "fingerprint": bad.file.fingerprint,
         "quarantined_as": quarantined_as,
-        "rejected_at": _iso(at),
+        "rejected_at": iso(at),
         "why": " ".join(found.message for found in bad.findings),
         "findings": database_sql.to_json([found.as_json() for found in bad.findings]),
     }
@@ -101,7 +102,7 @@ def quarantined_since(db: Database, at: datetime, most: int) -> list[tuple[str, 
     return db.execute(
         "SELECT quarantined_as, rejected_at FROM outcome_rejections"
         " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL ORDER BY rejected_at DESC LIMIT ?",
-        [_iso(at), most],
+        [iso(at), most],
     ).fetchall()
 
 
@@ -160,10 +161,6 @@ def _step(step: StepTrace) -> Iterable[object]:
         step.error,
         step.timestamp,
     )
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")
 
 
 _MEMORY_COLUMNS = (

@@ -11,6 +11,7 @@ from catalog.database.connection import explained
 from catalog.reading import reader
 from catalog.reading.published import SKILL_MD, package_of
 from catalog.reading.reader import SkillFile
+from catalog.text.display import visible_lines
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import terminal
@@ -87,6 +88,6 @@ def _bytes(file: SkillFile) -> bytes:
 def _print(data: bytes) -> None:
     """Print as it is; but to a terminal nothing that it would obey."""
     if sys.stdout.isatty():
-        terminal.echo(terminal.text(data.decode()))
+        terminal.echo(visible_lines(data.decode()))
     else:
         sys.stdout.buffer.write(data)

@@ -5,6 +5,7 @@ from typing import get_args
 
 import click
 
+from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
@@ -85,7 +86,7 @@ def _told(result: Result) -> str:
     ]
     summary = ", ".join(changed) or "nothing changed"
     seen = terminal.counted(result.report.seen, "skill folder")
-    lines = [f"{seen} seen in {result.seconds:.1f} s: {summary}."]
+    lines = [f"{seen} seen in {humanize.duration(result.seconds)}: {summary}."]
     lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
     if result.held:
         removals = terminal.counted(result.held, "removal")

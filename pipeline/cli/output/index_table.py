@@ -2,13 +2,13 @@
 
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
 from catalog.text.display import visible
+from pipeline.cli.output import columns
 
 _HEADINGS = ("rank", "skill", "state", "chars", "why")
 _WHY = {
@@ -66,7 +66,7 @@ def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterato
         )
         for e in entries
     ]
-    widths = [max(map(_columns, column)) for column in zip(_HEADINGS, *rows, strict=True)]
+    widths = [max(map(columns.width, column)) for column in zip(_HEADINGS, *rows, strict=True)]
     if width is not None:  # names give way to the columns of known width, and then the reasons
         widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
     yield _line(_HEADINGS, widths, width)
@@ -78,10 +78,10 @@ def _line(
     cells: Sequence[str], widths: Sequence[int], width: int | None, colour: str | None = None
 ) -> str:
     rank, name, state, chars, why = cells
-    head = f"{rank.rjust(widths[0])}  {_padded(_cut(name, widths[1]), widths[1])}  "
+    head = f"{rank.rjust(widths[0])}  {_padded(columns.cut(name, widths[1]), widths[1])}  "
     tail = f"{' ' * (widths[2] - len(state))}  {chars.rjust(widths[3])}  {why}".rstrip()
     if width is not None:
-        tail = _cut(tail, width - _columns(head) - len(state))
+        tail = columns.cut(tail, width - columns.width(head) - len(state))
     return f"{head}{click.style(state, fg=colour) if colour else state}{tail}"
 
 
@@ -89,23 +89,8 @@ def _left_out(why: str, out: Mapping[str, Any], width: int | None) -> Iterator[s
     lines = [why, *(f"  {visible(name)}" for name in out["names"])]
     if more := out["count"] - len(out["names"]):
         lines.append(f"  … and {more:,} more; index_left_out in the catalog has all")
-    yield from lines if width is None else (_cut(line, width) for line in lines)
+    yield from lines if width is None else (columns.cut(line, width) for line in lines)
 
 
-def _padded(text: str, columns: int) -> str:
-    return text + " " * (columns - _columns(text))
-
-
-def _cut(text: str, columns: int) -> str:
-    if _columns(text) <= columns:
-        return text
-    while text and _columns(text) >= columns:
-        text = text[:-1]
-    return f"{text}…"
-
-
-def _columns(text: str) -> int:
-    """Return how many columns a terminal needs, in which Chinese characters take two."""
-    return sum(
-        2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text
-    )
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns.width(text))

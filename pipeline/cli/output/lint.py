@@ -10,12 +10,12 @@ import click
 
 from catalog.model.finding import Finding
 from catalog.model.values import Severity
-from catalog.text import humanize
 from catalog.text.display import visible
+from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.source_excerpt import excerpt
-from pipeline.parsing.decoding import with_plain_line_ends
+from pipeline.cli.output.terminal import counted
 
 Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
 """Yields the lines to print, each as soon as the judgements that it needs are there."""
@@ -52,8 +52,8 @@ class Tally:
 
     def summary(self) -> str:
         """Return the counts as a sentence."""
-        counts = ", ".join(_count(self.severities[word], word) for word in _COLOURS)
-        return f"{_count(self.skills, 'skill')}, {self.loadable} loadable; {counts}."
+        counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
+        return f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}."
 
 
 def text(judged: Iterable[Judgement]) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _source(found: Finding, line: str) -> Iterator[str]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
         if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
             yield (
-                f"    {' ' * len(number)} … and {humanize.count(more, 'more line')}; --format json "
+                f"    {' ' * len(number)} … and {counted(more, 'more line')}; --format json "
                 "has them all"
             )
 
@@ -145,7 +145,3 @@ def _escaped(value: str, also: str = "") -> str:
     for character in f"%\r\n{also}":
         value = value.replace(character, f"%{ord(character):02X}")
     return value
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 or word == "info" else f"{number:,} {word}s"

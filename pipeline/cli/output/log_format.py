@@ -5,6 +5,8 @@ import logging
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+from catalog.text.times import iso
+
 LogFormat: TypeAlias = Literal["text", "json"]
 
 
@@ -24,7 +26,7 @@ class _AsJson(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object on one line."""
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        at = iso(datetime.fromtimestamp(record.created, UTC))
         told = {
             "at": at,
             "level": record.levelname.lower(),

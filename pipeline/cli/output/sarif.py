@@ -11,9 +11,9 @@ from urllib.parse import quote
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
+from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.parsing.decoding import with_plain_line_ends
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _BASE = "%SRCROOT%"

@@ -1,9 +1,9 @@
 """Shows one line of an untrusted text on a terminal, with a caret below the place that is meant."""
 
-import unicodedata
 from collections.abc import Iterable
 
-from catalog.text.display import _shown
+from catalog.text.display import visible
+from pipeline.cli.output import columns
 
 WIDTH = 100
 """Terminal columns of a line that are shown; the rest is cut."""
@@ -21,7 +21,7 @@ def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
         return _head(line, WIDTH), None
     at = column - 1
     before = _tail(line[:at], _BEFORE)
-    used = _width(before)
+    used = columns.width(before)
     return before + _head(line[at:], WIDTH - used), " " * used + "^"
 
 
@@ -41,23 +41,10 @@ def _fitting(text: Iterable[str], width: int) -> list[str]:
     """Return as many characters as fit, each as it is shown."""
     kept: list[str] = []
     for character in text:
-        shown = _shown(character)
-        width -= _width(shown)
+        shown = visible(character)
+        width -= columns.width(shown)
         # Marks have no width, and a line may hold a million of them.
         if width < 0 or len(kept) == WIDTH:
             break
         kept.append(shown)
     return kept
-
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a visible text fills."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

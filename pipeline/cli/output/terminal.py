@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import click
 
 from catalog.text import humanize
-from catalog.text.display import visible
 
 
 def echo(lines: str) -> None:
@@ -20,14 +19,6 @@ def echo(lines: str) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     printable = lines.encode(encoding, "backslashreplace").decode(encoding)
     click.echo(printable, color=False if os.environ.get("NO_COLOR") else None)
-
-
-def text(untrusted: str) -> str:
-    """Return a text in which a terminal obeys nothing but line ends and tabs."""
-    return "\n".join(
-        "\t".join(map(visible, line.removesuffix("\r").split("\t")))
-        for line in untrusted.removesuffix("\n").split("\n")
-    )
 
 
 def counted(number: int, word: str) -> str:

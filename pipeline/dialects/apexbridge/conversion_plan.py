@@ -8,6 +8,7 @@ from posixpath import splitext
 from catalog.database.sql import to_json
 from catalog.model.finding import Finding
 from catalog.model.values import Json
+from catalog.text.line_ends import with_plain_line_ends
 from catalog.text.quoting import printable, quoted
 from pipeline.dialects.apexbridge.code_block import code_block
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
@@ -21,7 +22,6 @@ from pipeline.parsing.codes import (
     INVALID_UTF_8,
     YAML_INVALID,
 )
-from pipeline.parsing.decoding import with_plain_line_ends
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml

@@ -56,7 +56,11 @@ def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
     try:
         validator.check_schema(judged, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
-        yield Wrong(SCHEMA_INVALID, ".".join(map(str, error.absolute_path)), _short(error.message))
+        yield Wrong(
+            SCHEMA_INVALID,
+            ".".join(map(str, error.absolute_path)),
+            printable(error.message, _LONGEST_MESSAGE),
+        )
     except RecursionError:
         yield Wrong(SCHEMA_INVALID, "", "it is nested too deeply")
     for path, target in _references(schema, ""):
@@ -77,8 +81,3 @@ def _references(value: Json, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list | tuple):
         for at, inner in enumerate(value):
             yield from _references(inner, f"{path}.{at}")
-
-
-def _short(message: str) -> str:
-    text = "".join(c if c.isprintable() else " " for c in message)
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"

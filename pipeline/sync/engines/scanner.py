@@ -15,6 +15,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import last_name, top_of_archive
 from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Json
+from catalog.text.times import iso
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
@@ -258,4 +259,4 @@ class _Steps:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return iso(datetime.now(UTC))

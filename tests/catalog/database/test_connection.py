@@ -26,21 +26,26 @@ def open_to_read(path: Path) -> None:
     database_connection.open_catalog(path).conn.close()
 
 
+NEWER = (
+    "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
+    " VALUES ('skilldrop', 'm999_other', '2030-01-01')"
+)
+UNRELEASED = "UPDATE _sqlite_migrations SET name = 'm999_other'"
+
+
 @pytest.mark.parametrize("opening", [open_to_write, open_to_read])
-def test_a_newer_catalog_is_refused_unchanged(
-    opening: Callable[[Path], None], tmp_path: Path
+@pytest.mark.parametrize("layout", [NEWER, UNRELEASED], ids=["newer", "unreleased"])
+def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
+    layout: str, opening: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    """An older release does not know what the tables mean that a later migration made."""
+    """Only the release that made its tables knows what they mean."""
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(
-            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
-            " VALUES ('skilldrop', 'm999_from_the_future', '2030-01-01')"
-        )
+        db.execute(layout)
         db.commit()
     before = path.read_bytes()
-    with pytest.raises(CatalogUnusable, match=r"newer release .* .m999_from_the_future."):
+    with pytest.raises(CatalogUnusable, match=r"newer or unreleased version .* .m999_other."):
         opening(path)
     assert path.read_bytes() == before
 

@@ -193,7 +193,7 @@ def test_rows_link_to_one_another_by_name(site: Site, table: str, column: str, l
 
 def test_numbers_show_their_units(site: Site) -> None:
     """A time in milliseconds is shown as one."""
-    assert ">1.2 s<" in site.get("/catalog/scans").text
+    assert ">1.23 s<" in site.get("/catalog/scans").text
 
 
 def test_text_of_a_skill_is_shown_as_text(site: Site, catalog: Path) -> None:

@@ -1,9 +1,9 @@
 import pytest
 
+from catalog.text.line_ends import with_plain_line_ends
 from pipeline.parsing.decoding import (
     decode,
     oddities,
-    with_plain_line_ends,
     without_forbidden_characters,
 )
 

@@ -26,7 +26,7 @@ def test_changes_are_told_and_taken_out_of_the_report(caplog: pytest.LogCaptureF
     assert Journal().tell(report)
     assert (report.changes, report.held) == ([], {})
     assert caplog.messages[0].startswith("/r: 30 of 30 skills vanished at once; the skills are")
-    assert caplog.messages[1] == "rejected a<U+001B>[2J (why)"
+    assert caplog.messages[1] == "rejected a[U+001B][2J (why)"
     assert caplog.records[1].fields["path"] == "a\x1b[2J"  # type: ignore[attr-defined]
 
 

@@ -97,8 +97,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
     if size < SHORTEST_DESCRIPTION:
         yield skill.finding(
             DESCRIPTION_SHORT,
-            f"description has only {len(description)} "
-            f"character{'' if len(description) == 1 else 's'}.",
+            f"description has only {humanize.count(len(description), 'character')}.",
             field="description",
         )
     elif size > LONGEST_DESCRIPTION:

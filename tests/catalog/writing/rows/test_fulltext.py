@@ -4,15 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
-from catalog.database.connection import connect
-from catalog.database.migrations import migrations
-from catalog.reading import search
 from catalog.text.body import body_of
 from catalog.writing.store import Store
 from tests.support.packages import World
-from tests.support.records import NOON, ROOT, judged, rooted
+from tests.support.records import NOON, judged, rooted
 from tests.support.skills import SkillWriter
 
 BODIES = ["", "One line.", "# Têtes\n\n报告\n\nEnd.", "A\0B", "x" * 5000]
@@ -82,71 +78,4 @@ def test_a_body_is_found_where_it_stands(tmp_path: Path, body: str, line_end: st
     )
     assert store.db.execute("SELECT body FROM searched_texts").fetchall() == [(body,)]
     check(store)
-    store.close()
-
-
-def test_an_older_catalog_is_searched_as_before(tmp_path: Path) -> None:
-    """It had a copy of each body, of which the new one knows the place alone."""
-    path = tmp_path / "catalog.db"
-    db = Database(connect(path))
-    migrations.apply(db, stop_before="m016_bodies_once")
-    db["roots"].insert(
-        {
-            "path": ROOT,
-            "level": "project",
-            "position": 0,
-            "acceptance": "lenient",
-            "profiles": "[]",
-            "judged_by": "rules-1",
-        }
-    )
-    for number, body in enumerate(BODIES, start=1):
-        skill_md = f"---\nname: s{number}\n---\n{body}\n".replace("\n", "\r\n")
-        db["skills"].insert(
-            {
-                "id": number,
-                "skill_id": f"s{number}",
-                "name": f"s{number}",
-                "status": "active",
-                "level": "project",
-                "root": ROOT,
-                "path": f"s{number}",
-                "first_seen": "",
-                "last_changed": "",
-            }
-        )
-        db["versions"].insert(
-            {
-                "id": number,
-                "skill": number,
-                "skill_id": f"s{number}",
-                "version": "v",
-                "ingested_at": "",
-                "digest": "",
-                "skill_md_hash": "",
-                "file_inventory": "{}",
-                "frontmatter": "{}",
-                "skill_md_content": skill_md,
-            }
-        )
-        db["skills"].update(number, {"current_version_id": number})
-        db["skill_text"].insert(
-            {
-                "id": number,
-                "name": f"s{number}",
-                "description": "",
-                "tags": "",
-                "headings": "",
-                "file_names": "",
-                "body": body,
-                "grams": "",
-            }
-        )
-    db.conn.close()
-    store = Store.open(path)
-    assert [
-        body for (body,) in store.db.execute("SELECT body FROM searched_texts ORDER BY id")
-    ] == BODIES
-    check(store)
-    assert [hit.name for hit in search.find(store.db, "line")] == ["s2"]
     store.close()

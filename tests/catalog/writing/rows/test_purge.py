@@ -175,25 +175,6 @@ def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
     assert world.scan().outcomes == {"unchanged": 2}
 
 
-def test_a_hold_at_content_that_is_gone_is_ended_by_an_upgrade(world: World) -> None:
-    """Earlier releases kept it; a hold at a version that can be read stays."""
-    write_skill(world.root / "held", description="One.")
-    world.scan()
-    held = history(world.store.db, "held").versions[0].version
-    world.store.hold("held", held, later(1))
-    put_outside(world, "group/b")
-    world.scan()
-    with world.store.db.conn:
-        world.store.db.execute(
-            "UPDATE skills SET pinned_version_id = current_version_id WHERE name = 'b'"
-        )
-        world.store.db.execute(
-            "DELETE FROM _sqlite_migrations WHERE name = 'm024_no_hold_at_deleted_content'"
-        )
-    world.restart()
-    assert world.rows("SELECT name FROM skills WHERE pinned_version_id IS NOT NULL") == [("held",)]
-
-
 def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
     """So does one in whose place a link to nothing inside the root is put."""
     (world.root / "group/b").rename(world.folder / "moved")

@@ -64,7 +64,7 @@ def test_a_terminal_is_shown_text_that_it_does_not_obey(shelf: Shelf) -> None:
     assert on_terminal("read", "word-count", "scripts/count.py") == (0, "print('words')\n")
     assert on_terminal("read", "word-count", "evil.txt") == (
         0,
-        "red <U+001B>[31m, back <U+202E>\tand on\n",
+        "red [U+001B][31m, back [U+202E]\tand on\n",
     )
 
 

@@ -1,11 +1,11 @@
 """The table that explains an index to people."""
 
 import re
-import unicodedata
 from typing import Any
 
 import pytest
 
+from pipeline.cli.output import columns
 from pipeline.cli.output.index_table import table
 
 REPORT = {
@@ -61,4 +61,4 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = re.sub(r"\x1b\[\d+m", "", table(REPORT, TOLD, width)).split("\n")
     assert "会议纪要" in lines[4]
     for line in lines[1:]:
-        assert sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) <= width
+        assert columns.width(line) <= width

@@ -76,7 +76,7 @@ def test_nothing_untrusted_reaches_the_terminal_raw() -> None:
     shown = printed("text", one)
     assert len(shown.splitlines()) == 4
     assert all(line.isprintable() for line in shown.splitlines())
-    assert "    2 | name: <U+202E><U+001B>[2J<U+200B>" in shown
+    assert "    2 | name: [U+202E][U+001B][2J[U+200B]" in shown
 
 
 def test_json_is_one_list_with_an_object_a_skill() -> None:
@@ -93,14 +93,14 @@ def test_github_commands_cannot_be_forged() -> None:
     (line,) = printed("github", judgement(HOSTILE, path="50%,a:b")).split("\n")
     assert line == (
         "::error file=50%25%2Ca%3Ab/SKILL.md,line=2,col=7,title=yaml-invalid::"
-        "Bad<U+000A>::error::<U+001B>[31m%250A%0AMend it."
+        "Bad[U+000A]::error::[U+001B][31m%250A%0AMend it."
     )
 
 
 def test_github_commands_hide_nothing() -> None:
     """A bidi control in a path is written out, in the property as in the message."""
     line = printed("github", judgement(HOSTILE, path="a\u202egnp.sh"))
-    assert "file=a<U+202E>gnp.sh" in line
+    assert "file=a[U+202E]gnp.sh" in line
     assert line.isascii()
 
 

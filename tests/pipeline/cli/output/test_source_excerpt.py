@@ -2,26 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.text.display import visible
 from pipeline.cli.output.source_excerpt import WIDTH, excerpt
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain é 会议 😀", "plain é 会议 😀"),
-        ("a\u202eb", "a<U+202E>b"),
-        ("\x1b[31mred", "<U+001B>[31mred"),
-        ("tab\there\r\n", "tab<U+0009>here<U+000D><U+000A>"),
-        ("zero\u200bwidth\ufeff", "zero<U+200B>width<U+FEFF>"),
-        ("tag\U000e0041", "tag<U+E0041>"),
-        ("blank\u3164\u2800", "blank<U+3164><U+2800>"),
-        ("half \udce9", "half <U+DCE9>"),
-    ],
-)
-def test_what_cannot_be_seen_is_shown_by_its_code(text: str, shown: str) -> None:
-    """A terminal is given nothing to obey and a reader nothing to miss."""
-    assert visible(text) == shown
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_what_is_missing_is_missed_on_the_first_line() -> None:
             "Write description, if that is what you meant",
         ),
         ("foo", "foo is not a field of the specification.", "Move it under metadata"),
-        ("\x1b[31m", "<U+001B>[31m is not a field of the specification.", "Move it under metadata"),
+        ("\x1b[31m", "[U+001B][31m is not a field of the specification.", "Move it under metadata"),
     ],
 )
 def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str, fix: str) -> None:

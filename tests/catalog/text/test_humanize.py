@@ -1,0 +1,100 @@
+"""How times, durations, counts and sizes are written."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from catalog.text import humanize
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def at(**ahead: float) -> str:
+    """Return a time as the catalog stores it."""
+    return (NOW + timedelta(**ahead)).isoformat(timespec="milliseconds")
+
+
+@pytest.mark.parametrize(
+    ("ahead", "text"),
+    [
+        ({"seconds": 0}, "just now"),
+        ({"seconds": 9}, "just now"),
+        ({"seconds": -1}, "a second ago"),
+        ({"seconds": -59}, "59 seconds ago"),
+        ({"seconds": -60}, "a minute ago"),
+        ({"hours": -23}, "23 hours ago"),
+        ({"days": -1}, "a day ago"),
+        ({"days": -40}, "a month ago"),
+        ({"days": -500}, "1 year, 4 months ago"),
+        ({"days": -800}, "2 years ago"),
+    ],
+)
+def test_a_time_is_never_ahead(ahead: dict[str, float], text: str) -> None:
+    """One that a clock set back puts into the future was just now."""
+    assert humanize.ago(at(**ahead), NOW) == text
+
+
+def test_no_time_at_all_is_never() -> None:
+    """A column of times may hold none."""
+    assert humanize.ago(None, NOW) == "never"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "text"),
+    [
+        ({"seconds": -5}, "now"),
+        ({"seconds": 0.4}, "now"),
+        ({"seconds": 20}, "20 seconds from now"),
+        ({"minutes": 2}, "2 minutes from now"),
+    ],
+)
+def test_a_planned_time_is_never_past(ahead: dict[str, float], text: str) -> None:
+    """One that is overdue is now."""
+    assert humanize.ahead(at(**ahead), NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.00 s"),
+        (0.0005, "500 μs"),
+        (0.0015, "1.50 ms"),
+        (1.5, "1.50 s"),
+        (59, "59.0 s"),
+        (61.4, "1 minute and 1 second"),
+        (7000, "1 hour, 56 minutes and 40 seconds"),
+    ],
+)
+def test_a_duration_has_three_digits_or_whole_seconds(seconds: float, text: str) -> None:
+    """From a minute on nobody needs parts of a second."""
+    assert humanize.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1,023 bytes"),
+        (1024, "1.0 KiB"),
+        (512 * 2**20, "512.0 MiB"),
+        (7 * 2**40, "7.0 TiB"),
+    ],
+)
+def test_a_size_is_in_the_units_of_the_settings(number: int, text: str) -> None:
+    """They count in 1,024, too."""
+    assert humanize.size(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "plural", "text"),
+    [
+        (0, "", "0 skills"),
+        (1, "", "1 skill"),
+        (1234, "", "1,234 skills"),
+        (2, "people", "2 people"),
+    ],
+)
+def test_a_count_agrees_with_its_noun(number: int, plural: str, text: str) -> None:
+    """Thousands are set apart by commas."""
+    assert humanize.count(number, "skill", plural) == text
