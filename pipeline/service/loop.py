@@ -1,31 +1,26 @@
 """Keeps the catalog equal to the roots for as long as it runs; all threads live here."""
 
 import logging
-import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
-from catalog.database import health
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import Folder
 from catalog.model import paths as model_paths
 from catalog.model.change import Applied
-from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, OutOfRoom, SkilldropError
-from catalog.model.paths import archive_of, os_path
+from catalog.model.errors import CatalogDamaged, OutOfRoom, SkilldropError
+from catalog.model.paths import archive_of
 from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
-from catalog.text.times import iso
-from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
@@ -33,7 +28,11 @@ from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import Unit
 from pipeline.service import systemd
+from pipeline.service.backlog import Backlog
 from pipeline.service.change_log import Journal
+from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
+from pipeline.service.package_check import PackageCheck
+from pipeline.service.publisher import IndexPublisher
 from pipeline.service.request_runner import Wishes
 from pipeline.service.scan_queue import Passes, Wish
 from pipeline.service.timer import Timer
@@ -48,24 +47,14 @@ from pipeline.watch.supervisor import Supervision, Turn
 
 log = logging.getLogger("skilldrop")
 
+T = TypeVar("T")
+
 TICK = 1.0
 """Seconds between two looks at what cannot call by itself: the watcher and the site."""
-HEARTBEAT = 5.0
-"""Seconds between two signs of life in the catalog."""
 PUBLISH_EVERY = 1.0
 """Seconds between two rebuilds of the indexes while a long scan goes on."""
-VERIFYING = 0.1
-"""The share of the time that packages may be verified in while nothing else is done."""
 COLLECT_EVERY = 600.0
 """Seconds between two collections of packages that need not be kept."""
-ROOM_PAUSE = 30.0
-"""Seconds until what there was no room for is tried again."""
-MEMORY_TRIES = 6
-"""Times in a row that a part may fail for lack of memory: some minutes, until the service ends."""
-QUARANTINE_TOLD = timedelta(days=1)
-"""For how long a quarantined outcome file needs attention, unless somebody moves it away."""
-QUARANTINE_MOST = 100
-"""Quarantined files that are looked for."""
 
 
 class Hint(NamedTuple):
@@ -114,25 +103,17 @@ class Service:
         self._journal = Journal()
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
-        self._verification: Iterator[list[Key]] = iter(())
-        self._verify_after: float | None = None
+        self._package_check = PackageCheck()
+        self._publisher = IndexPublisher(settings)
         self._troubles = Troubles()
+        self._heartbeat = Heartbeat(settings, self._troubles)
+        self._backlog = Backlog()
         self._has_catalog = True
-        self._news: dict[str, Any] = {}  # for the health row
-        self._overflows = 0  # that are not counted there yet
         self._looks_at_outcomes = False
-        self._publish_after: float | None = None
-        self._published = 0.0
         self._next_tick = 0.0
-        self._next_beat = 0.0
-        self._last_event: datetime | None = None
-        self._seen: datetime | None = None  # as the catalog has it of the last sign of life
         self._is_quiet = False
         self._collects = False
         self._stopping = False
-        self._crowded: dict[Unit, str] = {}  # what there is no room for, and why
-        self._crowded_times = 0
-        self._delayed: dict[Unit, float] = {}  # skills that change too often, and until when
         self._damage: str | None = None  # of the catalog, which is made anew at the next tick
 
     def stop(self) -> None:
@@ -140,15 +121,21 @@ class Service:
         self._stopping = True
         self._inbox.put(Hint(""))
 
+    def rescan(self) -> None:
+        """Ask for a full scan, from any thread."""
+        self._inbox.put(ScanWish("re-scan"))
+
+    def collect(self) -> None:
+        """Ask for the removal of packages that need not be kept, from any thread."""
+        self._inbox.put(CollectWish())
+
     def run(self, begun: Callable[[], None] = lambda: None) -> None:
         """Watch, scan and publish until stopped; `begun` is called once all is listening.
 
         Raises SkilldropError before that.
         """
-        self._timer.every(
-            self._settings.rescan_every, "re-scan", lambda: self._inbox.put(ScanWish("re-scan"))
-        )
-        self._timer.every(COLLECT_EVERY, "collect", lambda: self._inbox.put(CollectWish()))
+        self._timer.every(self._settings.rescan_every, "re-scan", self.rescan)
+        self._timer.every(COLLECT_EVERY, "collect", self.collect)
         self._timer.start()
         try:
             with explained(self._settings.catalog_path):
@@ -168,33 +155,18 @@ class Service:
             if self._site:
                 self._site.stop()
             with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
-                self._store.set_health(
-                    watcher_mode="stopped",
-                    service_pid=None,
-                    service_stopped=_now(),
-                    quiet_since=None,
-                )
-                self._store.set_troubles([])
+                self._heartbeat.end(self._store, _now())
             self._store.close()
 
     def _begin(self) -> None:
-        seen = _now()
-        self._store.set_health(
-            service_pid=os.getpid(),
-            service_started=_now(),
-            service_seen=seen,
-            service_stopped=None,
-            quiet_since=None,
-        )
-        self._seen = seen
-        self._store.set_troubles(self._troubles.all())
+        self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
         self._wishes.abandon(self._store)
         with self._store.owned(Folder(self._settings.outcomes_folder, "outcomes")):
             pass  # there from now on, to be watched
         self._passes.wish("start")
         self._take_turn(self._supervision.begin(time.monotonic()))
-        self._publish_after = 0.0  # the files may be missing though the catalog is whole
+        self._publisher.publish_now()  # the files may be missing though the catalog is whole
 
     # Hearing
 
@@ -227,10 +199,10 @@ class Service:
             max(wait, self._troubles.seconds_to_try(part, now))
             for part, wait in (
                 ("scan", polling),
-                ("indexes", _until(self._publish_after, now)),
+                ("indexes", _until(self._publisher.due, now)),
                 ("changes", self._settle.seconds_to_next(now)),
                 ("outcomes", self._outcomes.seconds_to_next(now)),
-                ("packages", _until(self._verify_after, now)),
+                ("packages", _until(self._package_check.due, now)),
             )
             if wait is not None
         ]
@@ -243,17 +215,12 @@ class Service:
             # The root's own hint says that an entry came or went, which has its own hint.
             if path and (unit := walk.unit_of(Path(root.path), path)):
                 self._settle.hint(Unit(root.path, unit), time.monotonic())
-                self._last_event = _now()
+                self._heartbeat.note_event(_now())
 
     def _take_turn(self, turn: Turn) -> None:
         """Tell the catalog how changes are noticed from now on, and look for what was missed."""
         self._passes.wish("re-scan")
-        self._overflows += turn.has_overflowed
-        self._news |= {
-            "watcher_mode": turn.mode,
-            "watcher_since": _now(),
-            "watcher_reason": turn.reason,
-        }
+        self._heartbeat.note_mode(turn, _now())
 
     # Working
 
@@ -268,65 +235,45 @@ class Service:
             self._try("watcher", self._keep_watch)
             self._try("site", self._keep_site)
         if not self._has_catalog:
-            self._write_beside()
+            self._heartbeat.write_beside(_now())
             return
         if is_tick:
-            self._look_again_at_delayed(time.monotonic())
+            now = time.monotonic()
+            for unit in self._backlog.due(now):
+                self._settle.hint(unit, now)
             self._try("requests", self._grant)
         self._try("collect", self._collect)
-        self._try("quiet", self._note_quiet, HEARTBEAT)  # before a part of what comes can be seen
+        self._try("quiet", self._note_quiet, BEAT)  # before a part of what comes can be seen
         self._try("changes", self._look_at_due)
         self._try("outcomes", self._take_outcomes)
         self._try("scan", self._continue_scan)
-        self._try("indexes", self._publish)
-        self._try("quiet", self._note_quiet, HEARTBEAT)
+        self._try("indexes", lambda: self._publisher.publish_due(self._store, _now()))
+        self._try("quiet", self._note_quiet, BEAT)
         self._try("packages", self._verify)
-        if self._publish_after is None:
+        if self._publisher.due is None:
             self._try(
                 "answers",
                 lambda: self._wishes.answer(self._store, self._settle.waiting(), time.monotonic()),
             )
-        now = time.monotonic()
-        if now >= self._next_beat or self._news or self._troubles.has_changed:
-            self._next_beat = now + HEARTBEAT
-            self._try("heartbeat", self._give_sign, HEARTBEAT)
+        if self._heartbeat.is_due(time.monotonic()):
+            self._try("heartbeat", self._beat, BEAT)
 
     def _try(
         self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
     ) -> None:
-        """Do a part of the work, unless it failed a moment ago, and keep account of its failures.
+        """Do a part of the work, unless it failed a moment ago; Troubles keeps account of it."""
 
-        A part that tries again by itself returns what is wrong with it. Raises OutOfMemory where
-        memory was short too often.
-        """
-        if not self._troubles.is_due(part, time.monotonic()):
-            return
-        try:
+        def explained_work() -> Problem | None:
             with explained(self._settings.catalog_path):
-                problem = work()
-        except CatalogBusy:
-            raise
-        except SkilldropError as error:
-            if isinstance(error, CatalogDamaged) and self._has_catalog:
+                return work()
+
+        try:
+            self._troubles.attempt(part, explained_work, longest)
+        except CatalogDamaged as error:
+            if self._has_catalog:
                 self._damage, self._next_tick = str(error), 0.0  # made anew without delay
             else:
                 self._troubles.failed(part, str(error), time.monotonic(), _now(), longest)
-        except MemoryError as error:
-            self._run_short_of_memory(part, error)
-        else:
-            if problem:
-                self._troubles.reported(part, problem, time.monotonic(), _now())
-            else:
-                self._troubles.over(part)
-
-    def _run_short_of_memory(self, part: str, error: MemoryError) -> None:
-        what = "There is not enough memory for this work."
-        if self._troubles.times(part) + 1 >= MEMORY_TRIES:
-            raise OutOfMemory(
-                f"{what} It failed {MEMORY_TRIES} times in a row, so the service "
-                "ends; give it more memory, or smaller limits."
-            ) from error
-        self._troubles.failed(part, what, time.monotonic(), _now())
 
     def _keep_timer(self) -> None:
         """Let the jobs come when they are due, whatever happens to the clock or their thread."""
@@ -359,57 +306,11 @@ class Service:
 
     def _grant(self) -> None:
         if self._wishes.grant(self._store):
-            self._publish_after = time.monotonic()
+            self._publisher.publish_now()
 
-    def _give_sign(self) -> None:
-        """Say that the service lives, and what is wrong with it: in the catalog and beside it."""
-        self._try("quarantine", self._count_quarantined)
-        self._write_beside()
-        for _ in range(self._overflows):
-            self._store.count_overflow()
-            self._overflows -= 1
-        seen = _now()
-        self._store.set_health(
-            **{
-                "service_seen": seen,
-                "last_event": self._last_event,
-                "pending_count": len(self._settle) + len(self._delayed),
-                "held_removals": self._store.removals.held(),
-                **self._news,
-            }
-        )
-        self._seen = seen
-        self._news.clear()
-        if self._troubles.has_changed:
-            self._store.set_troubles(self._troubles.all())
-            self._troubles.has_changed = False
-
-    def _write_beside(self) -> None:
-        """Say so in the file beside the catalog, which a full disk allows; else in nothing."""
-        with suppress(OSError):
-            health.write_file(
-                self._settings.catalog_path,
-                os.getpid(),
-                iso(_now()),
-                iso(self._seen) if self._seen else None,
-                self._troubles.all(),
-            )
-
-    def _count_quarantined(self) -> Problem | None:
-        """Name the outcome files that were quarantined lately and still lie there."""
-        folder = self._settings.outcomes_folder
-        there = [
-            path
-            for path, _ in self._store.quarantined_since(_now() - QUARANTINE_TOLD, QUARANTINE_MOST)
-            if (folder / os_path(path)).exists()
-        ]
-        if not there:
-            return None
-        return Problem(
-            f"{len(there)} quarantined in the last day: {', '.join(there[:3])}"
-            f"{' and others' if len(there) > 3 else ''}, in {folder}.",
-            len(there),
-        )
+    def _beat(self) -> None:
+        self._try("quarantine", lambda: quarantined(self._store, self._settings, _now()))
+        self._heartbeat.beat(self._store, len(self._settle) + len(self._backlog), _now())
 
     def _collect(self) -> None:
         if not self._collects:
@@ -430,7 +331,7 @@ class Service:
             or len(self._outcomes)
             or self._looks_at_outcomes
             or self._passes.is_wanted
-            or self._publish_after is not None
+            or self._publisher.due is not None
             or self._supervision.needs_count
         )
         if is_quiet and self._store.was_lost and can_list_all(self._roots):
@@ -439,7 +340,7 @@ class Service:
         if is_quiet != self._is_quiet:
             self._store.set_health(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
-            self._give_sign()
+            self._beat()
             if is_quiet:
                 self._store.checkpoint()  # now nobody waits for it
 
@@ -473,9 +374,8 @@ class Service:
         now = time.monotonic()
         due = self._settle.due(now)
         if not due:
-            return self._no_room
-        for unit in due:
-            self._crowded.pop(unit, None)
+            return self._backlog.problem
+        self._backlog.start(due)
         work = Round(
             self._store,
             self._roots,
@@ -489,8 +389,8 @@ class Service:
                 for _ in work.run(due):
                     if self._stopping:
                         return None
-            self._note_crowded(work.report)
-            self._note_delayed(work.report)
+            self._backlog.crowd(_by_unit(work.report.no_room), time.monotonic())
+            self._backlog.delay(_by_unit(work.report.delayed), time.monotonic())
             again = self._unsettled(work.report)
             again |= {unit for unit in due if unit.root in work.report.troubles}
             postponed = self._await_others(work.report)
@@ -502,42 +402,7 @@ class Service:
             self._show_pending(work.report)
         finally:
             self._tell(work.report, self._settings.index_delay)
-        return self._no_room
-
-    @property
-    def _no_room(self) -> Problem | None:
-        """What cannot be published for lack of room, and when that is tried again."""
-        if not self._crowded:
-            return None
-        return Problem(
-            next(iter(self._crowded.values())),
-            self._crowded_times,
-            min(
-                (self._delayed[unit] for unit in self._crowded if unit in self._delayed),
-                default=None,
-            ),
-        )
-
-    def _note_crowded(self, report: Report) -> None:
-        now = time.monotonic()
-        self._crowded |= {
-            Unit(root, _unit(root, path)): why for (root, path), why in report.no_room.items()
-        }
-        self._crowded_times = self._crowded_times + bool(report.no_room) if self._crowded else 0
-        if report.no_room and self._crowded_times == 1:
-            log.error("%s Trying again in %g s.", next(iter(report.no_room.values())), ROOM_PAUSE)
-        for root, path in report.no_room:
-            self._delayed[Unit(root, _unit(root, path))] = now + ROOM_PAUSE
-
-    def _look_again_at_delayed(self, now: float) -> None:
-        for unit in [unit for unit, until in self._delayed.items() if until <= now]:
-            del self._delayed[unit]
-            self._settle.hint(unit, now)
-
-    def _note_delayed(self, report: Report) -> None:
-        now = time.monotonic()
-        for (root, path), wait in report.delayed.items():
-            self._delayed[Unit(root, _unit(root, path))] = now + wait
+        return self._backlog.problem
 
     def _going(self, due: Collection[Unit], now: float) -> Collection[Unit]:
         """Return the other units that wait, unless something has waited for them long enough."""
@@ -560,7 +425,7 @@ class Service:
             return
         scan, has_ended = self._step()
         if has_ended:
-            self._note_delayed(scan.report)
+            self._backlog.delay(_by_unit(scan.report.delayed), time.monotonic())
             again = self._unsettled(scan.report)
             self._await_others(scan.report)
             # The scan may have read these before they were looked at, and stored them after.
@@ -571,11 +436,10 @@ class Service:
                 self._passes.mendings, again, time.monotonic() + self._settings.settle_longest
             )
             self._passes.overtaken.clear()
-            self._publish_after = time.monotonic()  # the files may have been lost or damaged
+            self._publisher.publish_now()  # the files may have been lost or damaged
             if not all(wish.is_poll for wish in self._passes.granted):
                 self._file_check.begin(time.monotonic())
-                self._verification = self._store.verify_packages(_now)
-                self._verify_after = time.monotonic()
+                self._package_check.begin(self._store)
             self._note_scanned()
             self._looks_at_outcomes = True
         self._tell(scan.report, PUBLISH_EVERY)
@@ -589,26 +453,15 @@ class Service:
 
     def _verify(self) -> None:
         """Verify a few packages, if it is time to and nothing else is to be done now."""
-        began = time.monotonic()
-        due = self._settle.seconds_to_next(began)
-        if (
-            self._verify_after is None
-            or began < self._verify_after
-            or self._passes.is_wanted
-            or (due is not None and due <= 0)
-        ):
+        now = time.monotonic()
+        check, changes = self._package_check.due, self._settle.seconds_to_next(now)
+        if check is None or check > now or self._passes.is_wanted or changes == 0.0:
             return
-        self._verify_after = None
         mended = self._store.packages_mended
-        again = next(self._verification, None)
-        if again is None:
-            return
+        for root, path in self._package_check.step():
+            self._settle.hint(Unit(root, _unit(root, path)), now)
         if self._store.packages_mended != mended:
-            self._publish_after = began  # what could not be mended is not published any more
-        for root, path in again:
-            self._settle.hint(Unit(root, _unit(root, path)), began)
-        took = time.monotonic() - began
-        self._verify_after = began + took / VERIFYING
+            self._publisher.publish_now()  # what could not be mended is not published any more
 
     def _step(self) -> tuple[FullScan, bool]:
         try:
@@ -638,7 +491,7 @@ class Service:
     def _note_scanned(self) -> None:
         now = time.monotonic()
         self._supervision.polled(now)
-        self._next_beat = now
+        self._heartbeat.hurry()
         if not len(self._settle) and (turn := self._supervision.check_all_heard(now)):
             self._take_turn(turn)
 
@@ -677,27 +530,18 @@ class Service:
     def _tell(self, report: Report, delay: float) -> None:
         """Log what was found, and see to it that the indexes follow."""
         if self._journal.tell(report):  # the first change shows at once, the next ones together
-            after = max(time.monotonic(), self._published + delay)
-            self._publish_after = min(after, self._publish_after or after)
-
-    def _publish(self) -> None:
-        if self._publish_after is None or time.monotonic() < self._publish_after:
-            return
-        for name in publish_indexes(
-            self._store,
-            self._settings.index_specs,
-            self._settings.index_folder,
-            _now(),
-            self._settings.retention.of_indexes,
-        ):
-            log.info("published index %s", name)
-        self._publish_after, self._published = None, time.monotonic()
+            self._publisher.publish_soon(delay)
 
 
 def _unit(root: str, path: str) -> str:
     """Return what a folder settles as; one in an archive settles as that."""
     path = archive_of(path) or path
     return walk.unit_of(Path(root), model_paths.os_path(f"{root}/{path}")) or path
+
+
+def _by_unit(values: Mapping[Unit, T]) -> dict[Unit, T]:
+    """Return the values of skills as values of the units that they settle in."""
+    return {Unit(root, _unit(root, path)): value for (root, path), value in values.items()}
 
 
 def _until(moment: float | None, now: float) -> float | None:

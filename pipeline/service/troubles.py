@@ -2,9 +2,12 @@
 
 import logging
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
 from catalog.model.trouble import Problem, Trouble
 from catalog.text.times import iso
 
@@ -14,6 +17,8 @@ FIRST_PAUSE = 5.0
 """Seconds until work is tried again after it failed; twice as long after each failure …"""
 LONGEST_PAUSE = 240.0
 """… and no longer than this."""
+MEMORY_TRIES = 6
+"""Times in a row that a part may fail for lack of memory: some minutes, until the service ends."""
 _NUMBERS = re.compile(r"\d[\d.,-]*")
 
 
@@ -38,6 +43,36 @@ class Troubles:
         self._waits: set[str] = set()  # parts that are not to be tried before their time
         self.has_changed = False
         """Whether anything is new since this was last set to False."""
+
+    def attempt(
+        self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
+    ) -> None:
+        """Do a part of the work unless it failed a moment ago, and keep account of its failures.
+
+        A part that tries again by itself returns its problem. Raises CatalogBusy and
+        CatalogDamaged, and OutOfMemory where memory was short too often.
+        """
+        if not self.is_due(part, time.monotonic()):
+            return
+        try:
+            problem = work()
+        except (CatalogBusy, CatalogDamaged):
+            raise
+        except SkilldropError as error:
+            self.failed(part, str(error), time.monotonic(), datetime.now(UTC), longest)
+        except MemoryError as error:
+            what = "There is not enough memory for this work."
+            if self.times(part) + 1 >= MEMORY_TRIES:
+                raise OutOfMemory(
+                    f"{what} It failed {MEMORY_TRIES} times in a row, so the service "
+                    "ends; give it more memory, or smaller limits."
+                ) from error
+            self.failed(part, what, time.monotonic(), datetime.now(UTC))
+        else:
+            if problem:
+                self.reported(part, problem, time.monotonic(), datetime.now(UTC))
+            else:
+                self.over(part)
 
     def is_due(self, part: str, now: float) -> bool:
         """Tell whether a part may be tried."""

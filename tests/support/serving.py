@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.settings import RetentionSettings, Settings
-from pipeline.service.loop import ScanWish, Service
+from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 from tests.support.ports import free_port
 from tests.support.skills import write_skill
@@ -72,7 +72,7 @@ class Serving:
         """Let the timer of the re-scan strike, and wait for the end."""
         assert self.service
         before = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
-        self.service._inbox.put(ScanWish("re-scan"))
+        self.service.rescan()
         self._await_scan_after(before)
 
     def _await_scan_after(self, scan: int) -> None:

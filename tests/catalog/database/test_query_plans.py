@@ -25,7 +25,6 @@ from catalog.site.server.app import metadata_path
 from catalog.writing.store import Store
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
-from pipeline.service.loop import CollectWish
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import carry_out
@@ -240,7 +239,7 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
     )
     traced("a collection")
     assert serving.service
-    serving.service._inbox.put(CollectWish())
+    serving.service.collect()
     serving.settle()
     serving.stop()
     refuse_full_scans(caught, serving.settings.catalog_path)

@@ -157,7 +157,7 @@ def test_the_service_pauses_and_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """What could not be published is published once there is room, with no event between."""
-    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
     disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
@@ -197,7 +197,7 @@ def test_a_start_without_room_is_no_dead_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A lost package that cannot be made again is made once there is room, as health says."""
-    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
     disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
     it = Serving(tmp_path).start()
@@ -221,7 +221,7 @@ def test_a_skill_that_is_too_large_keeps_no_other_waiting(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It waits alone, which health says, until there is room for it."""
-    monkeypatch.setattr("pipeline.service.loop.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     it = Serving(tmp_path, retention=RetentionSettings(packages_bytes=50_000)).start()
     try:
         it.settle()

@@ -23,7 +23,7 @@ from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status
-from pipeline.service import loop, troubles
+from pipeline.service import heartbeat, loop, publisher, troubles
 from pipeline.watch import supervisor
 from tests.support.paths import REPOSITORY
 from tests.support.serving import Serving
@@ -36,7 +36,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     made: list[Serving] = []
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
-    monkeypatch.setattr(loop, "HEARTBEAT", 0.2)
+    monkeypatch.setattr(heartbeat, "BEAT", 0.2)
 
     def make(**settings: Any) -> Serving:
         made.append(Serving(tmp_path, **settings))
@@ -120,7 +120,7 @@ def test_old_rows_go_also_while_a_package_cannot_be_removed(
     monkeypatch.setattr(Store, "thin", lambda *_: thinned.set())
     it = serving().start()
     assert it.service
-    it.service._inbox.put(loop.CollectWish())
+    it.service.collect()
     it.wait_for(thinned.is_set)
     it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
@@ -152,12 +152,12 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
     it = serving().start()
     it.settle()
     with monkeypatch.context() as scarce:
-        scarce.setattr(loop, "publish_indexes", short)
+        scarce.setattr(publisher, "publish_indexes", short)
         skill(it.root / "a")
         it.wait_for(lambda: "not enough memory" in told(it))
     it.settle()
     it.wait_for(lambda: not told(it))
-    monkeypatch.setattr(loop, "publish_indexes", short)
+    monkeypatch.setattr(publisher, "publish_indexes", short)
     skill(it.root / "a", description="Changed.")
     with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
         it.wait_for(lambda: False)
@@ -280,9 +280,9 @@ from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
 from pipeline.config.settings import RetentionSettings
-from pipeline.service import loop, troubles
+from pipeline.service import heartbeat, loop, publisher, troubles
 
-loop.HEARTBEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
+heartbeat.BEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
 disk = Path({disk!r})
 it = Serving(disk.parent, data=disk / "data",
              retention=RetentionSettings(free_bytes=0)).start()

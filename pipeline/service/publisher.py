@@ -1,0 +1,45 @@
+"""Publication of the prompt indexes: at once after a quiet time, together while much changes."""
+
+import logging
+import time
+from datetime import datetime
+
+from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.store import Store
+from pipeline.config.settings import Settings
+
+log = logging.getLogger("skilldrop")
+
+
+class IndexPublisher:
+    """The next publication of all indexes; moments are seconds of the monotonic clock."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._last = 0.0
+        self.due: float | None = None
+        """The moment of the next publication; None where nothing has changed."""
+
+    def publish_now(self) -> None:
+        """Make a publication due."""
+        self.due = 0.0
+
+    def publish_soon(self, delay: float) -> None:
+        """Make a publication due, but not within `delay` seconds of the last one."""
+        after = max(time.monotonic(), self._last + delay)
+        self.due = after if self.due is None else min(after, self.due)
+
+    def publish_due(self, store: Store, at: datetime) -> None:
+        """Publish the indexes if that is due."""
+        if self.due is None or time.monotonic() < self.due:
+            return
+        settings = self._settings
+        for name in publish_indexes(
+            store,
+            settings.index_specs,
+            settings.index_folder,
+            at,
+            settings.retention.of_indexes,
+        ):
+            log.info("published index %s", name)
+        self.due, self._last = None, time.monotonic()
