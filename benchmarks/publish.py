@@ -24,7 +24,7 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.full_scan import FullScan
 
@@ -123,7 +123,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all that is in the catalog and not in the folder."""
-        packaging = Packaging(self.folder, package_sources.opened, at_work=Crew().at_work)
+        packaging = Packaging(self.folder, package_sources.opened, at_work=WorkerPool().at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

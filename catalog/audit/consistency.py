@@ -7,7 +7,7 @@ from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
 from catalog.database import sql, withheld
-from catalog.model.precedence import standing
+from catalog.model.precedence import precedence
 from catalog.writing.rows import search_rows
 
 # Against itself
@@ -21,7 +21,7 @@ def of_catalog(db: Database) -> Iterator[Difference]:
     for skill_id, group in rivals.items():
         winner = min(
             group,
-            key=lambda r: standing(
+            key=lambda r: precedence(
                 r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
             ),
         )

@@ -2,12 +2,12 @@
 
 from typing import Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["folder", "catalog", "package", "index"]
+DifferenceKind: TypeAlias = Literal["folder", "catalog", "package", "index"]
 
 
 class Difference(NamedTuple):
     """One thing that is not as it should be."""
 
-    kind: Kind  # which of the four is behind
+    kind: DifferenceKind  # which of the four is behind
     where: str
     what: str

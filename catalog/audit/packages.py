@@ -11,7 +11,7 @@ from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.writing.packager import package_files
 from catalog.writing.packages.folder import CURRENT, PackageFolder
-from catalog.writing.packages.inspection import Shelf, damages, look
+from catalog.writing.packages.inspection import PackageDirectory, damages, look
 
 
 def of_packages(
@@ -37,7 +37,10 @@ def of_packages(
 
 
 def _of_skills(
-    db: Database, folder: PackageFolder, shelves: dict[str, Shelf], packages: Callable[[str], bool]
+    db: Database,
+    folder: PackageFolder,
+    shelves: dict[str, PackageDirectory],
+    packages: Callable[[str], bool],
 ) -> Iterator[Difference]:
     for root, path, is_active, noted, package_path in db.execute(_SKILLS):
         expected = package_path if is_active and packages(path) else None
@@ -70,7 +73,7 @@ _PUBLIC = "SELECT package_path FROM skills WHERE status = 'active' AND package_p
 
 
 def _unnamed(
-    folder: PackageFolder, shelf: Shelf, named: dict[str, int], public: set[str]
+    folder: PackageFolder, shelf: PackageDirectory, named: dict[str, int], public: set[str]
 ) -> Iterator[Difference]:
     """Yield what lies there and belongs to no version of the catalog."""
     for name in sorted(shelf.versions | shelf.half_made):

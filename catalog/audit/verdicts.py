@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlite_utils import Database
 
 from catalog.database import sql
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
@@ -64,10 +64,10 @@ def moment(db: Database) -> Moment:
     )
 
 
-def changes_since(db: Database, moment: Moment) -> list[Applied]:
+def changes_since(db: Database, moment: Moment) -> list[ChangeResult]:
     """Return what the history says has become of skills since a moment, in its order."""
     return [
-        Applied(*found)
+        ChangeResult(*found)
         for found in db.execute(
             "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail"
             " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"

@@ -14,14 +14,14 @@ MARKER = ".skilldrop"
 """The file that says what a folder is and which catalog it belongs to. An empty one hands the
 folder over to the catalog that finds it."""
 
-Kind: TypeAlias = Literal["packages", "index", "outcomes"]
+FolderKind: TypeAlias = Literal["packages", "index", "outcomes"]
 
 
-class Folder(NamedTuple):
+class OwnedFolder(NamedTuple):
     """A folder to which skilldrop writes."""
 
     path: Path
-    kind: Kind
+    kind: FolderKind
 
 
 def new_identity() -> str:
@@ -29,7 +29,7 @@ def new_identity() -> str:
     return uuid4().hex
 
 
-def identity_of(folders: Iterable[Folder]) -> str | None:
+def identity_of(folders: Iterable[OwnedFolder]) -> str | None:
     """Return the identity of the first folder that has one, of those that are no link.
 
     A new catalog takes it over: it comes in the place of one that was lost.
@@ -48,9 +48,9 @@ def identity_of(folders: Iterable[Folder]) -> str | None:
 
 
 def refuse_others(
-    folders: Iterable[Folder],
+    folders: Iterable[OwnedFolder],
     identity: str | None,
-    knows: Callable[[Kind, int], bool] = lambda *_: False,
+    knows: Callable[[FolderKind, int], bool] = lambda *_: False,
 ) -> None:
     """Raise FolderNotOwned where a folder is not this catalog's; nothing is written.
 
@@ -64,7 +64,7 @@ def refuse_others(
 
 @contextmanager
 def opened(
-    folder: Folder, identity: str, knows: Callable[[Kind, int], bool] = lambda *_: False
+    folder: OwnedFolder, identity: str, knows: Callable[[FolderKind, int], bool] = lambda *_: False
 ) -> Iterator[int]:
     """Give a folder as an open directory; it is made where there is none, and marked.
 
@@ -85,7 +85,7 @@ def opened(
 
 
 def _ownership(
-    folder: Folder, identity: str | None, at: int, knows: Callable[[Kind, int], bool]
+    folder: OwnedFolder, identity: str | None, at: int, knows: Callable[[FolderKind, int], bool]
 ) -> bool:
     """Tell whether a folder is marked as ours; False where it may be. Raises FolderNotOwned."""
     for _ in range(2):  # another process of ours may mark it between two looks
@@ -128,7 +128,7 @@ def _said(at: int) -> tuple[str, ...] | None:
     return tuple(line[1:]) if line[:1] == ["skilldrop"] else None
 
 
-def _mark(kind: Kind, identity: str, at: int) -> None:
+def _mark(kind: FolderKind, identity: str, at: int) -> None:
     handle = os.open(
         MARKER,
         os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from catalog.model.skill import Verdict
-from catalog.model.values import Json, Outcome
+from catalog.model.values import ChangeOutcome, Json
 
 
 class StepTrace(NamedTuple):
@@ -42,7 +42,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class Removal:
     """A skill folder of the catalog that is no longer there."""
 
     root: str
@@ -50,16 +50,16 @@ class Gone:
     leads_out: bool = False  # a link on the path leads out of the root now
 
 
-Change: TypeAlias = Judged | Gone
+Change: TypeAlias = Judged | Removal
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class ChangeResult:
     """What a change came to in the catalog."""
 
     root: str
     path: str
     name: str
-    outcome: Outcome
+    outcome: ChangeOutcome
     detail: str | None = None
     wait: float = 0.0  # seconds, where it is delayed

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from catalog.model.values import LEVELS, Level
 
 
-class Standing(NamedTuple):
+class Precedence(NamedTuple):
     """What decides between skills that share a skill_id; the smallest wins."""
 
     level_rank: int
@@ -15,6 +15,6 @@ class Standing(NamedTuple):
     path: str  # compared by code point
 
 
-def standing(level: Level, root_position: int, path: str, *, is_alias: bool) -> Standing:
+def precedence(level: Level, root_position: int, path: str, *, is_alias: bool) -> Precedence:
     """Return where a skill folder stands: higher level, order of roots, no link, depth, path."""
-    return Standing(LEVELS.index(level), root_position, is_alias, path.count("/"), path)
+    return Precedence(LEVELS.index(level), root_position, is_alias, path.count("/"), path)

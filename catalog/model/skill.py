@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
-from catalog.model.values import Acceptance, Json, Kind, Level
+from catalog.model.values import Acceptance, FileKind, Json, Level
 
 
 class FileEntry(NamedTuple):
@@ -18,7 +18,7 @@ class FileEntry(NamedTuple):
     size: int  # bytes
     sha256: str  # 64 hex digits
     mode: int  # 0o755 if its owner may execute it, else 0o644
-    kind: Kind
+    kind: FileKind
     is_text: bool
     text: str | None = None  # of small text files other than SKILL.md
 

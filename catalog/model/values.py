@@ -6,12 +6,12 @@ from typing import Literal, TypeAlias
 Severity: TypeAlias = Literal["error", "warning", "info"]
 Level: TypeAlias = Literal["enterprise", "personal", "project", "plugin"]
 Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
-Kind: TypeAlias = Literal[
+FileKind: TypeAlias = Literal[
     "skill_md", "script", "reference", "asset", "template", "test", "config", "other"
 ]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
-Outcome: TypeAlias = Literal[
+ChangeOutcome: TypeAlias = Literal[
     "added",
     "updated",
     "unchanged",

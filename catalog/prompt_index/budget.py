@@ -89,7 +89,7 @@ def fit(form: Form, queue: Queue[S], total: int, budget: int) -> Plan:
         line = form.left_out(total - len(whole)) if 0 < len(whole) < total else ""
         text, parts = _composed(form, whole, line)
         return (text, parts) if len(text) <= budget else _composed(form, whole, "")
-    helped = _Helpings(
+    helped = _Allocation(
         form, form.names, queue.after(0, count), budget - form.frame - len(last_line)
     )
     return _composed(form, helped.served(), last_line)
@@ -130,7 +130,7 @@ def _nameable(form: Form, queue: Queue[S], budget: int) -> int:
     return count
 
 
-class _Helpings:
+class _Allocation:
     """Descriptions handed out to skills that all have their names in the text already."""
 
     def __init__(self, form: Form, names: Names, skills: Sequence[S], room: int) -> None:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
 from catalog.prompt_index.budget import Part, State
-from catalog.prompt_index.formats import FORMATS, Form, Wishes
+from catalog.prompt_index.formats import FORMATS, Form, FormatOptions
 from catalog.prompt_index.messages import Language
 from catalog.text import tokens
 
@@ -147,7 +147,7 @@ def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
         spec.location_base or packages, of_versions=spec.locations == "version"
     )
     return FORMATS[spec.format].form(
-        Wishes(spec.language, spec.instruction, spec.how_to_search, where)
+        FormatOptions(spec.language, spec.instruction, spec.how_to_search, where)
     )
 
 

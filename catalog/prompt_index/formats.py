@@ -51,7 +51,7 @@ class Listed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class FormatOptions:
     """What a configuration may say about the words around the entries."""
 
     language: Language = "en"
@@ -103,13 +103,13 @@ class Format:
     """One way to write an index."""
 
     ending: str  # of the published file
-    form: Callable[[Wishes], Form]
+    form: Callable[[FormatOptions], Form]
 
 
 # <available_skills>, as agents know it
 
 
-def _xml(wishes: Wishes) -> Form:
+def _xml(wishes: FormatOptions) -> Form:
     return _tagged(wishes, _xml_entry, wishes.instruction)
 
 
@@ -121,7 +121,7 @@ def _xml_entry(skill: Listed, description: str) -> str:
     )
 
 
-def _semibot(wishes: Wishes) -> Form:
+def _semibot(wishes: FormatOptions) -> Form:
     files = messages.FILES[wishes.language]
 
     def entry(skill: Listed, description: str) -> str:
@@ -137,7 +137,9 @@ def _semibot(wishes: Wishes) -> Form:
     return _tagged(wishes, entry, own if wishes.instruction is None else wishes.instruction)
 
 
-def _tagged(wishes: Wishes, entry: Callable[[Listed, str], str], instruction: str | None) -> Form:
+def _tagged(
+    wishes: FormatOptions, entry: Callable[[Listed, str], str], instruction: str | None
+) -> Form:
     where = f' files="{in_attribute(wishes.where)}"' if wishes.where else ""
     return Form(
         head="<available_skills>\n" + (f"{in_xml(instruction)}\n" if instruction else ""),
@@ -177,7 +179,7 @@ def _summed_up(paths: Sequence[str]) -> list[str]:
 # Markdown: a line for each skill
 
 
-def _markdown(wishes: Wishes) -> Form:
+def _markdown(wishes: FormatOptions) -> Form:
     head = f"{in_markdown(wishes.instruction)}\n\n" if wishes.instruction else ""
     where = in_code(wishes.where) if wishes.where else None
     return Form(
@@ -194,7 +196,7 @@ def _markdown(wishes: Wishes) -> Form:
     )
 
 
-def _markdown_entry(skill: Listed, description: str, wishes: Wishes) -> str:
+def _markdown_entry(skill: Listed, description: str, wishes: FormatOptions) -> str:
     mark = "" if skill.user_invocable else f", {messages.PEOPLE_DO_NOT_START_IT[wishes.language]}"
     return (
         f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
@@ -207,7 +209,7 @@ def _markdown_entry(skill: Listed, description: str, wishes: Wishes) -> str:
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _json(wishes: Wishes) -> Form:
+def _json(wishes: FormatOptions) -> Form:
     instruction = f'"instruction": {_text(wishes.instruction)},\n' if wishes.instruction else ""
     where = f'"files": {_text(wishes.where)}, ' if wishes.where else ""
     return Form(
@@ -239,7 +241,7 @@ def _json_entry(skill: Listed, description: str) -> str:
     return f"\n{_encode(entry)}"
 
 
-def _discovery(_: Wishes) -> Form:
+def _discovery(_: FormatOptions) -> Form:
     """Follow the Agent Skills discovery index 0.2.0, in which a skill is whole or absent."""
     return Form(
         head=f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [',
@@ -279,7 +281,7 @@ def _text(text: str) -> str:
 # What the formats share
 
 
-def _named(skill: Listed, wishes: Wishes) -> str:
+def _named(skill: Listed, wishes: FormatOptions) -> str:
     """Return a name and, where its place does not follow from it, what leads there."""
     if wishes.where is None:
         return skill.name
@@ -290,7 +292,7 @@ def _named(skill: Listed, wishes: Wishes) -> str:
     return f"{skill.name} ({', '.join(leads)})" if leads else skill.name
 
 
-def _rest(wishes: Wishes, count: int) -> str:
+def _rest(wishes: FormatOptions, count: int) -> str:
     return messages.left_out(wishes.language, count, wishes.how_to_search)
 
 

@@ -13,14 +13,14 @@ from catalog.text.times import iso
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IndexRetention:
     """How much of an index's past is kept: what is beyond either bound goes."""
 
     builds: int = 1000
     days: int = 365
 
 
-USUAL = Kept()
+USUAL = IndexRetention()
 
 
 def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
@@ -68,7 +68,9 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
     return str(last[0]) if _entries(db, spec) == list(index.entries) else None
 
 
-def record(db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Kept) -> None:
+def record(
+    db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention
+) -> None:
     """Keep what an index says from a time on, who is in it, and the text itself once.
 
     What is older than is to be kept is forgotten.

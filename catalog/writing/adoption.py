@@ -6,14 +6,14 @@ from stat import S_ISDIR, S_ISREG
 
 from sqlite_utils import Database
 
-from catalog.filesystem.ownership import Kind
+from catalog.filesystem.ownership import FolderKind
 from catalog.model.paths import os_path
 
 _ENOUGH = 100
 """Names that are looked for at most."""
 
 
-def knows(db: Database, kind: Kind, at: int) -> bool:
+def knows(db: Database, kind: FolderKind, at: int) -> bool:
     """Tell whether something that the catalog has made or taken in lies in an open folder."""
     if kind == "index":
         return _knows_index(db, at)

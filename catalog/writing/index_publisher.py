@@ -5,17 +5,21 @@ from datetime import datetime
 from pathlib import Path
 
 from catalog.filesystem.by_descriptor import named
-from catalog.filesystem.ownership import Folder
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec, report
-from catalog.prompt_index.history import USUAL, Kept
+from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.times import iso
 from catalog.writing.store import Store
 
 
 def publish_indexes(
-    store: Store, specs: Sequence[IndexSpec], folder: Path, at: datetime, keep: Kept = USUAL
+    store: Store,
+    specs: Sequence[IndexSpec],
+    folder: Path,
+    at: datetime,
+    keep: IndexRetention = USUAL,
 ) -> list[str]:
     """Rebuild every index and return the names of those whose text is new. Raises OSError.
 
@@ -23,7 +27,7 @@ def publish_indexes(
     of indexes that are no longer configured are removed.
     """
     store.packager.flip()  # no index names what cannot be read yet
-    with named(folder), store.owned(Folder(folder, "index")) as opened:
+    with named(folder), store.owned(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)
     store.packager.hide()
@@ -31,7 +35,7 @@ def publish_indexes(
 
 
 def _publish(
-    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Kept
+    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: IndexRetention
 ) -> set[str]:
     """Write the files of all indexes into an open folder; return the names of those written."""
     moment = iso(at)

@@ -12,13 +12,13 @@ from sqlite_utils import Database
 from catalog.database import sql, withheld
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
-from catalog.model.change import Applied, Change, Gone, Judged
+from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
-from catalog.writing.packages.builder import Job, Key, Packaging, near
-from catalog.writing.packages.staging import PackageFile, Twins
+from catalog.writing.packages.builder import Key, PackageJob, Packaging, near
+from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
 from catalog.writing.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import fulltext, shadowing
@@ -51,7 +51,7 @@ class Packager:
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
-    ) -> list[Applied]:
+    ) -> list[ChangeResult]:
         """Take in a batch, publish what is active because of it, and tell what became of it.
 
         What cannot be published as it was judged is not taken in: it is "unsettled". Raises
@@ -219,7 +219,7 @@ class Packager:
                 self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
                 fulltext.remove(self._db.conn, [skill])  # as of all that wait to be accepted
 
-    def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[Job]:
+    def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[PackageJob]:
         """Return which packages are missing, those of one archive beside each other."""
         if not self.packaging:
             return []
@@ -231,14 +231,14 @@ class Packager:
             key=near,
         )
 
-    def _job(self, row: sql.Row, *, anew: bool) -> Job:
-        twins = Twins()
+    def _job(self, row: sql.Row, *, anew: bool) -> PackageJob:
+        twins = HardLinkCandidates()
         if row["earlier"] and not anew:
-            twins = Twins(
+            twins = HardLinkCandidates(
                 row["earlier_path"],
                 {file.content: file.path for file in package_files(self._db, row["earlier"])},
             )
-        return Job(
+        return PackageJob(
             row["id"],
             row["skill_id"],
             (row["root"], row["path"]),
@@ -249,7 +249,7 @@ class Packager:
         )
 
     @contextmanager
-    def _making(self, jobs: Sequence[Job]) -> Iterator[Iterator[tuple[Job, bool]]]:
+    def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
         if not self.packaging:
             yield iter(())
             return
@@ -258,9 +258,9 @@ class Packager:
         with self.packaging.making(jobs) as made:
             yield zip(jobs, made, strict=True)
 
-    def _note_made(self, made: Iterable[tuple[Job, bool]], moment: str) -> list[Job]:
+    def _note_made(self, made: Iterable[tuple[PackageJob, bool]], moment: str) -> list[PackageJob]:
         """Write down which packages there are; return the jobs whose files have changed."""
-        failed: list[Job] = []
+        failed: list[PackageJob] = []
         there: list[tuple[str, str, int]] = []
         for job, is_made in made:
             if is_made:
@@ -307,7 +307,7 @@ class _ChangedMeanwhile(Exception):
 
 def _keys(change: Change) -> tuple[Key, ...]:
     """Return where a change took place: of a rename, both its ends."""
-    if isinstance(change, Gone):
+    if isinstance(change, Removal):
         return ((change.root, change.path),)
     place = change.verdict.place
     return tuple(filter(None, ((place.root, place.path), change.moved_from)))
@@ -317,8 +317,8 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
 
 
-def _unsettled(key: Key, why: str | None = None) -> Applied:
-    return Applied(*key, key[1].rpartition("/")[2], "unsettled", why)
+def _unsettled(key: Key, why: str | None = None) -> ChangeResult:
+    return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", why)
 
 
 _WITHOUT_PACKAGE = f"""

@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from catalog.model.errors import OutOfRoom
 from catalog.model.quota import Quota
 from catalog.text.humanize import size
-from catalog.writing.packages.builder import Job
+from catalog.writing.packages.builder import PackageJob
 
 
 class Room:
@@ -24,7 +24,7 @@ class Room:
         """Count anew the next time: packages have been removed."""
         self._taken = None
 
-    def take(self, quota: Quota, folder: Path, jobs: Iterable[Job]) -> None:
+    def take(self, quota: Quota, folder: Path, jobs: Iterable[PackageJob]) -> None:
         """Make sure that packages may be made. Raises OutOfRoom."""
         wanted = sum(_bytes(job) for job in jobs)
         if quota.free_bytes:
@@ -56,7 +56,7 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
         )
 
 
-def _bytes(job: Job) -> int:
+def _bytes(job: PackageJob) -> int:
     """Return what a package takes that shares files with the version before it."""
     return sum(file.size for file in job.files if file.content not in job.twins.paths)
 

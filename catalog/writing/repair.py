@@ -13,7 +13,7 @@ from catalog.writing import pins
 from catalog.writing.packager import BATCH, Packager, package_files
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.inspection import Damage, Lying, damages, look, set_modes
+from catalog.writing.packages.inspection import Damage, PackagesListing, damages, look, set_modes
 from catalog.writing.packages.staging import PackageFile
 
 log = logging.getLogger("skilldrop")
@@ -190,14 +190,14 @@ def _made_again(
     return again
 
 
-def _tell_foreign(folder: PackageFolder, lying: Lying) -> None:
+def _tell_foreign(folder: PackageFolder, lying: PackagesListing) -> None:
     for path in lying.foreign[:_TOLD]:
         log.warning("%s/%s was not made by skilldrop, and is left alone", folder.path, path)
     if more := len(lying.foreign[_TOLD:]):
         log.warning("%s holds %d more that skilldrop did not make", folder.path, more)
 
 
-def _sweep(db: Database, packages: Packages, lying: Lying, *, is_scanned: bool) -> None:
+def _sweep(db: Database, packages: Packages, lying: PackagesListing, *, is_scanned: bool) -> None:
     """Remove what no version names: it was being made, or removed, when the program ended."""
     is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
@@ -219,7 +219,7 @@ def _sweep(db: Database, packages: Packages, lying: Lying, *, is_scanned: bool) 
                 packages.drop(f"{shelf.skill_id}/{name}")
 
 
-def _note_lost(db: Database, lying: Lying) -> None:
+def _note_lost(db: Database, lying: PackagesListing) -> None:
     there = [
         f"{shelf.skill_id}/{version}"
         for shelf in lying.shelves.values()
@@ -245,7 +245,7 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
         )
 
 
-def _flip(db: Database, packages: Packages, lying: Lying) -> None:
+def _flip(db: Database, packages: Packages, lying: PackagesListing) -> None:
     for (package_path,) in db.execute(_PUBLIC).fetchall():
         skill_id, _, version = package_path.partition("/")
         shelf = lying.shelves.get(skill_id)

@@ -19,7 +19,7 @@ class Retention:
     grace: float = 600.0  # seconds in which nothing goes, for those who are reading it
 
 
-class Garbage:
+class PackageCollector:
     """The packages that go, and those of them that could not be removed yet."""
 
     def __init__(self, db: Database) -> None:

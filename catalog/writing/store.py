@@ -19,24 +19,24 @@ from catalog.database.connection import connect, explained, is_damage, is_ours, 
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.sql import columns, insert
 from catalog.filesystem.ownership import (
-    Folder,
-    Kind,
+    FolderKind,
+    OwnedFolder,
     identity_of,
     new_identity,
     opened,
     refuse_others,
 )
-from catalog.model.change import Applied, Change
+from catalog.model.change import Change, ChangeResult
 from catalog.model.errors import CatalogDamaged
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, RunOutcome
 from catalog.model.quota import Quota
 from catalog.model.skill import Place, RootSpec
 from catalog.model.trouble import Trouble
-from catalog.model.values import REMOVAL_HELD, Outcome, Trigger
+from catalog.model.values import REMOVAL_HELD, ChangeOutcome, Trigger
 from catalog.prompt_index import history
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.prompt_index.history import USUAL, Kept
+from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text import humanize
 from catalog.text.times import iso
 from catalog.writing import adoption, damaged_copies, history_retention, pins, recovery
@@ -45,14 +45,14 @@ from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import look
-from catalog.writing.retention import Garbage, Retention
+from catalog.writing.retention import PackageCollector, Retention
 from catalog.writing.rows import rows, run_outcomes, search_rows, shadowing
 from catalog.writing.rows.removals import NO_ROOT, Removals
 
 log = logging.getLogger("skilldrop")
 
 
-class Known(NamedTuple):
+class StoredSkill(NamedTuple):
     """What a scan needs of a skill folder that the catalog has."""
 
     fingerprint: str
@@ -75,7 +75,7 @@ class Store:
         database_migrations.migrations.apply(db)
         self.removals = Removals(db, self._transaction)
         self.packager = Packager(db, self._transaction)
-        self._garbage = Garbage(db)
+        self._garbage = PackageCollector(db)
         self.owes_packages = False
         """Whether there was no room for all packages that were missing when it was opened."""
         self.was_lost = False
@@ -241,7 +241,7 @@ class Store:
 
     # Skills
 
-    def known(self, root: str, under: str = "") -> dict[str, Known]:
+    def known(self, root: str, under: str = "") -> dict[str, StoredSkill]:
         """Return the skill folders of a root, at or below a path, that are not removed."""
         there, bounds = _at_or_below("path", under)
         found = self.db.execute(
@@ -250,7 +250,7 @@ class Store:
             [root, *bounds],
         )
         return {
-            path: Known(fingerprint, digest, bool(pending), bool(held))
+            path: StoredSkill(fingerprint, digest, bool(pending), bool(held))
             for path, fingerprint, digest, pending, held in found
         }
 
@@ -272,7 +272,7 @@ class Store:
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
-    ) -> list[Applied]:
+    ) -> list[ChangeResult]:
         """Take in a batch of verdicts and removals; see `Packager.apply`."""
         return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
 
@@ -346,7 +346,7 @@ class Store:
 
     # Folders and packages
 
-    def own(self, folders: Sequence[Folder]) -> None:
+    def own(self, folders: Sequence[OwnedFolder]) -> None:
         """See to it that folders are this catalog's, or may be; raise FolderNotOwned otherwise."""
         if not self.identity:
             self.set_health(identity=identity_of(folders) or new_identity())
@@ -358,14 +358,14 @@ class Store:
         return str(self.db.execute("SELECT ifnull(identity, '') FROM health").fetchone()[0])
 
     @contextmanager
-    def owned(self, folder: Folder) -> Iterator[int]:
+    def owned(self, folder: OwnedFolder) -> Iterator[int]:
         """Give a folder of this catalog as an open directory; see `ownership.opened`."""
         if not self.identity:
             self.own([folder])
         with opened(folder, self.identity, self._knows) as at:
             yield at
 
-    def _knows(self, kind: Kind, at: int) -> bool:
+    def _knows(self, kind: FolderKind, at: int) -> bool:
         return adoption.knows(self.db, kind, at)
 
     def publish_into(
@@ -452,7 +452,7 @@ class Store:
         at: datetime,
         took_ms: float,
         seen: int,
-        counts: Mapping[Outcome, int],
+        counts: Mapping[ChangeOutcome, int],
         missed_by_events: int,
     ) -> None:
         """Close the row of a full pass with what it found."""
@@ -502,7 +502,7 @@ class Store:
         return history.published_at(self.db, spec, index)
 
     def record_build(
-        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Kept = USUAL
+        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention = USUAL
     ) -> None:
         """Keep what an index says from now on; see `index_history.record`."""
         with self._transaction():

@@ -19,7 +19,7 @@ from pipeline.parsing.decoding import decode
 from pipeline.roots import reader
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.snapshot import Snapshot
@@ -29,7 +29,7 @@ from pipeline.validation.dialect import Dialect
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class ConversionOptions:
     """The dialect to convert to, and what is wanted beside the steps themselves."""
 
     dialect: Dialect[Any]
@@ -39,7 +39,7 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class Conversion:
     """What became of one folder, or would."""
 
     path: str
@@ -63,7 +63,7 @@ class Migration:
         }
 
 
-def migrate_paths(paths: Sequence[Path], how: How) -> Iterator[Migration]:
+def migrate_paths(paths: Sequence[Path], how: ConversionOptions) -> Iterator[Conversion]:
     """Migrate every skill folder at or below the paths, while one iterates.
 
     One that cannot be migrated is a Migration whose plan says why. Raises RootUnreadable and
@@ -91,14 +91,14 @@ def _target(path: Path) -> tuple[Path, str]:
     )
 
 
-def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
+def _below(root: Path, under: str, how: ConversionOptions) -> Iterator[Conversion]:
     found = list(
         local_walk.walk(root, under, DEFAULT_LIMITS)
     )  # all at once: migrating makes folders
     for each in found:
-        if isinstance(each, Stray):
+        if isinstance(each, LooseFinding):
             named = f"{root}/{each.path}"
-            yield Migration(named, named, Plan(findings=(each.finding,), refused=True))
+            yield Conversion(named, named, Plan(findings=(each.finding,), refused=True))
         elif isinstance(each, Folder):
             yield _migrated(root, each, how)
         else:
@@ -112,10 +112,12 @@ def _below(root: Path, under: str, how: How) -> Iterator[Migration]:
                 ),
             )
     if not found:
-        yield Migration(str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True))
+        yield Conversion(
+            str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True)
+        )
 
 
-def _migrated(root: Path, folder: Folder, how: How) -> Migration:
+def _migrated(root: Path, folder: Folder, how: ConversionOptions) -> Conversion:
     source = root / model_paths.os_path(folder.path)
     place = how.output / model_paths.os_path(folder.path) if how.output else source
     snapshot = reader.read(root, folder, DEFAULT_LIMITS)
@@ -132,7 +134,7 @@ def _migrated(root: Path, folder: Folder, how: How) -> Migration:
         return _refused(source, place, *snapshot.problems)
     conversion = how.dialect.conversion
     todo = conversion.plan(_old(snapshot, source, conversion.reads))
-    migration = Migration(str(source), str(place), todo, diff=_diff(snapshot, todo))
+    migration = Conversion(str(source), str(place), todo, diff=_diff(snapshot, todo))
     if todo.refused or (not todo.changes_something and place == source):
         return _judged(migration, source, how)
     try:
@@ -142,8 +144,8 @@ def _migrated(root: Path, folder: Folder, how: How) -> Migration:
         raise MigrationFailed(f"{source} was not migrated and is as it was: {said}.") from error
 
 
-def _refused(source: Path, place: Path, *findings: Finding) -> Migration:
-    return Migration(str(source), str(place), Plan(findings=findings, refused=True))
+def _refused(source: Path, place: Path, *findings: Finding) -> Conversion:
+    return Conversion(str(source), str(place), Plan(findings=findings, refused=True))
 
 
 def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> Old:
@@ -162,8 +164,13 @@ def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> Old:
 
 
 def _carried_out(
-    migration: Migration, root: Path, folder: Folder, source: Path, place: Path, how: How
-) -> Migration:
+    migration: Conversion,
+    root: Path,
+    folder: Folder,
+    source: Path,
+    place: Path,
+    how: ConversionOptions,
+) -> Conversion:
     if how.dry_run:
         if not how.validate:
             return migration
@@ -209,7 +216,7 @@ def _change(built: Path, todo: Plan) -> None:
         target.write_bytes(content)
 
 
-def _changing(migration: Migration) -> Migration:
+def _changing(migration: Conversion) -> Conversion:
     return replace(
         migration,
         plan=Plan(
@@ -224,7 +231,9 @@ def _changing(migration: Migration) -> Migration:
     )
 
 
-def _there_already(migration: Migration, built: Path, place: Path, how: How) -> Migration:
+def _there_already(
+    migration: Conversion, built: Path, place: Path, how: ConversionOptions
+) -> Conversion:
     """Leave what an earlier run put there, if it is just that; else say so."""
     if _contents(built) != _contents(place):
         raise MigrationFailed(
@@ -246,7 +255,7 @@ def _contents(folder: Path) -> dict[str, bytes | str | None]:
     return found
 
 
-def _judged(migration: Migration, built: Path, how: How) -> Migration:
+def _judged(migration: Conversion, built: Path, how: ConversionOptions) -> Conversion:
     if not how.validate or migration.plan.refused:
         return migration
     judgement = next(iter(judge_paths([built], profiles=[how.dialect.profile.name])))

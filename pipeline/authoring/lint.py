@@ -21,12 +21,12 @@ from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.partial_read import glance
+from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import is_skill_md
-from pipeline.roots.snapshot import Glance
+from pipeline.roots.snapshot import PartialSnapshot
 from pipeline.sync.engines import fork_pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
@@ -108,7 +108,7 @@ class _Target:
             return [self.under]
         return local_walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
 
-    def found(self, path: str, limits: Limits) -> Iterator[Folder | Stray]:
+    def found(self, path: str, limits: Limits) -> Iterator[Folder | LooseFinding]:
         if self.alone:
             folder = reader.look(self.root, path, limits)
             yield from [folder] if folder else []
@@ -129,12 +129,12 @@ class _Target:
         return f"{self.named}/{below}" if below else self.named
 
 
-def _in_archive(archive: Archive) -> Iterator[Folder | Stray]:
+def _in_archive(archive: Archive) -> Iterator[Folder | LooseFinding]:
     try:
         with open_archive(archive) as folders:
             yield from folders
     except OSError as error:
-        yield Stray(
+        yield LooseFinding(
             archive.path,
             ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror or error}."),
         )
@@ -180,10 +180,10 @@ class _Judge:
             for target, path in steps
         ]
 
-    def _told(self, target: _Target, found: Folder | Stray) -> Judgement | None:
+    def _told(self, target: _Target, found: Folder | LooseFinding) -> Judgement | None:
         """Judge what was found; None where it has vanished meanwhile."""
         named = target.as_named(found.path)
-        if isinstance(found, Stray):
+        if isinstance(found, LooseFinding):
             return Judgement(named, None, False, False, (found.finding,))
         current: Folder | None = found
         for _ in range(_TRIES):
@@ -201,14 +201,16 @@ class _Judge:
     def _judged(self, target: _Target, folder: Folder, named: str) -> Judgement | None:
         """Judge a folder; None where it has changed meanwhile."""
         try:
-            look = glance(target.root, folder, self.limits)
+            look = read_partially(target.root, folder, self.limits)
             return self._summed_up(target, folder, look, named) if look else None
         except Exception as error:  # a bug of ours must not stop the other folders
             log.debug("%s", named, exc_info=True)
             bug = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
             return self._rejected(folder, named, bug)
 
-    def _summed_up(self, target: _Target, folder: Folder, look: Glance, named: str) -> Judgement:
+    def _summed_up(
+        self, target: _Target, folder: Folder, look: PartialSnapshot, named: str
+    ) -> Judgement:
         name = look.skill_md_name
         parsed = parse(look.skill_md, name) if name else None
         examined = examine(

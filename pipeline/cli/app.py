@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from catalog.model.errors import SkilldropError
-from pipeline.cli.lazy import deferred
+from pipeline.cli.lazy import lazy_command
 from pipeline.cli.options import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE, Where
 
 
@@ -108,5 +108,5 @@ def cli(
     context.obj = Where(config_file, watched, data)
 
 
-for command in deferred():
+for command in lazy_command():
     cli.add_command(command)

@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """Where each command is in `pipeline.cli.commands`, and the first line of its help."""
 
 
-class Deferred(click.Command):
+class LazyCommand(click.Command):
     """Stands for a command in lists of commands, which must not wait for all that these need."""
 
     def __init__(self, name: str, place: str, line: str) -> None:
@@ -86,7 +86,7 @@ class Deferred(click.Command):
         return self.real.make_context(*given, **options)
 
 
-def deferred() -> Iterator[Deferred]:
+def lazy_command() -> Iterator[LazyCommand]:
     """Yield every command, none of them imported yet."""
     for name, (place, line) in COMMANDS.items():
-        yield Deferred(name, place, line)
+        yield LazyCommand(name, place, line)

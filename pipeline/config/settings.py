@@ -21,7 +21,7 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
 from catalog.prompt_index.formats import FORMATS
-from catalog.prompt_index.history import USUAL, Kept
+from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.tokens import CHARACTERS_A_TOKEN
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.retention import Retention
@@ -206,9 +206,9 @@ class RetentionSettings(_Table):
         return Retention(self.versions, self.version_days, self.grace)
 
     @property
-    def of_indexes(self) -> Kept:
+    def of_indexes(self) -> IndexRetention:
         """What is kept of indexes, in the catalog's own words."""
-        return Kept(self.index_builds, self.index_days)
+        return IndexRetention(self.index_builds, self.index_days)
 
 
 class SiteSettings(_Table):

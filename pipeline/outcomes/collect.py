@@ -12,7 +12,7 @@ from stat import S_ISREG
 from typing import Literal
 
 from catalog.filesystem.by_descriptor import descended
-from catalog.filesystem.ownership import Folder
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.model.paths import os_path, text_path
@@ -49,7 +49,7 @@ def take_outcomes(
     known = store.known_outcomes()
     there = set()
     if folder.exists():
-        with store.owned(Folder(folder, "outcomes")) as at:
+        with store.owned(OwnedFolder(folder, "outcomes")) as at:
             for path in _files(folder) if paths is None else paths:
                 there.add(path)
                 _take_one(store, at, path, _look(at, path, known, quiet, now_ns), report)

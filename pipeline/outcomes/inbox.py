@@ -4,8 +4,8 @@ from pathlib import Path
 
 from catalog.writing.store import Store
 from pipeline.outcomes.collect import OutcomeReport, outcome_at, take_outcomes
-from pipeline.roots.units import Unit
-from pipeline.watch.settling import Settle
+from pipeline.roots.units import WatchUnit
+from pipeline.watch.settling import Settling
 
 
 class OutcomeInbox:
@@ -18,12 +18,12 @@ class OutcomeInbox:
         """Take the folder of outcomes, and how long a file must have been quiet, in seconds."""
         self._folder = folder
         self._quiet = quiet
-        self._settle = Settle(quiet, longest)
+        self._settle = Settling(quiet, longest)
 
     def hint(self, path: str, now: float) -> bool:
         """Note that something may have changed at an absolute path; tell whether it is ours."""
         if inside := outcome_at(self._folder, path):
-            self._settle.hint(Unit(str(self._folder), inside), now)
+            self._settle.hint(WatchUnit(str(self._folder), inside), now)
         return inside is not None or path == str(self._folder)
 
     def seconds_to_next(self, now: float) -> float | None:
@@ -42,7 +42,9 @@ class OutcomeInbox:
         """Look at every file there is, whatever was heard of it."""
         return self._take(store, None, now, now_ns)
 
-    def _take(self, store: Store, due: list[Unit] | None, now: float, now_ns: int) -> OutcomeReport:
+    def _take(
+        self, store: Store, due: list[WatchUnit] | None, now: float, now_ns: int
+    ) -> OutcomeReport:
         report = take_outcomes(
             store,
             self._folder,
@@ -52,5 +54,5 @@ class OutcomeInbox:
         )
         self._settle.done(due or ())
         for path in report.unsettled:
-            self._settle.hint(Unit(str(self._folder), path), now)
+            self._settle.hint(WatchUnit(str(self._folder), path), now)
         return report

@@ -25,7 +25,7 @@ _QUOTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairedText:
     """Lines in place of as many others."""
 
     first: int  # from 0
@@ -37,7 +37,7 @@ def single_quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def whole_text(lines: list[str], number: int) -> Mended | None:
+def whole_text(lines: list[str], number: int) -> RepairedText | None:
     """Return a sentence's field that goes on over several lines as one quoted text.
 
     The line at which libyaml stopped tells which field. Lines that are not indented belong to it
@@ -56,14 +56,14 @@ def whole_text(lines: list[str], number: int) -> Mended | None:
     value, below = field["value"], lines[first + 1 : last + 1]
     if _BLOCK.match(value):
         aligned = _aligned(below)
-        return Mended(first + 1, aligned) if aligned != below else None
+        return RepairedText(first + 1, aligned) if aligned != below else None
     if value[0] in "\"'[{" or any(_COMMENT.search(line) for line in (value, *below)):
         return None
     texts = [part.replace("'", "''") for part in (value, *map(str.strip, below))]
     indented = [f"  {text}" if text else "" for text in texts[1:]]
     mended = [f"{field['key']}'{texts[0]}", *indented]
     mended[-1] += "'"
-    return Mended(first, mended)
+    return RepairedText(first, mended)
 
 
 def _aligned(block: list[str]) -> list[str]:

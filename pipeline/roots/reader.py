@@ -13,7 +13,7 @@ from stat import S_IXUSR
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
-from catalog.model.values import Kind
+from catalog.model.values import FileKind
 from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.files import identity, is_text, opened
@@ -172,7 +172,7 @@ def _is_as_seen(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
 
 
 def _file_entry(
-    path: str, stat: os.stat_result, sha256: str, head: bytes, kind: Kind, text_bytes: int
+    path: str, stat: os.stat_result, sha256: str, head: bytes, kind: FileKind, text_bytes: int
 ) -> FileEntry:
     text = is_text(head, whole=len(head) == stat.st_size)
     return FileEntry(

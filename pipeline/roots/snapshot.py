@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
-from catalog.model.values import Kind
+from catalog.model.values import FileKind
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 """A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""
@@ -16,7 +16,7 @@ DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 _MARKDOWN_ENDINGS = (".md", ".markdown")
 _NOT_REFERENCES = frozenset({"readme", "changelog", "license"})
 _CONFIG_ENDINGS = (".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".env")
-_KIND_BY_FOLDER: Mapping[str, Kind] = {
+_KIND_BY_FOLDER: Mapping[str, FileKind] = {
     "scripts": "script",
     "references": "reference",
     "reference": "reference",
@@ -50,7 +50,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class GlancedFile:
+class PartialFile:
     """One file of a skill, of which little was read, if anything."""
 
     path: str  # relative to the skill folder, with "/" between the parts
@@ -59,17 +59,17 @@ class GlancedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class PartialSnapshot:
     """What rules ask of a skill folder, and no more; fields are as in Snapshot."""
 
     skill_md_name: str | None
     skill_md: bytes
-    files: tuple[GlancedFile, ...]
+    files: tuple[PartialFile, ...]
     problems: tuple[Finding, ...]
     is_whole: bool
 
 
-Look: TypeAlias = Snapshot | Glance
+AnySnapshot: TypeAlias = Snapshot | PartialSnapshot
 
 
 def head_bytes(*texts: int) -> int:
@@ -106,7 +106,7 @@ def fingerprint(
     return hashlib.blake2b("".join(lines).encode(), digest_size=16).hexdigest()
 
 
-def kind_of(path: str, skill_md_name: str | None) -> Kind:
+def kind_of(path: str, skill_md_name: str | None) -> FileKind:
     """Return what role a file of a skill plays, by where it lies."""
     if path == skill_md_name:
         return "skill_md"
@@ -118,7 +118,7 @@ def kind_of(path: str, skill_md_name: str | None) -> Kind:
     return _KIND_BY_FOLDER.get(folder, "other")
 
 
-def _kind_beside_skill_md(name: str) -> Kind:
+def _kind_beside_skill_md(name: str) -> FileKind:
     if name.endswith(_CONFIG_ENDINGS):
         return "config"
     stem, _, _ = name.rpartition(".")

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.text.display import visible
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.sync.report import Report
@@ -12,7 +12,7 @@ from pipeline.sync.report import Report
 log = logging.getLogger("skilldrop")
 
 
-class Journal:
+class ChangeLog:
     """Takes what was found out of reports and logs it."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Journal:
                 why,
             )
 
-    def _tell_changes(self, changes: Iterable[Applied]) -> None:
+    def _tell_changes(self, changes: Iterable[ChangeResult]) -> None:
         for one in changes:
             detail = f" ({one.detail})" if one.detail else ""
             log.info(

@@ -13,7 +13,7 @@ from catalog.text.times import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.troubles import Troubles
-from pipeline.watch.supervisor import Turn
+from pipeline.watch.supervisor import ModeChange
 
 BEAT = 5.0
 """Seconds between two signs of life."""
@@ -58,7 +58,7 @@ class Heartbeat:
         """Note when the last event of a root arrived."""
         self._last_event = at
 
-    def note_mode(self, turn: Turn, at: datetime) -> None:
+    def note_mode(self, turn: ModeChange, at: datetime) -> None:
         """Note how changes are noticed from now on."""
         self._overflows += turn.has_overflowed
         self._fields |= {

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
-from catalog.filesystem.ownership import Folder
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.model import paths as model_paths
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.model.errors import CatalogDamaged, OutOfRoom, SkilldropError
 from catalog.model.paths import archive_of
 from catalog.model.trouble import Problem
@@ -26,24 +26,24 @@ from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.service import systemd
 from pipeline.service.backlog import Backlog
-from pipeline.service.change_log import Journal
+from pipeline.service.change_log import ChangeLog
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.package_check import PackageCheck
 from pipeline.service.publisher import IndexPublisher
-from pipeline.service.request_runner import Wishes
-from pipeline.service.scan_queue import Passes, Wish
+from pipeline.service.request_runner import RequestRunner
+from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import LONGEST_PAUSE, Troubles
 from pipeline.sync.engines.processes import processes
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import Round, can_list_all
-from pipeline.watch.settling import Settle
-from pipeline.watch.supervisor import Supervision, Turn
+from pipeline.sync.synchronizer import Synchronizer, can_list_all
+from pipeline.watch.settling import Settling
+from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
 log = logging.getLogger("skilldrop")
 
@@ -63,13 +63,13 @@ class Hint(NamedTuple):
     path: str
 
 
-class ScanWish(NamedTuple):
+class ScanDue(NamedTuple):
     """A full scan is wanted."""
 
     trigger: Trigger
 
 
-class CollectWish(NamedTuple):
+class CollectDue(NamedTuple):
     """Packages that need not be kept are to be removed."""
 
 
@@ -86,21 +86,21 @@ class Service:
         self._site = site
         self._roots = settings.root_specs
         self._limits = Limits(**settings.limits.model_dump())
-        self._inbox: SimpleQueue[Hint | ScanWish | CollectWish] = SimpleQueue()
-        self._settle = Settle(settings.settle_quiet, settings.settle_longest)
+        self._inbox: SimpleQueue[Hint | ScanDue | CollectDue] = SimpleQueue()
+        self._settle = Settling(settings.settle_quiet, settings.settle_longest)
         self._outcomes = OutcomeInbox(
             settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
         )
-        self._supervision = Supervision(
+        self._supervision = WatchSupervisor(
             [*(root.path for root in self._roots), str(settings.outcomes_folder)],
             self._heard,
             depth=self._limits.depth,
             poll_every=settings.poll_every,
             only_polls=settings.follow == "polling",
         )
-        self._passes = Passes(self._new_scan)
-        self._wishes = Wishes(settings, self._passes)
-        self._journal = Journal()
+        self._passes = ScanQueue(self._new_scan)
+        self._wishes = RequestRunner(settings, self._passes)
+        self._journal = ChangeLog()
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -123,11 +123,11 @@ class Service:
 
     def rescan(self) -> None:
         """Ask for a full scan, from any thread."""
-        self._inbox.put(ScanWish("re-scan"))
+        self._inbox.put(ScanDue("re-scan"))
 
     def collect(self) -> None:
         """Ask for the removal of packages that need not be kept, from any thread."""
-        self._inbox.put(CollectWish())
+        self._inbox.put(CollectDue())
 
     def run(self, begun: Callable[[], None] = lambda: None) -> None:
         """Watch, scan and publish until stopped; `begun` is called once all is listening.
@@ -162,7 +162,7 @@ class Service:
         self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
         self._wishes.abandon(self._store)
-        with self._store.owned(Folder(self._settings.outcomes_folder, "outcomes")):
+        with self._store.owned(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # there from now on, to be watched
         self._passes.wish("start")
         self._take_turn(self._supervision.begin(time.monotonic()))
@@ -182,9 +182,9 @@ class Service:
         except Empty:
             return
         for word in words:
-            if isinstance(word, ScanWish):
+            if isinstance(word, ScanDue):
                 self._passes.wish(word.trigger)
-            elif isinstance(word, CollectWish):
+            elif isinstance(word, CollectDue):
                 self._collects = True
             elif not self._stopping:
                 self._hint(word.path)
@@ -214,10 +214,10 @@ class Service:
         for root in self._roots:
             # The root's own hint says that an entry came or went, which has its own hint.
             if path and (unit := walk.unit_of(Path(root.path), path)):
-                self._settle.hint(Unit(root.path, unit), time.monotonic())
+                self._settle.hint(WatchUnit(root.path, unit), time.monotonic())
                 self._heartbeat.note_event(_now())
 
-    def _take_turn(self, turn: Turn) -> None:
+    def _take_turn(self, turn: ModeChange) -> None:
         """Tell the catalog how changes are noticed from now on, and look for what was missed."""
         self._passes.wish("re-scan")
         self._heartbeat.note_mode(turn, _now())
@@ -376,7 +376,7 @@ class Service:
         if not due:
             return self._backlog.problem
         self._backlog.start(due)
-        work = Round(
+        work = Synchronizer(
             self._store,
             self._roots,
             self._limits,
@@ -404,15 +404,15 @@ class Service:
             self._tell(work.report, self._settings.index_delay)
         return self._backlog.problem
 
-    def _going(self, due: Collection[Unit], now: float) -> Collection[Unit]:
+    def _going(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
         """Return the other units that wait, unless something has waited for them long enough."""
         if any(self._settle.overdue(unit, now) for unit in due):
             return ()
         return self._settle.waiting() - set(due)
 
-    def _await_others(self, report: Report) -> set[Unit]:
+    def _await_others(self, report: Report) -> set[WatchUnit]:
         """Look at what is gone together with what goes after it: it may be more than it seems."""
-        units = {Unit(root, _unit(root, path)) for root, path in report.postponed}
+        units = {WatchUnit(root, _unit(root, path)) for root, path in report.postponed}
         for unit in units:
             self._settle.hint(unit, self._settle.latest(unit.root) or time.monotonic())
         return units
@@ -459,7 +459,7 @@ class Service:
             return
         mended = self._store.packages_mended
         for root, path in self._package_check.step():
-            self._settle.hint(Unit(root, _unit(root, path)), now)
+            self._settle.hint(WatchUnit(root, _unit(root, path)), now)
         if self._store.packages_mended != mended:
             self._publisher.publish_now()  # what could not be mended is not published any more
 
@@ -471,7 +471,7 @@ class Service:
             self._wishes.failed(self._passes.mendings, error)
             raise
 
-    def _new_scan(self, wishes: Sequence[Wish]) -> FullScan:
+    def _new_scan(self, wishes: Sequence[ScanRequest]) -> FullScan:
         mendings = [wish.mending for wish in wishes if wish.mending]
         self._store.forget([place for mending in mendings for place in mending.doubted])
         return FullScan(
@@ -495,12 +495,12 @@ class Service:
         if not len(self._settle) and (turn := self._supervision.check_all_heard(now)):
             self._take_turn(turn)
 
-    def _heard_of(self, change: Applied) -> bool:
+    def _heard_of(self, change: ChangeResult) -> bool:
         """Tell whether events had named a folder before a re-scan found it changed.
 
         What changed before the watch was on could not be heard of, and is not missed.
         """
-        was_announced = Unit(change.root, _unit(change.root, change.path)) in self._settle
+        was_announced = WatchUnit(change.root, _unit(change.root, change.path)) in self._settle
         return (
             was_announced
             or self._passes.granted[0].trigger == "start"
@@ -508,21 +508,21 @@ class Service:
             or self._supervision.mode == "polling"
         )
 
-    def _unsettled(self, report: Report) -> set[Unit]:
+    def _unsettled(self, report: Report) -> set[WatchUnit]:
         """Return what to come back to: folders that are still changing."""
-        return {Unit(root, _unit(root, path)) for root, path in report.unsettled}
+        return {WatchUnit(root, _unit(root, path)) for root, path in report.unsettled}
 
     def _show_pending(self, report: Report) -> None:
         """Show the folders that take too long to settle."""
         now = time.monotonic()
         for root, path in report.unsettled:
-            since = self._settle.overdue(Unit(root, _unit(root, path)), now)
-            why = report.failures.get(Unit(root, path))
+            since = self._settle.overdue(WatchUnit(root, _unit(root, path)), now)
+            why = report.failures.get(WatchUnit(root, path))
             if since is not None or why:
                 show_pending(
                     self._store,
                     self._roots,
-                    Unit(root, path),
+                    WatchUnit(root, path),
                     _now() - timedelta(seconds=now - (since or now)),
                     why,
                 )
@@ -539,9 +539,9 @@ def _unit(root: str, path: str) -> str:
     return walk.unit_of(Path(root), model_paths.os_path(f"{root}/{path}")) or path
 
 
-def _by_unit(values: Mapping[Unit, T]) -> dict[Unit, T]:
+def _by_unit(values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
     """Return the values of skills as values of the units that they settle in."""
-    return {Unit(root, _unit(root, path)): value for (root, path), value in values.items()}
+    return {WatchUnit(root, _unit(root, path)): value for (root, path), value in values.items()}
 
 
 def _until(moment: float | None, now: float) -> float | None:

@@ -9,19 +9,19 @@ from catalog.database.connection import explained
 from catalog.model.errors import RequestFailed, SkilldropError
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.roots.units import Unit
-from pipeline.service.scan_queue import Mending, Passes
-from pipeline.sync.request_handlers import DOINGS, MEND, log
+from pipeline.roots.units import WatchUnit
+from pipeline.service.scan_queue import RepairRequest, ScanQueue
+from pipeline.sync.request_handlers import HANDLERS, MEND, log
 
 
-class Wishes:
+class RequestRunner:
     """The service's side: carries out what commands have asked for.
 
     What is short is done at once. What means a look at everything is done by a full scan, and
     answered when it has ended and all that it came upon is settled and published.
     """
 
-    def __init__(self, settings: Settings, passes: Passes) -> None:
+    def __init__(self, settings: Settings, passes: ScanQueue) -> None:
         """Take the settings in force, and who makes the full scans."""
         self._settings = settings
         self._passes = passes
@@ -46,19 +46,19 @@ class Wishes:
         return done
 
     def scanned(
-        self, mendings: Sequence[Mending], unsettled: Collection[Unit], until: float
+        self, mendings: Sequence[RepairRequest], unsettled: Collection[WatchUnit], until: float
     ) -> None:
         """Note that a scan has mended; what it found unsettled is waited for `until` a moment."""
         self._mended += [
             _Mended(each.request, None, frozenset(unsettled), until) for each in mendings
         ]
 
-    def failed(self, mendings: Sequence[Mending], error: Exception) -> None:
+    def failed(self, mendings: Sequence[RepairRequest], error: Exception) -> None:
         """Note that a scan could not mend."""
         why = str(error) or "There was not enough memory for it."
         self._mended += [_Mended(each.request, why) for each in mendings]
 
-    def answer(self, store: Store, waiting: Collection[Unit], now: float) -> None:
+    def answer(self, store: Store, waiting: Collection[WatchUnit], now: float) -> None:
         """Tell who asked for a mending, unless a folder that it came upon is among the waiting."""
         for each in list(self._mended):
             if each.error is None and now < each.until and not each.unsettled.isdisjoint(waiting):
@@ -70,10 +70,10 @@ class Wishes:
 
     def _grant(self, store: Store, request: request_table.Request) -> None:
         try:
-            if request.what not in DOINGS:  # asked by a newer program than the one that runs
+            if request.what not in HANDLERS:  # asked by a newer program than the one that runs
                 raise RequestFailed(f"The service does not know {request.what!r}; restart it.")
             with explained(self._settings.catalog_path):
-                result = DOINGS[request.what](self._settings, store, request.arguments)
+                result = HANDLERS[request.what](self._settings, store, request.arguments)
         except SkilldropError as error:
             request_table.finish(store.db, request, datetime.now(UTC), error=str(error))
         else:
@@ -81,12 +81,12 @@ class Wishes:
             request_table.finish(store.db, request, datetime.now(UTC), done=result)
 
 
-def _mending(request: request_table.Request) -> Mending:
+def _mending(request: request_table.Request) -> RepairRequest:
     places = cast(Sequence[tuple[str, str]], request.arguments["places"])
-    return Mending(
+    return RepairRequest(
         request,
         bool(request.arguments["accept_removals"]),
-        tuple(Unit(root, path) for root, path in places),
+        tuple(WatchUnit(root, path) for root, path in places),
     )
 
 
@@ -95,5 +95,5 @@ class _Mended(NamedTuple):
 
     request: request_table.Request
     error: str | None
-    unsettled: frozenset[Unit] = frozenset()
+    unsettled: frozenset[WatchUnit] = frozenset()
     until: float = 0.0  # no folder is waited for any longer

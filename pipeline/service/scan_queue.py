@@ -6,41 +6,41 @@ from typing import NamedTuple
 
 from catalog.database.request_table import Request
 from catalog.model.values import Trigger
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.full_scan import FullScan
 
 _FINISHED = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Mending:
+class RepairRequest:
     """What a command wants of a scan that believes nothing and mends what it finds."""
 
     request: Request
     accepts_removals: bool
-    doubted: tuple[Unit, ...]  # folders of which nothing that is stored is believed
+    doubted: tuple[WatchUnit, ...]  # folders of which nothing that is stored is believed
 
 
-class Wish(NamedTuple):
+class ScanRequest(NamedTuple):
     """What a full scan is wanted for."""
 
     trigger: Trigger
-    mending: Mending | None = None
+    mending: RepairRequest | None = None
     is_poll: bool = False  # one of so many that only what they find is worth a note
 
 
-class Passes:
+class ScanQueue:
     """The full scan that runs, and the wishes for the next one."""
 
-    def __init__(self, new_scan: Callable[[Sequence[Wish]], FullScan]) -> None:
+    def __init__(self, new_scan: Callable[[Sequence[ScanRequest]], FullScan]) -> None:
         """Take what makes a full scan that grants some wishes."""
         self._new_scan = new_scan
-        self._wished: list[Wish] = []
+        self._wished: list[ScanRequest] = []
         self._scan: FullScan | None = None
         self._steps: Generator[None, None, None] | None = None
-        self.granted: Sequence[Wish] = ()
+        self.granted: Sequence[ScanRequest] = ()
         """What the scan that runs was wished for, or the one that ran last."""
-        self.overtaken: set[Unit] = set()
+        self.overtaken: set[WatchUnit] = set()
         """What was looked at while the scan goes on, which may have read it before that."""
 
     @property
@@ -54,15 +54,15 @@ class Passes:
         return self.is_running or bool(self._wished)
 
     @property
-    def mendings(self) -> list[Mending]:
+    def mendings(self) -> list[RepairRequest]:
         """What the scan that runs is to mend, or the one that ran last has mended."""
         return [wish.mending for wish in self.granted if wish.mending]
 
     def wish(
-        self, trigger: Trigger, mending: Mending | None = None, *, is_poll: bool = False
+        self, trigger: Trigger, mending: RepairRequest | None = None, *, is_poll: bool = False
     ) -> None:
         """Ask for a scan that begins after this moment; one grants all the wishes there are."""
-        self._wished.append(Wish(trigger, mending, is_poll))
+        self._wished.append(ScanRequest(trigger, mending, is_poll))
 
     def step(self) -> tuple[FullScan, bool]:
         """Do one batch of the scan that runs, or begin the next; tell if that has ended it.
@@ -74,7 +74,7 @@ class Passes:
             try:
                 self._scan = self._new_scan(self.granted)
             except BaseException:
-                self._wished = [Wish("re-scan")]
+                self._wished = [ScanRequest("re-scan")]
                 raise
             self._steps = self._scan.run()
             self._wished.clear()

@@ -4,19 +4,19 @@ import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from datetime import UTC, datetime
 
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import (
     place_of,
 )
-from pipeline.sync.synchronizer import Round, can_list_all
+from pipeline.sync.synchronizer import Synchronizer, can_list_all
 from pipeline.validation.verdict import folder_name
 
 
@@ -33,8 +33,8 @@ class FullScan:
         trigger: Trigger,
         engine: Engine = serial,
         deep: bool = False,
-        heard_of: Callable[[Applied], bool] = lambda _: True,
-        going: Collection[Unit] = (),
+        heard_of: Callable[[ChangeResult], bool] = lambda _: True,
+        going: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
         is_poll: bool = False,
     ) -> None:
@@ -47,7 +47,7 @@ class FullScan:
         # What is done to packages while we run nobody hears of; the next start sees it.
         self._checks_packages = deep or trigger == "start"
         self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
-        self.round = Round(
+        self.round = Synchronizer(
             store,
             roots,
             limits,
@@ -72,12 +72,12 @@ class FullScan:
         if self._checks_packages:
             self._store.repair_search()
             for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
-                self.report.unsettled += [Unit(*place) for place in again]
+                self.report.unsettled += [WatchUnit(*place) for place in again]
                 yield
         left = self._store.unconfigured(with_held=self._accepts_removals)
         for root_path, paths in left.items():
             yield from self.round.leave(root_path, paths)
-        yield from self.round.run([Unit(root.path, "") for root in self._roots])
+        yield from self.round.run([WatchUnit(root.path, "") for root in self._roots])
         if self._store.owes_packages:
             for _ in self._store.mend_packages(datetime.now(UTC)):
                 yield
@@ -111,7 +111,11 @@ class FullScan:
 
 
 def show_pending(
-    store: Store, roots: Sequence[RootSpec], unit: Unit, since: datetime, why: str | None = None
+    store: Store,
+    roots: Sequence[RootSpec],
+    unit: WatchUnit,
+    since: datetime,
+    why: str | None = None,
 ) -> None:
     """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
     root = next(root for root in roots if root.path == unit.root)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TypeVar
 
 from catalog.database.connection import explained
-from catalog.filesystem.ownership import Folder, identity_of, refuse_others
+from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
 from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
@@ -19,7 +19,7 @@ from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.pool import WorkerPool
 
 T = TypeVar("T")
 log = logging.getLogger("skilldrop")
@@ -98,12 +98,12 @@ def with_store(
         store.close()
 
 
-def folders_of(settings: Settings) -> tuple[Folder, ...]:
+def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
     """Return the folders that skilldrop writes to, beside the catalog."""
     return (
-        Folder(settings.packages_folder, "packages"),
-        Folder(settings.index_folder, "index"),
-        Folder(settings.outcomes_folder, "outcomes"),
+        OwnedFolder(settings.packages_folder, "packages"),
+        OwnedFolder(settings.index_folder, "index"),
+        OwnedFolder(settings.outcomes_folder, "outcomes"),
     )
 
 
@@ -114,7 +114,7 @@ def packaging_of(settings: Settings) -> Packaging:
         PackageFolder(settings.packages_folder),
         partial(package_sources.opened, limits),
         in_place=settings.publish == "in-place",
-        at_work=Crew().at_work,
+        at_work=WorkerPool().at_work,
     )
 
 

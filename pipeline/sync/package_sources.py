@@ -19,13 +19,13 @@ from pipeline.roots.local.walk import DEFAULT_LIMITS, archive_at
 
 
 @contextmanager
-def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["Originals"]:
+def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["PackageSources"]:
     """Look at skill folders once more; what is read of archives can be until the context ends."""
     with ExitStack() as stack, ExitStack() as roots:
-        yield Originals(limits, stack, roots)
+        yield PackageSources(limits, stack, roots)
 
 
-class Originals:
+class PackageSources:
     """Skill folders as they now are. The archive asked for last stays open for what follows."""
 
     def __init__(self, limits: Limits, stack: ExitStack, roots: ExitStack) -> None:

@@ -11,7 +11,7 @@ from catalog.audit import packages as audit_packages
 from catalog.audit.difference import Difference
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
-from catalog.model.change import Applied, Judged
+from catalog.model.change import ChangeResult, Judged
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
@@ -19,13 +19,13 @@ from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots import reader
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine, processes
-from pipeline.sync.engines.scanner import Hidden, How, Part, Unsettled
+from pipeline.sync.engines.scanner import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
 from pipeline.sync.open_catalog import packaging_of
-from pipeline.sync.request_handlers import MEND, alone_or_asked
+from pipeline.sync.request_handlers import MEND, run_or_request
 from pipeline.sync.run_once import scan_once
 
 AGAIN_AFTER = 0.5
@@ -65,14 +65,14 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairResult:
     """What a full pass that believes nothing came to."""
 
     before: Comparison
     left: tuple[Difference, ...]
-    changes: tuple[Applied, ...]  # what became of skills, but for those that were removed
-    removed: tuple[Applied, ...]
-    accepted: tuple[Applied, ...]  # those of the removed whose removal had been held
+    changes: tuple[ChangeResult, ...]  # what became of skills, but for those that were removed
+    removed: tuple[ChangeResult, ...]
+    accepted: tuple[ChangeResult, ...]  # those of the removed whose removal had been held
 
     @property
     def mended(self) -> tuple[Difference, ...]:
@@ -87,7 +87,7 @@ def mend(
     accepts_removals: bool = False,
     progress: Callable[[int], None] = lambda _: None,
     waiting: Callable[[int], None] = lambda _: None,
-) -> Mended:
+) -> RepairResult:
     """Make a full pass that believes nothing, and tell what it did and what still differs.
 
     Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
@@ -108,7 +108,7 @@ def mend(
             progress=lambda so_far: progress(so_far.seen),
         )
 
-    alone_or_asked(
+    run_or_request(
         settings,
         MEND,
         {"accept_removals": accepts_removals, "places": [list(place) for place in doubted]},
@@ -119,7 +119,7 @@ def mend(
     after = compare(settings, progress=progress)
     changes = _changes(settings, moment)
     removed = [change for change in changes if change.outcome == "removed"]
-    return Mended(
+    return RepairResult(
         replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
         after.differences,
         tuple(change for change in changes if change.outcome != "removed"),
@@ -128,10 +128,10 @@ def mend(
     )
 
 
-def places(differences: Sequence[Difference], settings: Settings) -> list[Unit]:
+def places(differences: Sequence[Difference], settings: Settings) -> list[WatchUnit]:
     """Return the folders that differences of the catalog speak of."""
     return [
-        Unit(root.path, difference.where.removeprefix(f"{root.path}/"))
+        WatchUnit(root.path, difference.where.removeprefix(f"{root.path}/"))
         for difference in differences
         if difference.kind == "catalog"
         for root in settings.root_specs
@@ -145,7 +145,7 @@ def _moment(settings: Settings) -> verdicts.Moment:
         return verdicts.moment(db)
 
 
-def _changes(settings: Settings, since: verdicts.Moment) -> list[Applied]:
+def _changes(settings: Settings, since: verdicts.Moment) -> list[ChangeResult]:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return verdicts.changes_since(db, since)
@@ -185,16 +185,16 @@ class _Look:
         limits = Limits(**self._settings.limits.model_dump())
         missing = verdicts.present(self._db, root.path)
         strays: list[tuple[str, Finding]] = []
-        hidden: list[Unit] = []
+        hidden: list[WatchUnit] = []
         try:
-            how = How(limits, self._settings.settle_quiet, deep=True)
+            how = ScanOptions(limits, self._settings.settle_quiet, deep=True)
             # Of a refused archive each skill that is known in it is told, as in a scan.
             known = {path: row.fingerprint for path, row in missing.items()}
-            for seen in self._engine(Part(root, ("",), known), how):
-                if isinstance(seen, Stray):
+            for seen in self._engine(ScanScope(root, ("",), known), how):
+                if isinstance(seen, LooseFinding):
                     strays.append((seen.path, seen.finding))
-                elif isinstance(seen, Hidden):
-                    hidden.append(Unit(root.path, seen.path))
+                elif isinstance(seen, UnreadableDirectory):
+                    hidden.append(WatchUnit(root.path, seen.path))
                 elif seen:
                     yield from self._folder(root, seen, missing)
         except RootUnreadable as error:
@@ -203,7 +203,7 @@ class _Look:
         if not verdicts.stray_findings(self._db, root.path, strays):
             yield Difference("catalog", root.path, "the catalog has other findings of no skill")
         for path, row in missing.items():
-            if not any(Unit(root.path, path).lies_in(directory) for directory in hidden):
+            if not any(WatchUnit(root.path, path).lies_in(directory) for directory in hidden):
                 yield from self._gone(root, path, row)
 
     def _folder(

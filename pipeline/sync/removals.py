@@ -8,17 +8,17 @@ from pathlib import Path
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
 from catalog.model.values import Trigger
-from catalog.writing.store import Known, Store
+from catalog.writing.store import Store, StoredSkill
 from pipeline.roots import reader
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit, outermost, with_archives
+from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import removal_guard
 from pipeline.sync.lost_mounts import LostMounts
 from pipeline.sync.report import Report
 from pipeline.sync.uptime import uptime
 
 
-class Missing:
+class RemovalDetector:
     """The skills that were looked for in vain."""
 
     def __init__(
@@ -29,7 +29,7 @@ class Missing:
         *,
         trigger: Trigger,
         scan_id: int | None,
-        going: Collection[Unit],
+        going: Collection[WatchUnit],
         accepts_removals: bool,
     ) -> None:
         """Take what a Round takes, and the report that it writes."""
@@ -40,19 +40,19 @@ class Missing:
         self._scan_id = scan_id
         self._going = going
         self._accepts_removals = accepts_removals
-        self._rows: dict[Unit, Known] = {}
-        self._by_digest: dict[str, list[Unit]] = defaultdict(list)
-        self._places: dict[str, list[Unit]] = {}
+        self._rows: dict[WatchUnit, StoredSkill] = {}
+        self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
+        self._places: dict[str, list[WatchUnit]] = {}
         self._lost: set[str] = set()  # roots that cannot be listed
-        self.looked_at: Sequence[Unit] = ()
+        self.looked_at: Sequence[WatchUnit] = ()
 
-    def add(self, place: Unit, row: Known) -> None:
+    def add(self, place: WatchUnit, row: StoredSkill) -> None:
         """Note a skill that was not found where it had been."""
         self._rows[place] = row
         if row.digest:
             self._by_digest[row.digest].append(place)
 
-    def find(self, place: Unit) -> bool:
+    def find(self, place: WatchUnit) -> bool:
         """Take a skill off the list that was found after all; tell whether it was there."""
         return self._rows.pop(place, None) is not None
 
@@ -64,14 +64,14 @@ class Missing:
             if place.root == root and top_of_archive(place.path) in tops
         }
 
-    def lose(self, root: str, rows: Mapping[str, Known]) -> None:
+    def lose(self, root: str, rows: Mapping[str, StoredSkill]) -> None:
         """Note skills whose root cannot be listed."""
         self._lost.add(root)
-        self._rows |= {Unit(root, path): row for path, row in rows.items()}
+        self._rows |= {WatchUnit(root, path): row for path, row in rows.items()}
 
     # Moved
 
-    def claim(self, digest: str | None, path: str) -> Unit | None:
+    def claim(self, digest: str | None, path: str) -> WatchUnit | None:
         """Return the place from which a new folder with this content has come, if it has moved."""
         same = self._by_digest.get(digest or "", [])
         same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
@@ -81,7 +81,7 @@ class Missing:
                 return before
         return next((place for place in self._elsewhere(digest) if not self._is_there(place)), None)
 
-    def _elsewhere(self, digest: str | None) -> list[Unit]:
+    def _elsewhere(self, digest: str | None) -> list[WatchUnit]:
         """Return where the catalog has this content, outside of what is looked at.
 
         A folder may be seen at its new place before anybody looks at the old one, of which
@@ -91,9 +91,9 @@ class Missing:
             return []
         if digest not in self._places:  # asked once, for a thousand folders may be alike
             self._places[digest] = [
-                Unit(root, path)
+                WatchUnit(root, path)
                 for root, path, is_held in self._store.places_of(digest)
-                if is_held or self._is_going(Unit(root, path))
+                if is_held or self._is_going(WatchUnit(root, path))
             ]
         return [
             place
@@ -101,10 +101,10 @@ class Missing:
             if not any(place.lies_in(unit) for unit in self.looked_at)
         ]
 
-    def _is_going(self, place: Unit) -> bool:
+    def _is_going(self, place: WatchUnit) -> bool:
         return place in self._going or any(unit in self._going for unit in place.wholes())
 
-    def _is_there(self, place: Unit) -> bool:
+    def _is_there(self, place: WatchUnit) -> bool:
         """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
         try:
             return reader.look(Path(place.root), place.path, self._limits) is not None
@@ -114,21 +114,21 @@ class Missing:
 
     # Removed, or held back
 
-    def to_remove(self) -> list[Unit]:
+    def to_remove(self) -> list[WatchUnit]:
         """Return what is to be removed, and hold back the rest."""
-        gone: dict[str, list[Unit]] = defaultdict(list)
+        gone: dict[str, list[WatchUnit]] = defaultdict(list)
         for place in self._rows:
             if place.root in self._lost or not self._is_there(place):
                 gone[place.root].append(place)
         return [place for root, places in gone.items() for place in self._sift(root, places)]
 
-    def _sift(self, root: str, gone: Sequence[Unit]) -> Sequence[Unit]:
+    def _sift(self, root: str, gone: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
         if self._accepts_removals:
             return gone
         fresh = [place for place in gone if not self._rows[place].is_held]
         if not fresh:
             return []
-        lost: dict[str, list[Unit]] = defaultdict(list)
+        lost: dict[str, list[WatchUnit]] = defaultdict(list)
         mounts = LostMounts(self._store, root, is_lost=root in self._lost)
         for place in fresh:
             lost[mounts.why_gone(place.path) or ""].append(place)
@@ -137,7 +137,7 @@ class Missing:
             self.hold(root, [place.path for place in places], why)
         return self._brake(root, removed) if removed else []
 
-    def _brake(self, root: str, gone: Sequence[Unit]) -> Sequence[Unit]:
+    def _brake(self, root: str, gone: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
         """Return what is to be removed of what is gone; nothing where it is too much at once."""
         now, since_boot = datetime.now(UTC), uptime()
         tally = self._store.removals.tally(root, now, since_boot, removal_guard.SPAN)
@@ -171,7 +171,7 @@ class Missing:
             not self._is_there(place)
             for unit in outermost(with_archives(unit for unit in self._going if unit.root == root))
             for path in self._store.known(*unit)
-            if (place := Unit(root, path)) not in self._rows
+            if (place := WatchUnit(root, path)) not in self._rows
         )
 
 

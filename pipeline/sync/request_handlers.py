@@ -17,14 +17,14 @@ from pipeline.sync.open_catalog import with_store
 
 log = logging.getLogger("skilldrop")
 
-Doing: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], Json]
+Handler: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], Json]
 """Does one thing with the catalog open for writing, and returns what the command prints.
 
 Raises SkilldropError.
 """
 
 
-def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> Json:
+def handle(settings: Settings, what: str, arguments: Mapping[str, Json]) -> Json:
     """Do something to the catalog, or let the service do it where one runs.
 
     Raises SkilldropError: what could not be done, CatalogBusy where something else than a
@@ -32,7 +32,7 @@ def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> J
     """
 
     def alone(store: Store) -> Json:
-        done = DOINGS[what](settings, store, arguments)
+        done = HANDLERS[what](settings, store, arguments)
         publish_indexes(
             store,
             settings.index_specs,
@@ -42,10 +42,10 @@ def carry_out(settings: Settings, what: str, arguments: Mapping[str, Json]) -> J
         )
         return done
 
-    return alone_or_asked(settings, what, arguments, alone)
+    return run_or_request(settings, what, arguments, alone)
 
 
-def alone_or_asked(
+def run_or_request(
     settings: Settings,
     what: str,
     arguments: Mapping[str, Json],
@@ -78,7 +78,7 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return versions.history(store.db, skill).as_json()
 
 
-DOINGS: dict[str, Doing] = {"rollback": _rollback, "unpin": _unpin}
+HANDLERS: dict[str, Handler] = {"rollback": _rollback, "unpin": _unpin}
 """What is done at once, …"""
 MEND = "mend"
 """… and what a full scan does."""

@@ -21,11 +21,11 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import Round, can_list_all
+from pipeline.sync.synchronizer import Synchronizer, can_list_all
 
 log = logging.getLogger("skilldrop")
 
@@ -37,7 +37,7 @@ class Result:
     """What the pass came to."""
 
     report: Report
-    pending: tuple[Unit, ...]  # folders that never stopped changing
+    pending: tuple[WatchUnit, ...]  # folders that never stopped changing
     active: int
     shadowed: int
     rejected_in_all: int
@@ -66,7 +66,7 @@ class Result:
 def scan_once(
     settings: Settings,
     store: Store,
-    units: Sequence[Unit] = (),
+    units: Sequence[WatchUnit] = (),
     *,
     engine: Engine = processes,
     deep: bool = False,
@@ -97,8 +97,8 @@ def scan_once(
         )
     )
 
-    def new_round() -> Round:
-        return Round(
+    def new_round() -> Synchronizer:
+        return Synchronizer(
             store,
             roots,
             limits,
@@ -171,14 +171,14 @@ def _take_outcomes(settings: Settings, store: Store) -> None:
         log.warning("outcome %s rejected: %s", visible(path), visible(why))
 
 
-def unit_at(settings: Settings, path: Path) -> Unit | None:
+def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
     """Return the part of a root that a path names; None where it lies in no root."""
     absolute = Path(path).absolute()
     for root in settings.root_specs:
         for base in (root.path, os.path.realpath(root.path)):
             if absolute.is_relative_to(base):
                 below = str(absolute.relative_to(base))
-                return Unit(root.path, "" if below == "." else paths.text_path(below))
+                return WatchUnit(root.path, "" if below == "." else paths.text_path(below))
     return None
 
 

@@ -7,29 +7,29 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from catalog.model.change import Applied, Change, Gone, Judged
+from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.errors import OutOfRoom, RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.rows.removals import NO_ROOT
-from catalog.writing.store import Known, Store
+from catalog.writing.store import Store, StoredSkill
 from pipeline.roots import reader
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit, outermost, with_archives
+from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import (
-    Hidden,
-    How,
-    Newcomer,
-    Part,
+    NewFolder,
+    ScanOptions,
+    ScanScope,
     Unchanged,
+    UnreadableDirectory,
     Unsettled,
 )
-from pipeline.sync.removals import Missing
+from pipeline.sync.removals import RemovalDetector
 from pipeline.sync.report import Report
 
 BATCH = 512
@@ -38,7 +38,7 @@ PAUSE = 0.5
 """Seconds after which a pause comes even if a batch is not full."""
 
 
-class Round:
+class Synchronizer:
     """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
 
     def __init__(
@@ -52,8 +52,8 @@ class Round:
         engine: Engine = serial,
         scan_id: int | None = None,
         deep: bool = False,
-        heard_of: Callable[[Applied], bool] = lambda _: True,
-        going: Collection[Unit] = (),
+        heard_of: Callable[[ChangeResult], bool] = lambda _: True,
+        going: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
     ) -> None:
         """Take the catalog, the configured roots, and how to look; quiet is in seconds.
@@ -64,13 +64,13 @@ class Round:
         self.report = Report()
         self._store = store
         self._roots = {root.path: root for root in roots}
-        self._how = How(limits, quiet, deep)
+        self._how = ScanOptions(limits, quiet, deep)
         self._engine = engine
         self._trigger = trigger
         self._scan_id = scan_id
         self._heard_of = heard_of
         self._accepts_removals = accepts_removals
-        self._missing = Missing(
+        self._missing = RemovalDetector(
             store,
             self.report,
             limits,
@@ -84,7 +84,7 @@ class Round:
         self._paused_at = time.monotonic()
         self._no_room: OutOfRoom | None = None
 
-    def run(self, units: Sequence[Unit]) -> Iterator[None]:
+    def run(self, units: Sequence[WatchUnit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
 
         Where anything could have moved, folders at paths never seen before are read last, when
@@ -111,38 +111,42 @@ class Round:
     def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
         """Hold what the catalog has of a root that is no longer configured, or remove it."""
         if self._accepts_removals:
-            yield from self.remove([Unit(root, path) for path in paths])
+            yield from self.remove([WatchUnit(root, path) for path in paths])
         else:
             self._missing.hold(root, paths, NO_ROOT)
 
-    def remove(self, places: Sequence[Unit]) -> Iterator[None]:
+    def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
-            self._batch.append(Gone(*place, reader.leads_out(Path(place.root), place.path)))
+            self._batch.append(Removal(*place, reader.leads_out(Path(place.root), place.path)))
             yield from self._pause()
         self._apply()
 
-    def _survey(self, unit: Unit, known: Mapping[str, Known], how: How) -> Iterator[None]:
+    def _survey(
+        self, unit: WatchUnit, known: Mapping[str, StoredSkill], how: ScanOptions
+    ) -> Iterator[None]:
         """Look at a unit and note what is missing there."""
         missing = dict(known)
         strays: list[tuple[str, Finding]] = []
-        hidden: list[Unit] = []
+        hidden: list[WatchUnit] = []
         settled: list[str] = []
-        part = Part(
+        part = ScanScope(
             self._roots[unit.root],
             (unit.path,),
             {path: row.fingerprint for path, row in known.items()},
         )
         try:
             for seen in self._engine(part, how):
-                if isinstance(seen, Stray):
-                    if Unit(unit.root, seen.path).lies_in(unit):  # not one met on the way there
+                if isinstance(seen, LooseFinding):
+                    if WatchUnit(unit.root, seen.path).lies_in(
+                        unit
+                    ):  # not one met on the way there
                         strays.append((seen.path, seen.finding))
-                elif isinstance(seen, Hidden):
-                    hidden.append(Unit(unit.root, seen.path))
+                elif isinstance(seen, UnreadableDirectory):
+                    hidden.append(WatchUnit(unit.root, seen.path))
                 elif seen:
                     path = self._take(unit.root, seen, is_new=_path_of(seen) not in known)
-                    if not isinstance(seen, Newcomer):
+                    if not isinstance(seen, NewFolder):
                         missing.pop(path, None)
                     if isinstance(seen, Unchanged) and known[seen.path].is_pending:
                         settled.append(seen.path)
@@ -156,7 +160,7 @@ class Round:
         if settled:
             self._store.clear_pending(unit.root, settled)
         for path, row in missing.items():
-            place = Unit(unit.root, path)
+            place = WatchUnit(unit.root, path)
             if not any(place.lies_in(directory) for directory in hidden):
                 self._missing.add(place, row)
 
@@ -164,9 +168,9 @@ class Round:
         for root, paths in self._newcomers.items():
             new = set(paths)
             # Of an archive that is not as it was, all that was known in it is still missing.
-            part = Part(
+            part = ScanScope(
                 self._roots[root],
-                tuple(unit.path for unit in outermost([Unit(root, path) for path in paths])),
+                tuple(unit.path for unit in outermost([WatchUnit(root, path) for path in paths])),
                 self._missing.in_archives(root, new),
             )
             try:
@@ -174,29 +178,29 @@ class Round:
                     # A skill inside a newcomer may be an old one, which has been seen.
                     if (
                         seen
-                        and not isinstance(seen, (Stray, Hidden))
+                        and not isinstance(seen, (LooseFinding, UnreadableDirectory))
                         and (not new.isdisjoint((path := _path_of(seen), top_of_archive(path))))
                     ):
-                        self._take(root, seen, is_new=not self._missing.find(Unit(root, path)))
+                        self._take(root, seen, is_new=not self._missing.find(WatchUnit(root, path)))
                     yield from self._pause()
             except RootUnreadable as error:
                 self.report.troubles[root] = str(error)
 
     def _take(
-        self, root: str, seen: Unchanged | Unsettled | Newcomer | Judged, *, is_new: bool
+        self, root: str, seen: Unchanged | Unsettled | NewFolder | Judged, *, is_new: bool
     ) -> str:
         """Note what a folder was seen to be, and return its path."""
         path = _path_of(seen)
-        if isinstance(seen, Newcomer):
+        if isinstance(seen, NewFolder):
             self._newcomers[root].append(path)
             return path
         self.report.seen += 1
         if isinstance(seen, Unchanged):
             self.report.outcomes["unchanged"] += 1
         elif isinstance(seen, Unsettled):
-            self.report.unsettled.append(Unit(root, path))
+            self.report.unsettled.append(WatchUnit(root, path))
             if seen.why:
-                self.report.failures[Unit(root, path)] = seen.why
+                self.report.failures[WatchUnit(root, path)] = seen.why
         else:
             if is_new:
                 seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
@@ -214,19 +218,19 @@ class Round:
         batch, self._batch = self._batch, []
         for one in self._applied(batch):
             if one.outcome == "unsettled":
-                self.report.unsettled.append(Unit(one.root, one.path))
+                self.report.unsettled.append(WatchUnit(one.root, one.path))
                 if one.detail:
-                    self.report.failures[Unit(one.root, one.path)] = one.detail
+                    self.report.failures[WatchUnit(one.root, one.path)] = one.detail
                 continue
             if one.outcome == "delayed":
-                self.report.delayed[Unit(one.root, one.path)] = one.wait
+                self.report.delayed[WatchUnit(one.root, one.path)] = one.wait
                 continue
             self.report.outcomes[one.outcome] += 1
             if one.outcome != "unchanged":
                 self.report.changes.append(one)
                 self.report.missed_by_events += not self._heard_of(one)
 
-    def _applied(self, batch: Sequence[Change]) -> list[Applied]:
+    def _applied(self, batch: Sequence[Change]) -> list[ChangeResult]:
         """Take in a batch; where there is not room for all of it, as much as there is room for."""
         try:
             return self._store.apply(
@@ -238,11 +242,11 @@ class Round:
             self._no_room = self._no_room or error
             if isinstance(batch[0], Judged):
                 place = batch[0].verdict.place
-                self.report.no_room[Unit(place.root, place.path)] = str(error)
+                self.report.no_room[WatchUnit(place.root, place.path)] = str(error)
             return []
 
 
-def _path_of(seen: Unchanged | Unsettled | Newcomer | Judged) -> str:
+def _path_of(seen: Unchanged | Unsettled | NewFolder | Judged) -> str:
     return seen.verdict.place.path if isinstance(seen, Judged) else seen.path
 
 

@@ -17,7 +17,7 @@ from pipeline.validation.fields.frontmatter import (
     SPECIFICATION_NAMES,
     Declaration,
     Declared,
-    Misfit,
+    TypeMismatch,
 )
 from pipeline.validation.fields.types import F, Fields, Path
 
@@ -30,7 +30,7 @@ def declare(
     in_quotes are the paths of quoted values. An empty value counts as not declared. Misfits among
     the specification's own fields are left to the rules of the specification. Never raises.
     """
-    misfits: dict[Path, Misfit] = {}
+    misfits: dict[Path, TypeMismatch] = {}
     own = {
         dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), misfits)
         for dialect in dialects
@@ -51,7 +51,7 @@ def owners(dialects: Dialects) -> Mapping[str, str]:
 
 
 def _read(
-    model: type[F], frontmatter: Mapping[str, Json], misfits: MutableMapping[Path, Misfit]
+    model: type[F], frontmatter: Mapping[str, Json], misfits: MutableMapping[Path, TypeMismatch]
 ) -> F:
     """Return the fields of a model, and add those that do not fit to the misfits."""
     values = {key: value for key, value in frontmatter.items() if value is not None and value != ""}
@@ -91,17 +91,17 @@ def _path(error: ErrorDetails, lists: Container[Path]) -> Path:
     return where[: next(cut, len(where))]
 
 
-def _misfit(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> Misfit:
+def _misfit(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:
     field = ".".join(map(str, path))
     if error["type"] == "missing":
-        return Misfit(field, f"{printable(field)} is missing.")
+        return TypeMismatch(field, f"{printable(field)} is missing.")
     for part in path:
         values = values[part]
     in_a_list = len(error["loc"]) > len(path)
     expected = model.expected.get(path) or (
         "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else")
     )
-    return Misfit(field, f"{printable(field)} is {_shown(values)}; {expected} is expected.")
+    return TypeMismatch(field, f"{printable(field)} is {_shown(values)}; {expected} is expected.")
 
 
 def _shown(value: object) -> str:

@@ -13,7 +13,7 @@ from catalog.model.values import Acceptance
 from catalog.text import tokens
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
-from pipeline.roots.snapshot import Look, Snapshot
+from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -74,7 +74,7 @@ class Examined:
 
 
 def examine(
-    look: Look,
+    look: AnySnapshot,
     parsed: Parsed | None,
     place: Place,
     *,

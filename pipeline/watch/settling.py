@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 
 GATHER = 0.03
 """Seconds for which what is due waits for what will be due in that time, to be looked at with it:
@@ -17,7 +17,7 @@ class _Waiting:
     last_look: float  # at first, since
 
 
-class Settle:
+class Settling:
     """Units with hints, from the first hint until they were looked at in peace.
 
     All times are seconds on one monotonic clock. A unit is due when no hint came for `quiet`
@@ -29,30 +29,30 @@ class Settle:
         """Take the two settings in seconds."""
         self._quiet = quiet
         self._longest = longest
-        self._waiting: dict[Unit, _Waiting] = {}
+        self._waiting: dict[WatchUnit, _Waiting] = {}
 
-    def hint(self, unit: Unit, now: float) -> None:
+    def hint(self, unit: WatchUnit, now: float) -> None:
         """Note that something may have changed in a unit."""
         waiting = self._waiting.get(unit) or _Waiting(now, now, now)
         self._waiting[unit] = replace(waiting, last_hint=now)
 
-    def again(self, unit: Unit, now: float) -> None:
+    def again(self, unit: WatchUnit, now: float) -> None:
         """Note that a unit was looked at and found to be changing."""
         self.hint(unit, now)
         self._waiting[unit] = replace(self._waiting[unit], last_look=now)
 
-    def done(self, units: Iterable[Unit]) -> None:
+    def done(self, units: Iterable[WatchUnit]) -> None:
         """Forget units that were looked at in peace."""
         for unit in units:
             self._waiting.pop(unit, None)
 
-    def due(self, now: float) -> list[Unit]:
+    def due(self, now: float) -> list[WatchUnit]:
         """Return the units that were quiet, or have waited, for long enough, in order of hints."""
         if not self._waiting or now < self._next_moment():
             return []
         return [unit for unit, waiting in self._waiting.items() if self._moment(waiting) <= now]
 
-    def overdue(self, unit: Unit, now: float) -> float | None:
+    def overdue(self, unit: WatchUnit, now: float) -> float | None:
         """Return since when a unit waits, if that is longer than it should."""
         waiting = self._waiting.get(unit)
         if waiting and now - waiting.since >= self._longest:
@@ -72,7 +72,7 @@ class Settle:
         """Return when a unit is to be looked at, if no more hints come."""
         return min(waiting.last_hint + self._quiet, waiting.last_look + self._longest)
 
-    def waiting(self) -> set[Unit]:
+    def waiting(self) -> set[WatchUnit]:
         """Return all the units."""
         return set(self._waiting)
 

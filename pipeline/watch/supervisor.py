@@ -25,7 +25,7 @@ LONGEST_RETRY = 960.0
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ModeChange:
     """How changes are noticed from now on; what was missed before is found by looking."""
 
     mode: Mode
@@ -33,7 +33,7 @@ class Turn:
     has_overflowed: bool = False
 
 
-class Supervision:
+class WatchSupervisor:
     """The watch over all roots, kept alive, and the polling that stands in for it.
 
     All times are seconds on one monotonic clock. After each Turn everything is to be looked at.
@@ -64,11 +64,11 @@ class Supervision:
         self._next_poll = 0.0
         self._was_deaf = 0
 
-    def begin(self, now: float) -> Turn:
+    def begin(self, now: float) -> ModeChange:
         """Start to listen."""
         return self._listen(now, "the service started")
 
-    def check(self, now: float) -> Turn | None:
+    def check(self, now: float) -> ModeChange | None:
         """Mend what is amiss with the watch; None where nothing is."""
         if self._next_try is not None:
             return self._try_again(now) if now >= self._next_try else None
@@ -78,7 +78,7 @@ class Supervision:
             return None
         return self._doubt(now, doubt)
 
-    def check_all_heard(self, now: float) -> Turn | None:
+    def check_all_heard(self, now: float) -> ModeChange | None:
         """Count the directories, at a time when no events arrive, and mend a watch that is deaf.
 
         One that came a moment ago may be late, so only twice the same is believed.
@@ -122,7 +122,7 @@ class Supervision:
         """Stop listening."""
         self._watch.stop()
 
-    def _doubt(self, now: float, doubt: str) -> Turn:
+    def _doubt(self, now: float, doubt: str) -> ModeChange:
         self._was_deaf = 0
         overflowed = doubt == OVERFLOWED
         if not doubt.startswith("the root"):  # its coming and going is no fault of the watch
@@ -133,7 +133,7 @@ class Supervision:
         log.warning("%s; watching anew and scanning everything", doubt)
         return self._listen(now, doubt, overflowed)
 
-    def _try_again(self, now: float) -> Turn | None:
+    def _try_again(self, now: float) -> ModeChange | None:
         turn = self._listen(now, "events are tried again")
         if turn.mode == "native" and self._watch.doubt() is None:
             log.info("the system's events are relied on again")
@@ -149,7 +149,7 @@ class Supervision:
         if not self._troubles or now - self._troubles[-1] > LONGEST_RETRY:
             self._retry_after = RETRY
 
-    def _listen(self, now: float, reason: str, overflowed: bool = False) -> Turn:
+    def _listen(self, now: float, reason: str, overflowed: bool = False) -> ModeChange:
         """Start a new observer in the place of the old one; without any, polling has to do."""
         self._watch.stop()
         self._watch = self._new_watch()
@@ -169,7 +169,7 @@ class Supervision:
             return self._turn("polling", self._why_polling(), overflowed)
         return self._turn("native", reason, overflowed)
 
-    def _give_up(self, now: float, why: str, overflowed: bool) -> Turn:
+    def _give_up(self, now: float, why: str, overflowed: bool) -> ModeChange:
         """Poll for a while, and leave the watches that there are to others."""
         self._watch.stop()
         self._why, self._failures = why, self._failures + 1
@@ -183,9 +183,9 @@ class Supervision:
         self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
         return self._turn("polling", why, overflowed)
 
-    def _turn(self, mode: Mode, reason: str, overflowed: bool) -> Turn:
+    def _turn(self, mode: Mode, reason: str, overflowed: bool) -> ModeChange:
         self.mode = mode
-        return Turn(mode, reason, overflowed)
+        return ModeChange(mode, reason, overflowed)
 
     def _why_polling(self) -> str:
         if not self._remote:

@@ -8,7 +8,7 @@ from catalog.model.skill import Place, Verdict
 from catalog.model.values import Acceptance
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import Parsed
-from pipeline.roots.snapshot import Look, Snapshot
+from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import check as validation_check
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
@@ -33,7 +33,7 @@ def judge(
 
 
 def examine(
-    look: Look,
+    look: AnySnapshot,
     parsed: Parsed | None,
     place: Place,
     *,

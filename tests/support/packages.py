@@ -18,11 +18,11 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Round
+from pipeline.sync.synchronizer import Report, Synchronizer
 from tests.support.records import NOON
 
 
@@ -47,7 +47,7 @@ class World:
                     PackageFolder(self.packages),
                     package_sources.opened,
                     in_place=in_place,
-                    at_work=Crew().at_work,
+                    at_work=WorkerPool().at_work,
                 ),
                 NOON,
             )
@@ -67,8 +67,8 @@ class World:
 
     def look(self, *units: str) -> Report:
         """Look at some units."""
-        work = Round(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
-        list(work.run([Unit(str(self.root), unit) for unit in units]))
+        work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
+        list(work.run([WatchUnit(str(self.root), unit) for unit in units]))
         return work.report
 
     def publish(self) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from datasette.app import Datasette
 
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec
@@ -50,7 +50,7 @@ def fill(store: Store) -> Store:
         trigger="start",
         at=NOON,
     )
-    store.apply([Gone(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
+    store.apply([Removal(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
     store.set_pending(
         Place(ROOT, "copying", "project"), "copying", "copying", NOON, "still changing"
     )

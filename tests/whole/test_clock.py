@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.writing.retention import Retention
 from catalog.writing.store import Store
@@ -34,7 +34,7 @@ def test_times_within_a_skill_never_go_back(store: Store) -> None:
         (BACK, judged("a", "Two.")),
         (BACK, refused("a")),
         (BACK, judged("a", "Three.")),
-        (BACK, Gone(ROOT, "a")),
+        (BACK, Removal(ROOT, "a")),
         (BACK, judged("a", "Four.")),
     ]:
         store.apply([change], trigger="event", at=at)
@@ -69,7 +69,7 @@ def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> 
     store.removals.hold(ROOT, ["a"], why="gone", trigger="re-scan", at=BACK)
     store.apply([judged("a", "Two.")], trigger="event", at=NOON)
     store.removals.hold(ROOT, ["a"], why="gone", trigger="re-scan", at=NOON + 2 * (NOON - BACK))
-    store.apply([Gone(ROOT, "a")], trigger="event", at=NOON)
+    store.apply([Removal(ROOT, "a")], trigger="event", at=NOON)
     times = [time for (time,) in store.db.execute("SELECT started_at FROM ingestions ORDER BY id")]
     assert times == sorted(times)
 

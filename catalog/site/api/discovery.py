@@ -15,7 +15,7 @@ from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
 from catalog.site.http import responses, streamed
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
@@ -31,7 +31,7 @@ _LEFT_OUT: dict[str, str] = {}
 """Why skills are not in the index, by skill_id: the log is told once."""
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Give all skills that agents may start, each with its artifact and the digest of that.
 
     A skill that is a SKILL.md by itself is offered as that file, any other as an archive. One

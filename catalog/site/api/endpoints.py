@@ -15,7 +15,7 @@ from catalog.reading import health as reading_health
 from catalog.reading import search
 from catalog.site.api import files as api_files
 from catalog.site.http import responses
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.rendering import assets
 
@@ -33,7 +33,7 @@ _TYPES = {
 }
 
 
-async def asset(visit: Visit) -> Response:
+async def asset(visit: RequestContext) -> Response:
     """Give a style sheet, the script or the sign."""
     name = visit.part("name")
     if name not in assets.names():
@@ -50,7 +50,7 @@ async def asset(visit: Visit) -> Response:
     )
 
 
-async def hits(visit: Visit) -> Response:
+async def hits(visit: RequestContext) -> Response:
     """Give what a search finds, best first, as the command line does.
 
     A header says so where not all words were searched for.
@@ -64,7 +64,7 @@ async def hits(visit: Visit) -> Response:
     )
 
 
-async def preview(visit: Visit) -> Response:
+async def preview(visit: RequestContext) -> Response:
     """Give a skill as JSON: its content, what it consists of and what was found."""
     skill_id = visit.part("skill_id")
     version = visit.asked("version")
@@ -142,7 +142,7 @@ async def preview(visit: Visit) -> Response:
     )
 
 
-async def index(visit: Visit) -> Response:
+async def index(visit: RequestContext) -> Response:
     """Give a prompt index, or the report on it, as it was published."""
     name = visit.part("name")
     file = _published(visit.place.indexes, name)
@@ -162,7 +162,7 @@ async def index(visit: Visit) -> Response:
     )
 
 
-async def healthz(visit: Visit) -> Response:
+async def healthz(visit: RequestContext) -> Response:
     """Say whether all is well: 200 or 503, with what needs attention for whom may see it."""
     try:
         found = await visit.ask(health.look, visit.place.catalog)
@@ -205,5 +205,5 @@ def _published(folder: Path, name: str) -> Path | None:
     )
 
 
-def _nothing(visit: Visit, why: str) -> Response:
+def _nothing(visit: RequestContext, why: str) -> Response:
     return responses.of_json(visit.request, {"ok": False, "error": why, "status": 404}, status=404)

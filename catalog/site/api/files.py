@@ -18,7 +18,7 @@ from catalog.reading import browse, bundle, reader
 from catalog.reading.browse import Catalog
 from catalog.reading.published import CURRENT, Package, PublishedFile, find_file, package_of
 from catalog.site.http import responses, security_headers
-from catalog.site.http.request import View, Visit
+from catalog.site.http.request import RequestContext, View
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/files/(?P<path>.+)$"
 ARCHIVE = "application/zip"
@@ -42,7 +42,7 @@ _HARMLESS = frozenset(
 def answered(view: View) -> View:
     """Return the view, which says in a sentence why it cannot give a file."""
 
-    async def answer(visit: Visit) -> Response:
+    async def answer(visit: RequestContext) -> Response:
         try:
             return await view(visit)
         except (NotInCatalog, PathRefused) as error:
@@ -54,7 +54,7 @@ def answered(view: View) -> View:
 
 
 @answered
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Give a file of the version that agents have now, or of the one asked for."""
     modified = _published_at(visit)
     package, file, content = await visit.ask(
@@ -80,7 +80,7 @@ async def page(visit: Visit) -> Response:
 
 
 @answered
-async def archive(visit: Visit) -> Response:
+async def archive(visit: RequestContext) -> Response:
     """Give all files of such a version as one archive."""
     modified = _published_at(visit)
     package = await visit.ask(
@@ -101,7 +101,7 @@ async def archive(visit: Visit) -> Response:
     return responses.of_bytes(visit.request, file.getvalue(), ARCHIVE, **about)
 
 
-async def _large_archive(visit: Visit, package: Package, about: dict[str, Any]) -> Any:
+async def _large_archive(visit: RequestContext, package: Package, about: dict[str, Any]) -> Any:
     """Return an archive from a file on the disk; there are only a few of them at once."""
     slots = visit.place.archives
     await slots.take()
@@ -138,7 +138,7 @@ def _about(disposition: str, version: str) -> dict[str, str]:
     }
 
 
-def _published_at(visit: Visit) -> datetime | None:
+def _published_at(visit: RequestContext) -> datetime | None:
     """Return when the present version took its place; None for another, or for one in place.
 
     The link is made anew then. A version's own age says less: one may be returned to. It is asked
@@ -153,7 +153,7 @@ def _published_at(visit: Visit) -> datetime | None:
     return datetime.fromtimestamp(made, UTC)
 
 
-def _asked_version(visit: Visit) -> str:
+def _asked_version(visit: RequestContext) -> str:
     """Return the version that the path or the query names; empty for the present one."""
     return visit.part("version") if "version" in visit.request.url_vars else visit.asked("version")
 
@@ -183,5 +183,5 @@ def _active(db: Catalog, skill_id: str) -> Row:
     return skill
 
 
-def _refused(visit: Visit, why: str, status: int) -> Response:
+def _refused(visit: RequestContext, why: str, status: int) -> Response:
     return responses.of_text(visit.request, f"{why}\n", responses.TEXT, status=status)

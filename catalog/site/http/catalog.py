@@ -15,7 +15,7 @@ PLUGIN = "skilldrop"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CatalogLocation:
     """One catalog as Datasette serves it, with the folders that belong to it."""
 
     database: Database
@@ -34,7 +34,7 @@ class Place:
         return Path(self.database.path)
 
 
-def find(datasette: Any) -> Place | None:
+def find(datasette: Any) -> CatalogLocation | None:
     """Return the catalog among the databases that are served; None where there is none.
 
     The plugin configuration may name the `database`, and the folders `packages` and `indexes`;
@@ -60,15 +60,15 @@ def path(datasette: Any, scope: Any) -> str:
     return f"/{raw[len(base) :]}" if base != "/" and raw.startswith(base) else str(raw)
 
 
-_FOUND: WeakKeyDictionary[Any, Place] = WeakKeyDictionary()
+_FOUND: WeakKeyDictionary[Any, CatalogLocation] = WeakKeyDictionary()
 
 
-def _look(datasette: Any) -> Place | None:
+def _look(datasette: Any) -> CatalogLocation | None:
     said = datasette.plugin_config(PLUGIN) or {}
     for name, database in datasette.databases.items():
         if name == said.get("database", name) and _is_catalog(database):
             beside = Path(database.path).absolute().parent
-            return Place(
+            return CatalogLocation(
                 database,
                 Path(said.get("packages", beside / "packages")),
                 Path(said.get("indexes", beside / "index")),

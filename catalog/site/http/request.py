@@ -23,12 +23,12 @@ LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class RequestContext:
     """A request, and the catalog that it is about."""
 
     datasette: Any
     request: Any
-    place: http_catalog.Place
+    place: http_catalog.CatalogLocation
 
     def part(self, name: str) -> str:
         """Return a part of the path, decoded; what is no UTF-8 in it becomes U+FFFD."""
@@ -87,7 +87,7 @@ class Visit:
         return self.page("error.html", status=404, title="Not here", message=what)
 
 
-View: TypeAlias = Callable[[Visit], Awaitable[Response]]
+View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
 
 
 def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Response]]:
@@ -100,7 +100,7 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         found = http_catalog.find(datasette)
         if not found:
             return errors.refusal(datasette, request.path, "There is no catalog here.", 503)
-        visit = Visit(datasette, request, found)
+        visit = RequestContext(datasette, request, found)
         if not is_open:
             await datasette.ensure_permissions(
                 request.actor, [("view-database", found.database.name), "view-instance"]

@@ -8,7 +8,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.reading import browse
 from catalog.reading.browse import Catalog
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 
 ROUTE = r"^/activity$"
 
@@ -16,7 +16,7 @@ SCANS = 6
 """Full passes that the page names."""
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show the latest changes, and further ones below."""
     before = visit.number("before")
     changes, scans = await visit.ask(_look_up, before)

@@ -18,7 +18,7 @@ from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, paging, reader
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import which
 from catalog.site.rendering import markdown
 from catalog.text.line_ends import with_plain_line_ends
@@ -45,7 +45,7 @@ class FileSheet:
     files: list[Row]
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show a part of a file, or what there is in its place."""
     skill_id, path = visit.part("skill_id"), visit.part("path")
     asked = {

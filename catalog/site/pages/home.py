@@ -6,12 +6,12 @@ from datasette.utils.asgi import Response
 
 from catalog.reading import browse
 from catalog.reading import health as reading_health
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 
 ROUTE = r"^/$"
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show the way in."""
     overview = await visit.ask(browse.overview, visit.place.catalog)
     health = reading_health.health(overview, datetime.now(UTC))

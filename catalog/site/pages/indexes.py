@@ -7,7 +7,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.reading import index_views
 from catalog.reading.browse import Catalog
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 
 LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"
@@ -20,12 +20,12 @@ MOST_SEGMENTS = 400
 """Entries that the bar shows one by one; thinner ones could not be seen."""
 
 
-async def listing(visit: Visit) -> Response:
+async def listing(visit: RequestContext) -> Response:
     """Show the indexes there are."""
     return visit.page("indexes.html", indexes=await visit.ask(index_views.indexes))
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show one index and the budget that it spent."""
     name = visit.part("name")
     found = await visit.ask(_look_up, name)

@@ -12,7 +12,7 @@ from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, index_views
 from catalog.reading.browse import Catalog
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
 from catalog.text.line_ends import with_plain_line_ends
@@ -39,7 +39,7 @@ class Sheet:
     indexes: list[Row]
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show a skill, or that there is none."""
     skill_id = visit.part("skill_id")
     sheet = await visit.ask(look_up, skill_id, visit.number("row"))
@@ -107,7 +107,9 @@ def front_lines(content: str, body: str | None) -> int:
     return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
 
 
-async def _text(visit: Visit, skill: Row) -> tuple[str, list[str], markdown.Rendered | None]:
+async def _text(
+    visit: RequestContext, skill: Row
+) -> tuple[str, list[str], markdown.Rendered | None]:
     """Return a SKILL.md, the lines of its frontmatter, and what stands below that as HTML."""
     content = skill["skill_md_content"]
     if content is None:

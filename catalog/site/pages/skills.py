@@ -5,7 +5,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.reading import browse, search
 from catalog.reading.browse import Catalog
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 from catalog.site.rendering.templates import MARKS
 
 ROUTE = r"^/skills/?$"
@@ -14,7 +14,7 @@ FOUND = 50
 """Skills that a search shows at most."""
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show what was asked for, with the ways to ask for less."""
     words = visit.asked("q").strip()
     if words:

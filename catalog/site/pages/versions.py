@@ -11,10 +11,10 @@ from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
 from catalog.reading import browse
 from catalog.reading.browse import Catalog
-from catalog.site.http.request import Visit
+from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import which
 from catalog.site.rendering.background import aside
-from catalog.site.rendering.result_cache import Kept
+from catalog.site.rendering.result_cache import ResultCache
 from catalog.text.differences import Difference, Work, difference
 
 LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
@@ -70,7 +70,7 @@ class Part:
         return after if after < self.total else None
 
 
-async def listing(visit: Visit) -> Response:
+async def listing(visit: RequestContext) -> Response:
     """Show the versions of a skill, newest first."""
     skill_id, number = visit.part("skill_id"), visit.number("page") or 1
     found = await visit.ask(_versions, skill_id, visit.number("row"))
@@ -89,7 +89,7 @@ async def listing(visit: Visit) -> Response:
     )
 
 
-async def page(visit: Visit) -> Response:
+async def page(visit: RequestContext) -> Response:
     """Show what a version changed, against the one before it or the one asked for."""
     skill_id, name, only = visit.part("skill_id"), visit.part("version"), visit.asked("file")
     found = await visit.ask(_pair, skill_id, name, visit.asked("against"), only)
@@ -164,7 +164,7 @@ def _size(compared: Sequence[Compared]) -> int:
     )
 
 
-_COMPARED: Kept[list[Compared]] = Kept(16_000_000, _size)
+_COMPARED: ResultCache[list[Compared]] = ResultCache(16_000_000, _size)
 
 
 def _of_mode(before: Row | None, after: Row | None) -> str:

@@ -22,7 +22,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from catalog.site.rendering import invisible
-from catalog.site.rendering.result_cache import Kept
+from catalog.site.rendering.result_cache import ResultCache
 
 LONGEST = 200_000
 """Characters of a text that is rendered."""
@@ -126,7 +126,7 @@ class _TooLong(Exception):
 
 
 _UNTIL = "until"  # in what markdown-it hands to its rules
-_KEPT: Kept[Rendered] = Kept(KEPT, lambda rendered: rendered.size)
+_KEPT: ResultCache[Rendered] = ResultCache(KEPT, lambda rendered: rendered.size)
 
 
 def _size(text: str) -> str:

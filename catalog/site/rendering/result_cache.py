@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class ResultCache(Generic[T]):
     """The latest results by key; the one not asked for longest goes first.
 
     Used by one thread at a time: that of `aside`.

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.staging import Original, PackageFile, Stager, Twins
+from catalog.writing.packages.staging import HardLinkCandidates, Original, PackageFile, Stager
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -29,7 +29,7 @@ Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
 """Opens a source, for one piece of work."""
 
 
-class Job(NamedTuple):
+class PackageJob(NamedTuple):
     """A package to be made."""
 
     skill: int
@@ -38,11 +38,11 @@ class Job(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    twins: Twins
+    twins: HardLinkCandidates
 
 
 AtWork: TypeAlias = Callable[
-    [Callable[[list[Job]], list[bool]], Sequence[list[Job]]],
+    [Callable[[list[PackageJob]], list[bool]], Sequence[list[PackageJob]]],
     AbstractContextManager[Iterable[list[bool]]],
 ]
 """Gives what a function returns for each of some things, in their order, as `map` does; the work
@@ -50,7 +50,7 @@ ends with the context. Other processes may do it, so the function and the things
 
 
 def here(
-    work: Callable[[list[Job]], list[bool]], pieces: Sequence[list[Job]]
+    work: Callable[[list[PackageJob]], list[bool]], pieces: Sequence[list[PackageJob]]
 ) -> AbstractContextManager[Iterable[list[bool]]]:
     """Work in this process, when a result is asked for."""
     return nullcontext(map(work, pieces))
@@ -70,7 +70,7 @@ class Packaging:
         return not self.in_place or archive_of(path) is not None
 
     @contextmanager
-    def making(self, jobs: Iterable[Job]) -> Iterator[Iterator[bool]]:
+    def making(self, jobs: Iterable[PackageJob]) -> Iterator[Iterator[bool]]:
         """Make packages; tell of each, in order, whether its files are still those judged.
 
         What lies in one archive had better follow each other, so that it is opened once. It is
@@ -89,11 +89,11 @@ class _Maker:
     sources: Sources
     stager: Stager = field(default_factory=Stager)
 
-    def make(self, jobs: Iterable[Job]) -> list[bool]:
+    def make(self, jobs: Iterable[PackageJob]) -> list[bool]:
         with self.sources() as source, self.folder.opened() as packages:
             return [self._make_one(job, source, packages) for job in jobs]
 
-    def _make_one(self, job: Job, source: Source, packages: Packages) -> bool:
+    def _make_one(self, job: PackageJob, source: Source, packages: Packages) -> bool:
         try:
             packages.stage(
                 job.package_path, job.files, source.files_of(*job.place), job.twins, self.stager
@@ -104,15 +104,15 @@ class _Maker:
         return True
 
 
-def near(job: Job) -> Key:
+def near(job: PackageJob) -> Key:
     """Return what jobs share that are done best together."""
     root, path = job.place
     return (root, archive_of(path) or path)
 
 
-def _pieces(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+def _pieces(jobs: Iterable[PackageJob]) -> Iterator[list[PackageJob]]:
     """Yield jobs in pieces worth sharing out, what is near in one of them."""
-    piece: list[Job] = []
+    piece: list[PackageJob] = []
     for _, group in groupby(jobs, key=near):
         piece += group
         if len(piece) >= PIECE:

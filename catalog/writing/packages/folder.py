@@ -9,9 +9,15 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
-from catalog.filesystem.ownership import Folder, opened
+from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.naming import is_version
-from catalog.writing.packages.staging import Original, PackageFile, Stager, Twins, hash_of
+from catalog.writing.packages.staging import (
+    HardLinkCandidates,
+    Original,
+    PackageFile,
+    Stager,
+    hash_of,
+)
 
 log = logging.getLogger("skilldrop")
 
@@ -30,9 +36,9 @@ class PackageFolder:
     identity: str = ""  # of the catalog to which it belongs
 
     @property
-    def folder(self) -> Folder:
+    def folder(self) -> OwnedFolder:
         """The same, as a folder that has an owner."""
-        return Folder(self.path, "packages")
+        return OwnedFolder(self.path, "packages")
 
     @contextmanager
     def opened(self) -> Iterator["Packages"]:
@@ -56,7 +62,7 @@ class Packages:
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        twins: Twins,
+        twins: HardLinkCandidates,
         stager: Stager,
     ) -> None:
         """Make a package in the place of what a crash left there; see `Stager.stage`."""

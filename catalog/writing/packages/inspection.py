@@ -18,7 +18,7 @@ DIRECTORY_MODE = 0o555
 """Of every directory of a package."""
 
 
-class Shelf(NamedTuple):
+class PackageDirectory(NamedTuple):
     """What lies in the folder of one skill_id."""
 
     skill_id: str
@@ -28,16 +28,16 @@ class Shelf(NamedTuple):
     foreign: tuple[str, ...] = ()  # what skilldrop does not make
 
 
-class Lying(NamedTuple):
+class PackagesListing(NamedTuple):
     """All that lies in the packages folder."""
 
-    shelves: dict[str, Shelf]  # by skill_id
+    shelves: dict[str, PackageDirectory]  # by skill_id
     foreign: tuple[str, ...]  # paths of what skilldrop does not make
 
 
-def look(folder: Path) -> Lying:
+def look(folder: Path) -> PackagesListing:
     """Return what there is; nothing where there is no folder."""
-    shelves: dict[str, Shelf] = {}
+    shelves: dict[str, PackageDirectory] = {}
     foreign: list[str] = []
     try:
         with directory(folder) as at:
@@ -50,10 +50,10 @@ def look(folder: Path) -> Lying:
                     foreign.append(name)
     except FileNotFoundError:
         pass
-    return Lying(shelves, tuple(foreign))
+    return PackagesListing(shelves, tuple(foreign))
 
 
-def _shelf(skill_id: str, at: int) -> Shelf | None:
+def _shelf(skill_id: str, at: int) -> PackageDirectory | None:
     """Return what lies in the folder of a skill_id; None where that is no directory."""
     try:
         shelf = open_directory(skill_id, at)
@@ -71,7 +71,7 @@ def _shelf(skill_id: str, at: int) -> Shelf | None:
         )
         half_made = frozenset({BESIDE} & found.keys())
         current = (target_of(CURRENT, shelf) or "") if CURRENT in found else None
-        return Shelf(
+        return PackageDirectory(
             skill_id,
             versions,
             current,

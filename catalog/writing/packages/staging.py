@@ -58,7 +58,7 @@ class Original(Protocol):
         """Open a file by its path as text. Raises OSError where it is not as it was seen."""
 
 
-class Twins(NamedTuple):
+class HardLinkCandidates(NamedTuple):
     """The files of an earlier package, which a new one may share while they are as accepted."""
 
     package_path: str = ""
@@ -101,7 +101,7 @@ class Stager:
         at: int,
         files: Sequence[PackageFile],
         original: Original,
-        twins: Twins,
+        twins: HardLinkCandidates,
         earlier: int | None,
     ) -> None:
         """Make a directory in an open one that holds just these files, read-only.

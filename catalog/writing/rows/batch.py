@@ -10,17 +10,17 @@ from sqlite_utils import Database
 from catalog.database import sql as database_sql
 from catalog.database.sql import columns
 from catalog.model import publication_findings
-from catalog.model.change import Applied, Change, Gone, Judged
+from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
-from catalog.model.values import Outcome, Trigger
+from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text import humanize
 from catalog.text.times import iso
 from catalog.writing.rows import dialects, purge, rows
 from catalog.writing.rows.version_rate import seconds_until_next
-from catalog.writing.rows.write_buffer import FILE_COLUMNS, Gathered
+from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
 NO_LIMITS = Quota()
 _PRESENT = ("active", "shadowed")
@@ -30,7 +30,7 @@ _PRESENT = ("active", "shadowed")
 class Taken(NamedTuple):
     """What a batch came to."""
 
-    applied: list[Applied]  # in the order of the changes
+    applied: list[ChangeResult]  # in the order of the changes
     contested: set[str]  # each skill_id that is to be competed for anew
     write_texts: Callable[[], None]  # writes what is searched, still inside the transaction
     purged: list[int]  # skills whose content is to be deleted after that; see `purging`
@@ -53,11 +53,11 @@ def take_in(
     batch = _Batch(db, trigger, at, scan, quota)
     batch.find_rows(changes)
     for change in changes:
-        if isinstance(change, Gone):
+        if isinstance(change, Removal):
             batch.take_gone(change)
             continue
         if change.moved_from in batch.old:  # the new place has a row of its own, and a history
-            batch.take_gone(Gone(*change.moved_from))
+            batch.take_gone(Removal(*change.moved_from))
             change = change._replace(moved_from=None)
         if isinstance(change.verdict, SkillRecord):
             batch.take_record(change.verdict, change)
@@ -82,8 +82,8 @@ class _Batch:
         self.old: dict[tuple[str, str], database_sql.Row] = {}
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
-        self.applied: list[Applied] = []
-        self.gathered = Gathered()
+        self.applied: list[ChangeResult] = []
+        self.gathered = WriteBuffer()
         self.contested: set[str] = set()
         self.purged: list[int] = []
 
@@ -113,7 +113,7 @@ class _Batch:
 
     # One change at a time
 
-    def take_gone(self, gone: Gone) -> None:
+    def take_gone(self, gone: Removal) -> None:
         """Mark a row removed; its history stays, unless its content was never in the root."""
         place = (gone.root, gone.path)
         row = self.old.get(place)
@@ -169,7 +169,9 @@ class _Batch:
                 skill, old, record, fields, self._moment(old)
             )
         present = old and old["status"] in _PRESENT
-        outcome: Outcome = "renamed" if judged.moved_from else "updated" if present else "added"
+        outcome: ChangeOutcome = (
+            "renamed" if judged.moved_from else "updated" if present else "added"
+        )
         self._write_skill(
             old,
             fields
@@ -183,7 +185,7 @@ class _Batch:
         self._replace_findings(skill, record.place.root, record.place.path, record.findings, old)
         version = fields.get("current_version_id") or (old and old["current_version_id"])
         assert version
-        self.gathered.texts.append(rows.searched(skill, version, record))
+        self.gathered.texts.append(rows.search_document(skill, version, record))
         self.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
         self._note(
             skill, place, record.name, outcome, judged, fields.get("current_version_id"), old
@@ -239,7 +241,7 @@ class _Batch:
         self.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
         self.gathered.files.extend(rows.file(version, entry) for entry in record.files)
         self.gathered.declared[old["id"]] = record.dialects
-        self.gathered.texts.append(rows.searched(old["id"], version, record))
+        self.gathered.texts.append(rows.search_document(old["id"], version, record))
 
     def _delay(self, old: database_sql.Row, record: SkillRecord) -> bool:
         """Let a skill wait that has had too many versions lately; tell whether it has to."""
@@ -259,7 +261,7 @@ class _Batch:
             [self._moment(old), reason, record.digest, count, old["id"]],
         )
         self.applied.append(
-            Applied(record.place.root, record.place.path, old["name"], "delayed", reason, wait)
+            ChangeResult(record.place.root, record.place.path, old["name"], "delayed", reason, wait)
         )
         return True
 
@@ -408,7 +410,7 @@ class _Batch:
         skill: int,
         place: tuple[str, str],
         name: str,
-        outcome: Outcome,
+        outcome: ChangeOutcome,
         judged: Judged | None,
         version: int | None,
         old: database_sql.Row | None = None,
@@ -425,7 +427,7 @@ class _Batch:
         elif version and old and old["coalesced"] > 1:
             missed = humanize.count(old["coalesced"] - 1, "content")
             detail = f"{missed} before it came too fast to be stored"
-        self.applied.append(Applied(*place, name, outcome, detail))
+        self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.gathered.ingestions.append(
             (
                 skill,
@@ -446,7 +448,7 @@ class _Batch:
         return max(began, str(old["last_changed"])) if old else began
 
     def _note_unchanged(self, place: tuple[str, str], name: str) -> None:
-        self.applied.append(Applied(*place, name, "unchanged"))
+        self.applied.append(ChangeResult(*place, name, "unchanged"))
 
     def _new_skill(self) -> int:
         skill, self.next_skill = self.next_skill, self.next_skill + 1
@@ -477,7 +479,7 @@ def _why(findings: Iterable[Finding]) -> str:
 
 
 def _place(change: Change) -> tuple[str, str]:
-    place = change if isinstance(change, Gone) else change.verdict.place
+    place = change if isinstance(change, Removal) else change.verdict.place
     return (place.root, place.path)
 
 

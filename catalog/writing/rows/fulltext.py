@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from catalog.database.sql import insert
-from catalog.writing.rows.rows import Searched
+from catalog.writing.rows.rows import SearchDocument
 
 
-def replace(db: Connection, texts: Sequence[Searched]) -> None:
+def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
     """Write what is searched, in the place of what was of the same skills. Raises sqlite3.Error.
 
     A trigger takes from the index what leaves the table. What comes is given to both in one go
@@ -28,7 +28,7 @@ def rebuild(db: Connection) -> None:
     db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('rebuild')")
 
 
-_BODY = Searched._fields.index("body")  # not kept: it stands in the SKILL.md of the version
-_INDEXED = Searched._fields.index("version")  # and what follows is only kept
-_KEEP = insert("skill_text", Searched._fields[:_BODY] + Searched._fields[_BODY + 1 :])
-_INDEX = insert("skills_fts", ("rowid", *Searched._fields[1:_INDEXED]))
+_BODY = SearchDocument._fields.index("body")  # not kept: it stands in the SKILL.md of the version
+_INDEXED = SearchDocument._fields.index("version")  # and what follows is only kept
+_KEEP = insert("skill_text", SearchDocument._fields[:_BODY] + SearchDocument._fields[_BODY + 1 :])
+_INDEX = insert("skills_fts", ("rowid", *SearchDocument._fields[1:_INDEXED]))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.model.values import REMOVAL_HELD, Trigger
 from catalog.text.times import iso
 
@@ -89,7 +89,7 @@ class Removals:
         trigger: Trigger,
         at: datetime,
         scan: int | None = None,
-    ) -> list[Applied]:
+    ) -> list[ChangeResult]:
         """Show skills as gone but not removed; return those that were not shown so before."""
         moment = iso(at)
         reason = f"{REMOVAL_HELD}: {why}"
@@ -110,7 +110,7 @@ class Removals:
                 " FROM skills WHERE id = ?",
                 [(scan, trigger, why, skill) for skill, *_ in fresh],
             )
-        return [Applied(root, path, name, "held", why) for _, path, name, _ in fresh]
+        return [ChangeResult(root, path, name, "held", why) for _, path, name, _ in fresh]
 
     def release_root(self, root: str) -> None:
         """Hold nothing any longer because a root was not configured: it is again."""

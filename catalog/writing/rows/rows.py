@@ -109,7 +109,7 @@ def readdressed(version: Row, skill: Row) -> Row:
     return version | {"skill_id": skill["skill_id"], "described": to_json(described)}
 
 
-class Searched(NamedTuple):
+class SearchDocument(NamedTuple):
     """What is searched of a skill: a row of `skill_text`, which has its body by its place alone."""
 
     id: int  # of the skill
@@ -125,7 +125,7 @@ class Searched(NamedTuple):
     body_bytes: int
 
 
-def restored_text(skill: int, version: Row, paths: Iterable[str]) -> Searched:
+def restored_text(skill: int, version: Row, paths: Iterable[str]) -> SearchDocument:
     """Return what was searched of a version, given the paths of its files."""
     described = json.loads(version["described"])
     return _searched(
@@ -194,7 +194,7 @@ FINDING_COLUMNS = (
 )
 
 
-def searched(skill: int, version: int, record: SkillRecord) -> Searched:
+def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocument:
     """Return what is searched of accepted content."""
     return _searched(
         skill,
@@ -226,10 +226,10 @@ def _searched(
     paths: Iterable[str],
     skill_md: str,
     body_chars: int,
-) -> Searched:
+) -> SearchDocument:
     names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
     body = body_of(skill_md, body_chars)
-    return Searched(
+    return SearchDocument(
         skill,
         names,
         description,

@@ -37,7 +37,7 @@ def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
     )
 
 
-def _text(db: Database, skill: int, version: int) -> list[rows.Searched]:
+def _text(db: Database, skill: int, version: int) -> list[rows.SearchDocument]:
     """Return what is searched of a version; nothing where an earlier release did not note it."""
     paths = [
         path

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from catalog.database import sql, withheld
-from catalog.model.precedence import standing
+from catalog.model.precedence import precedence
 from catalog.writing.rows import lookalikes
 
 log = logging.getLogger("skilldrop")
@@ -40,7 +40,7 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
     for rivals in contenders.values():
         winner = min(
             rivals,
-            key=lambda r: standing(
+            key=lambda r: precedence(
                 r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
             ),
         )

@@ -13,7 +13,7 @@ from catalog.writing.rows import dialects, fulltext, rows
 
 
 @dataclass(slots=True)
-class Gathered:
+class WriteBuffer:
     """Rows to be written, and of which other rows something is to be forgotten."""
 
     skills: list[database_sql.Row] = field(default_factory=list)
@@ -21,7 +21,7 @@ class Gathered:
     files: list[tuple[Any, ...]] = field(default_factory=list)
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
-    texts: list[rows.Searched] = field(default_factory=list)
+    texts: list[rows.SearchDocument] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[tuple[Any, ...]] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from catalog.text.display import visible
-from pipeline.authoring.convert import How, Migration, migrate_paths
+from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
@@ -42,8 +42,8 @@ def migrate(
     """
     if in_place and output:
         raise click.UsageError("--in-place and --output exclude each other.")
-    how = How(APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate)
-    done: list[Migration] = []
+    how = ConversionOptions(APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate)
+    done: list[Conversion] = []
     with terminal.progress("skills") as progress:
         for each in migrate_paths(paths, how):
             done.append(each)
@@ -56,7 +56,7 @@ def migrate(
     return FINDINGS if any(map(_is_wrong, done)) else DONE
 
 
-def _is_wrong(each: Migration) -> bool:
+def _is_wrong(each: Conversion) -> bool:
     judged = each.judgement.findings if each.judgement else ()
     return each.plan.refused or any(
         found.severity == "error" and found.code != FIELD_NOT_IN_SPECIFICATION.code
@@ -64,7 +64,7 @@ def _is_wrong(each: Migration) -> bool:
     )
 
 
-def _told(each: Migration, how: How) -> str:
+def _told(each: Conversion, how: ConversionOptions) -> str:
     lines = [click.style(visible(each.path), bold=True)]
     if each.plan.refused:
         lines.append("  cannot be migrated, and is as it was")

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 import click
 
 from catalog.audit.difference import Difference
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile as comparing
-from pipeline.sync.reconcile import Comparison, Mended
+from pipeline.sync.reconcile import Comparison, RepairResult
 
 SCREENFUL = 20
 """Lines of one kind at most; --json has them all."""
@@ -49,13 +49,13 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
     return FINDINGS if result.left else DONE
 
 
-def _checked(settings: Settings) -> Mended:
+def _checked(settings: Settings) -> RepairResult:
     with terminal.progress("skills") as progress:
         found = comparing.compare(settings, progress=progress)
-    return Mended(found, found.differences, (), (), ())
+    return RepairResult(found, found.differences, (), (), ())
 
 
-def _mended(settings: Settings, accept_removals: bool) -> Mended:
+def _mended(settings: Settings, accept_removals: bool) -> RepairResult:
     with (
         terminal.progress("skills") as progress,
         terminal.progress("seconds that the service has been mending") as waiting,
@@ -65,7 +65,7 @@ def _mended(settings: Settings, accept_removals: bool) -> Mended:
         )
 
 
-def _as_json(result: Mended) -> dict[str, object]:
+def _as_json(result: RepairResult) -> dict[str, object]:
     before = result.before
     return {
         "differences": [each._asdict() for each in result.left],
@@ -79,7 +79,7 @@ def _as_json(result: Mended) -> dict[str, object]:
     }
 
 
-def _change(change: Applied) -> dict[str, object]:
+def _change(change: ChangeResult) -> dict[str, object]:
     return {
         "root": change.root,
         "path": change.path,
@@ -89,7 +89,7 @@ def _change(change: Applied) -> dict[str, object]:
     }
 
 
-def _rendered(result: Mended) -> str:
+def _rendered(result: RepairResult) -> str:
     before, changes = result.before, (*result.removed, *result.changes)
     changed = {f"{each.root}/{each.path}" for each in changes}
     mended = [each for each in result.mended if each.where not in changed]
@@ -112,7 +112,7 @@ def _screenful(lines: Sequence[str]) -> Iterator[str]:
         yield f"… and {len(lines) - SCREENFUL} more; --json lists all"
 
 
-def _line(change: Applied) -> str:
+def _line(change: ChangeResult) -> str:
     detail = f" ({change.detail})" if change.detail else ""
     return visible(f"{change.outcome}: {change.root}/{change.path}{detail}")
 
@@ -123,7 +123,9 @@ def _compared(before: Comparison) -> str:
     return f"{terminal.counted(before.seen, 'skill folder')} compared"
 
 
-def _summary(result: Mended, changes: Sequence[Applied], mended: Sequence[Difference]) -> str:
+def _summary(
+    result: RepairResult, changes: Sequence[ChangeResult], mended: Sequence[Difference]
+) -> str:
     """Say what was done, and what still differs."""
     counts = Counter(change.outcome for change in changes)
     done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]

@@ -7,7 +7,7 @@ import click
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import status
-from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.request_handlers import handle
 
 
 @click.command()
@@ -43,6 +43,6 @@ def unpin(context: click.Context, skill: str, as_json: bool) -> int:
 
 
 def _changed(context: click.Context, what: str, arguments: dict[str, Any], *, as_json: bool) -> int:
-    found = cast(dict[str, Any], carry_out(settings_of(context), what, arguments))
+    found = cast(dict[str, Any], handle(settings_of(context), what, arguments))
     click.echo(to_json(found) if as_json else status.published(found))
     return DONE

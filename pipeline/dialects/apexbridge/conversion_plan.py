@@ -56,7 +56,7 @@ _UNREADABLE = {INVALID_UTF_8.code} | {
 
 def plan(old: Old) -> Plan:
     """Return what makes a package of an old layout. Never raises; asked of its result: nothing."""
-    planning = _Planning(old)
+    planning = _Planner(old)
     try:
         return planning.plan()
     except _RefusedError as refused:
@@ -71,7 +71,7 @@ class _RefusedError(Exception):
         self.findings = findings
 
 
-class _Planning:
+class _Planner:
     """The folder as it will be, changed step by step."""
 
     def __init__(self, old: Old) -> None:

@@ -29,7 +29,7 @@ from pipeline.dialects.apexbridge.fields import (
     OLD_NETWORK,
     ApexBridgeFields,
 )
-from pipeline.dialects.apexbridge.json_schema import wrong_with
+from pipeline.dialects.apexbridge.json_schema import problems_of
 from pipeline.validation.skill import Rule, Skill
 
 TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
@@ -148,7 +148,7 @@ def triggers_trigger(skill: Skill) -> Iterator[Finding]:
 def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
     """Find schemas that are not JSON Schema, or that refer to what is not in them."""
     for field, schema in _schemas(skill):
-        for wrong in wrong_with(schema):
+        for wrong in problems_of(schema):
             where = f"{field}.{wrong.path}" if wrong.path else field
             yield skill.finding(wrong.kind, f"{printable(where)}: {wrong.message}.", field=where)
 

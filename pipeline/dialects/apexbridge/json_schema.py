@@ -19,7 +19,7 @@ _LONGEST_MESSAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class SchemaProblem:
     """One thing that is wrong with a schema."""
 
     kind: FindingType
@@ -27,7 +27,7 @@ class Wrong:
     message: str
 
 
-def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
+def problems_of(schema: Mapping[str, Json]) -> Iterator[SchemaProblem]:
     """Yield what is wrong with a schema: its dialect, its worst error, references that leave it.
 
     It is judged by the version that $schema names, else by 2020-12. Patterns are not judged:
@@ -48,7 +48,7 @@ def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
             validator = unknown
         if validator is unknown:
             validator = Draft202012Validator
-            yield Wrong(
+            yield SchemaProblem(
                 SCHEMA_DIALECT_UNKNOWN,
                 "$schema",
                 "it names no version of JSON Schema that is known; 2020-12 was assumed",
@@ -56,16 +56,18 @@ def wrong_with(schema: Mapping[str, Json]) -> Iterator[Wrong]:
     try:
         validator.check_schema(judged, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
-        yield Wrong(
+        yield SchemaProblem(
             SCHEMA_INVALID,
             ".".join(map(str, error.absolute_path)),
             printable(error.message, _LONGEST_MESSAGE),
         )
     except RecursionError:
-        yield Wrong(SCHEMA_INVALID, "", "it is nested too deeply")
+        yield SchemaProblem(SCHEMA_INVALID, "", "it is nested too deeply")
     for path, target in _references(schema, ""):
         if not target.startswith("#"):
-            yield Wrong(SCHEMA_REFERENCE_OUTSIDE, path, f"it refers to “{printable(target)}”")
+            yield SchemaProblem(
+                SCHEMA_REFERENCE_OUTSIDE, path, f"it refers to “{printable(target)}”"
+            )
             return
 
 

@@ -1,7 +1,7 @@
 """What any kind of archive holds, and how its reader is kept within bounds.
 
 Nothing that an archive says of itself is believed: what is read is counted, and what a reader may
-read at once is rationed. Whatever is wrong raises Refused.
+read at once is rationed. Whatever is wrong raises ArchiveRejected.
 """
 
 import logging
@@ -38,10 +38,10 @@ HARMLESS_BYTES = 16 * 1024 * 1024
 _LONG_NUMBER = re.compile(rb"\d{100}")
 """In a header it takes tarfile, before Python 3.11.10, the square of its length to read."""
 
-Place: TypeAlias = zipfile.ZipInfo | tarfile.TarInfo
+EntryInfo: TypeAlias = zipfile.ZipInfo | tarfile.TarInfo
 
 
-class Refused(Exception):
+class ArchiveRejected(Exception):
     """Nothing in the archive is to be read, for the reason that the finding says."""
 
     def __init__(self, finding: Finding) -> None:
@@ -50,39 +50,41 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ArchiveEntry:
     """A file, directory or link in an archive."""
 
     name: str  # as it is written there
     mode: int  # as in a stat, with its type
     size: int  # bytes, if it is a file
     target: str | None  # where it leads, if it is a link
-    place: Place
+    place: EntryInfo
 
 
-class Members(Protocol):
+class ArchiveEntries(Protocol):
     """An open archive."""
 
-    def __iter__(self) -> Iterator[Member]:
-        """Yield what it holds; Refused, OSError."""
+    def __iter__(self) -> Iterator[ArchiveEntry]:
+        """Yield what it holds; ArchiveRejected, OSError."""
 
-    def chunks(self, member: Member) -> Iterator[bytes]:
-        """Yield the bytes of a file, exactly as many as it is said to have; Refused, OSError."""
+    def chunks(self, member: ArchiveEntry) -> Iterator[bytes]:
+        """Yield the bytes of a file, as many as it is said to have; ArchiveRejected, OSError."""
 
 
 def check_size(unpacked: int, packed: int, limits: Limits) -> None:
     """Refuse an archive that has become too large for what was read of it; both are bytes."""
     if unpacked > limits.archive_bytes:
-        raise Refused(
+        raise ArchiveRejected(
             ARCHIVE_TOO_LARGE.at(
                 f"The archive unpacks to more than the limit of {limits.archive_bytes:,} bytes."
             )
         )
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
-        raise Refused(ARCHIVE_BOMB.at(f"The archive unpacks to more than {RATIO} times its size."))
+        raise ArchiveRejected(
+            ARCHIVE_BOMB.at(f"The archive unpacks to more than {RATIO} times its size.")
+        )
 
 
-class Rationed:
+class LimitedReader:
     """A file of which a reader gets no more than it was allotted."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -99,13 +101,13 @@ class Rationed:
         self._left, self._refusal, self._is_header = size, refusal, is_header
 
     def read(self, size: int = -1) -> bytes:
-        """Read as a file does; Refused."""
+        """Read as a file does; ArchiveRejected."""
         if size > self._left:
-            raise Refused(self._refusal.at())
+            raise ArchiveRejected(self._refusal.at())
         data = self._file.read(size if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0 or (self._is_header and _LONG_NUMBER.search(data)):
-            raise Refused(self._refusal.at())
+            raise ArchiveRejected(self._refusal.at())
         return data
 
 
@@ -114,16 +116,16 @@ def explained() -> Iterator[None]:
     """Turn all that the readers raise on bytes that are not theirs into one refusal."""
     try:
         yield
-    except (Refused, MemoryError):
+    except (ArchiveRejected, MemoryError):
         raise
     except UnicodeDecodeError as error:
-        raise Refused(ARCHIVE_NAME_NOT_UTF8.at()) from error
+        raise ArchiveRejected(ARCHIVE_NAME_NOT_UTF8.at()) from error
     except Exception as error:
         # A seek to where nothing is raises EINVAL; the other errors of the system are its own.
         if isinstance(error, OSError) and error.errno not in (None, EINVAL):
             raise
         log.debug("an archive is refused", exc_info=True)
-        raise Refused(
+        raise ArchiveRejected(
             ARCHIVE_CORRUPT.at(f"The archive cannot be read: {_plain(error)}.")
         ) from error
 
@@ -138,10 +140,10 @@ def of(name: str, what: str) -> str:
 
 
 def utf8(written: bytes, name: str) -> str:
-    """Return what was written in UTF-8, for the member that a refusal is to name; Refused."""
+    """Return text that was written in UTF-8; ArchiveRejected, which names the entry."""
     try:
         return written.decode()
     except UnicodeDecodeError:
-        raise Refused(
+        raise ArchiveRejected(
             ARCHIVE_NAME_NOT_UTF8.at(of(name, "does not have its name in UTF-8"))
         ) from None

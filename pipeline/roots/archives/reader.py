@@ -15,10 +15,10 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_UNREADABLE,
     ARCHIVE_WITHOUT_SKILL,
 )
-from pipeline.roots.archives.members import Members, Refused, check_size
+from pipeline.roots.archives.members import ArchiveEntries, ArchiveRejected, check_size
 from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.codes import FOLDER_TOO_DEEP
-from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.files import identity, opened
 from pipeline.roots.local.folder import Folder, hard_link
@@ -44,7 +44,7 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
             source = _Source(archive, stack.enter_context(_opened(archive, file)))
             stack.callback(source.close)
             found = source.folders()
-        except Refused as refused:
+        except ArchiveRejected as refused:
             found = [_refused(archive, refused.finding)]
         except PermissionError as error:
             found = [
@@ -68,7 +68,7 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
 
 
 def _hard_links(archive: Archive) -> tuple[Finding, ...]:
-    """Return the finding about an archive that has other names; Refused where none may be."""
+    """Return the finding about other names of an archive; ArchiveRejected where none may be."""
     names = archive.stat.st_nlink
     if names < 2:
         return ()
@@ -78,7 +78,7 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
         (f"The archive is one file with {names:,} names, some of them perhaps outside the root."),
     )
     if archive.limits.hard_links == "reject":
-        raise Refused(found)
+        raise ArchiveRejected(found)
     return (found,)
 
 
@@ -94,13 +94,13 @@ def _is_as_seen(archive: Archive) -> bool:
         return identity(root.stat(archive.file)) == identity(archive.stat)
 
 
-def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Members]:
-    """Open an archive, which is a zip or a tar as its name says; Refused, OSError."""
+def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
+    """Open an archive, which is a zip or a tar as its name says; ArchiveRejected, OSError."""
     size, limits = archive.stat.st_size, archive.limits
     if not size:
-        raise Refused(ARCHIVE_TRUNCATED.at("The archive is empty."))
+        raise ArchiveRejected(ARCHIVE_TRUNCATED.at("The archive is empty."))
     if size > limits.archive_bytes:
-        raise Refused(
+        raise ArchiveRejected(
             ARCHIVE_TOO_LARGE.at(
                 f"The archive has {size:,} bytes; the limit is {limits.archive_bytes:,}."
             )
@@ -131,7 +131,7 @@ def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
 class _Source:
     """Where the folders of an archive are read from, while it is open."""
 
-    def __init__(self, archive: Archive, members: Members | None) -> None:
+    def __init__(self, archive: Archive, members: ArchiveEntries | None) -> None:
         self._archive = archive
         self._members = members
         self._tree: ArchiveTree | None = None
@@ -151,7 +151,7 @@ class _Source:
         self._members = self._tree = None
 
     def folders(self) -> list[Folder]:
-        """Return the skill folders, having read all their files once; Refused, OSError."""
+        """Return the skill folders, having read all their files once; ArchiveRejected, OSError."""
         assert self._members
         archive, limits = self._archive, self._archive.limits
         self._tree = ArchiveTree(self._members, limits)
@@ -160,19 +160,19 @@ class _Source:
         found: list[Folder] = []
         members = size = 0
         for one in folders_in(self._tree, top, limits):
-            if isinstance(one, Stray):
+            if isinstance(one, LooseFinding):
                 if one.finding.code == FOLDER_TOO_DEEP.code:
-                    raise Refused(one.finding)
+                    raise ArchiveRejected(one.finding)
                 continue
             # A file that many links lead to counts for each of them.
             members += len(one.entries) + len(one.directories)
             size += sum(stat.st_size for _, stat in one.entries)
             if members > limits.archive_members:
-                raise Refused(ARCHIVE_TOO_MANY_MEMBERS.at())
+                raise ArchiveRejected(ARCHIVE_TOO_MANY_MEMBERS.at())
             check_size(size, archive.stat.st_size, limits)
             found.append(replace(one, source=self))
         if not found:
-            raise Refused(ARCHIVE_WITHOUT_SKILL.at())
+            raise ArchiveRejected(ARCHIVE_WITHOUT_SKILL.at())
         self._verify(found)
         return found
 
@@ -180,7 +180,7 @@ class _Source:
         """Yield the bytes of a file, whose path is relative to the root; OSError."""
         try:
             yield from self._chunks(path)
-        except Refused as refused:
+        except ArchiveRejected as refused:
             raise OSError(refused.finding.message) from refused  # it was well when it was found
 
     def _chunks(self, path: str) -> Iterator[bytes]:

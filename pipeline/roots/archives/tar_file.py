@@ -16,10 +16,10 @@ from pipeline.roots.archives.codes import (
 )
 from pipeline.roots.archives.members import (
     CHUNK,
-    Member,
-    Members,
-    Rationed,
-    Refused,
+    ArchiveEntries,
+    ArchiveEntry,
+    ArchiveRejected,
+    LimitedReader,
     check_size,
     explained,
     of,
@@ -36,17 +36,17 @@ _BLOCK = 512  # bytes
 
 
 @contextmanager
-def opened(file: IO[bytes], limits: Limits) -> Iterator[Members]:
+def opened(file: IO[bytes], limits: Limits) -> Iterator[ArchiveEntries]:
     """Open a compressed tar, spooling it unpacked to where it can be read in any order.
 
-    Raises Refused, and OSError where there is no room for it, say.
+    Raises ArchiveRejected, and OSError where there is no room for it, say.
     """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
         with explained():
             _unpack(file, spool, limits)
             size = spool.tell()
             spool.seek(0)
-            rationed = Rationed(spool)
+            rationed = LimitedReader(spool)
             rationed.allot(_HEADER_BYTES, is_header=True)
             archive = tarfile.TarFile(fileobj=cast(IO[bytes], rationed), encoding="utf-8")
         with archive:
@@ -65,7 +65,7 @@ def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
         spool.write(out)
         if not inflate.eof:
             if is_at_end and not out:
-                raise Refused(ARCHIVE_TRUNCATED.at())
+                raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
             data = inflate.unconsumed_tail
             continue
         # Padding may follow; gzip itself passes over it, too.
@@ -74,24 +74,24 @@ def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
             return
         inflate, streams = zlib.decompressobj(wbits=31), streams + 1
         if streams > _STREAMS:
-            raise Refused(ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} parts."))
+            raise ArchiveRejected(ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} parts."))
 
 
 class _Tar:
     """The members of a tar that was spooled. tarfile takes rubbish for the end; this does not."""
 
-    def __init__(self, archive: tarfile.TarFile, rationed: Rationed, size: int) -> None:
+    def __init__(self, archive: tarfile.TarFile, rationed: LimitedReader, size: int) -> None:
         self._tar = archive
         self._rationed = rationed
         self._size = size
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[ArchiveEntry]:
         with explained():
             while info := self._next():
                 yield self._member(info)
             self._check_end()
 
-    def chunks(self, member: Member) -> Iterator[bytes]:
+    def chunks(self, member: ArchiveEntry) -> Iterator[bytes]:
         assert isinstance(member.place, tarfile.TarInfo)
         left, at = member.size, member.place.offset_data
         with explained():
@@ -100,7 +100,7 @@ class _Tar:
                 self._rationed.seek(at)
                 chunk = self._rationed.read(min(left, CHUNK))
                 if not chunk:
-                    raise Refused(ARCHIVE_TRUNCATED.at())
+                    raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
                 left, at = left - len(chunk), at + len(chunk)
                 yield chunk
 
@@ -110,18 +110,20 @@ class _Tar:
         info = self._tar.next()
         self._tar.members = []  # type: ignore[attr-defined]  # each is kept once, by its path
         if len(self._tar.pax_headers) > _HEADER_FIELDS:
-            raise Refused(ARCHIVE_CORRUPT.at("The archive says too much of all its members."))
+            raise ArchiveRejected(
+                ARCHIVE_CORRUPT.at("The archive says too much of all its members.")
+            )
         if info:
             info.pax_headers = {}
             if info.size < 0 or self._tar.offset < max(before, info.offset_data):
-                raise Refused(ARCHIVE_CORRUPT.at(of(info.name, "has a size below zero")))
+                raise ArchiveRejected(ARCHIVE_CORRUPT.at(of(info.name, "has a size below zero")))
         return info
 
-    def _member(self, info: tarfile.TarInfo) -> Member:
+    def _member(self, info: tarfile.TarInfo) -> ArchiveEntry:
         name = info.name
         utf8(name.encode(errors="surrogateescape"), name)
         if info.islnk():
-            raise Refused(ARCHIVE_HARD_LINK.at(of(name, "is a hard link")))
+            raise ArchiveRejected(ARCHIVE_HARD_LINK.at(of(name, "is a hard link")))
         kind = (
             S_IFDIR
             if info.isdir()
@@ -133,13 +135,13 @@ class _Tar:
         )
         if not kind:
             what = "has holes" if info.issparse() else "is a pipe, a socket or a device"
-            raise Refused(ARCHIVE_SPECIAL_MEMBER.at(of(name, what)))
+            raise ArchiveRejected(ARCHIVE_SPECIAL_MEMBER.at(of(name, what)))
         if kind == S_IFREG and info.offset_data + info.size > self._size:
-            raise Refused(ARCHIVE_TRUNCATED.at())
+            raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
         target = None
         if kind == S_IFLNK:
             target = utf8(info.linkname.encode(errors="surrogateescape"), name)
-        return Member(name, kind | S_IMODE(info.mode), info.size, target, info)
+        return ArchiveEntry(name, kind | S_IMODE(info.mode), info.size, target, info)
 
     def _check_end(self) -> None:
         self._rationed.allot(_BLOCK)
@@ -147,4 +149,4 @@ class _Tar:
         block = self._rationed.read(_BLOCK)
         if block.strip(b"\0"):
             kind = ARCHIVE_TRUNCATED if len(block) < _BLOCK else ARCHIVE_CORRUPT
-            raise Refused(kind.at())
+            raise ArchiveRejected(kind.at())

@@ -16,7 +16,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
 )
-from pipeline.roots.archives.members import Member, Refused
+from pipeline.roots.archives.members import ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import Limits, Target, Targets
@@ -34,7 +34,7 @@ class _Node:
     """A member, or a directory that only the paths of others tell of."""
 
     number: int
-    member: Member | None
+    member: ArchiveEntry | None
     children: list[str] = field(default_factory=list)
 
     @property
@@ -58,8 +58,8 @@ class _LeadsNowhere(Exception):
 class ArchiveTree:
     """The members by their paths, which start with a slash; the top is the empty path."""
 
-    def __init__(self, members: Iterable[Member], limits: Limits) -> None:
-        """Take the members of an open archive; Refused where they make no tree we like."""
+    def __init__(self, members: Iterable[ArchiveEntry], limits: Limits) -> None:
+        """Take the members of an open archive; ArchiveRejected where they make no tree we like."""
         self._nodes = {"": _Node(0, None)}
         self._folded = {""}
         self._limit = limits.archive_members
@@ -67,11 +67,11 @@ class ArchiveTree:
             self._take(member)
         for path, node in self._nodes.items():
             if S_ISLNK(node.mode) and self._follow(path) is LINK_LEAVES_ROOT:
-                raise Refused(
+                raise ArchiveRejected(
                     ARCHIVE_LINK_LEAVES.at(f"The link {quoted(path[1:])} leads out of the archive.")
                 )
 
-    def member(self, path: str) -> Member:
+    def member(self, path: str) -> ArchiveEntry:
         """Return the file that a path leads to; OSError."""
         try:
             node = self._nodes[self._real(path)]
@@ -172,19 +172,19 @@ class ArchiveTree:
 
     # How it is made
 
-    def _take(self, member: Member) -> None:
+    def _take(self, member: ArchiveEntry) -> None:
         path = _path(member.name)
         known = self._nodes.get(path)
         if known is None:
             self._add(path, member)
         elif not (S_ISDIR(known.mode) and S_ISDIR(member.mode)):
-            raise Refused(
+            raise ArchiveRejected(
                 ARCHIVE_DUPLICATE_MEMBER.at(
                     f"{quoted(path[1:])} stands for two members of the archive."
                 )
             )
 
-    def _add(self, path: str, member: Member | None) -> None:
+    def _add(self, path: str, member: ArchiveEntry | None) -> None:
         """Add a node, and above it the directories that nothing has told of yet."""
         parent, _, name = path.rpartition("/")
         above = self._nodes.get(parent)
@@ -192,14 +192,14 @@ class ArchiveTree:
             self._add(parent, None)
             above = self._nodes[parent]
         if not S_ISDIR(above.mode):
-            raise Refused(
+            raise ArchiveRejected(
                 ARCHIVE_DUPLICATE_MEMBER.at(
                     f"{quoted(parent[1:])} is a directory, and something else as well."
                 )
             )
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
-            raise Refused(
+            raise ArchiveRejected(
                 ARCHIVE_NAMES_COLLIDE.at(
                     f"{quoted(path[1:])} differs from another path only in how its letters "
                     "are written."
@@ -209,7 +209,7 @@ class ArchiveTree:
         above.children.append(name)
         self._nodes[path] = _Node(len(self._nodes), member)
         if len(self._nodes) > self._limit + 1:  # the top is none
-            raise Refused(
+            raise ArchiveRejected(
                 ARCHIVE_TOO_MANY_MEMBERS.at(
                     f"The archive holds more than {self._limit:,} files and directories."
                 )
@@ -217,15 +217,15 @@ class ArchiveTree:
 
 
 def _path(name: str) -> str:
-    """Return the path of a member as the tree writes it; Refused where it could lead astray."""
+    """Return the path of an entry as the tree writes it; ArchiveRejected where it is unsafe."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if _UNSAFE.match(name) or ".." in parts:
-        raise Refused(
+        raise ArchiveRejected(
             ARCHIVE_PATH_UNSAFE.at(
                 f"The path {quoted(name)} leads out of the archive, or would on some system."
             )
         )
     path = "".join(f"/{part}" for part in parts)
     if len(path.encode()) > _PATH_BYTES or any(len(p.encode()) > _NAME_BYTES for p in parts):
-        raise Refused(ARCHIVE_PATH_UNSAFE.at(f"The path {quoted(name)} is too long."))
+        raise ArchiveRejected(ARCHIVE_PATH_UNSAFE.at(f"The path {quoted(name)} is too long."))
     return path

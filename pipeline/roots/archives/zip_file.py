@@ -18,10 +18,10 @@ from pipeline.roots.archives.codes import (
 from pipeline.roots.archives.members import (
     CHUNK,
     READER_BYTES,
-    Member,
-    Members,
-    Rationed,
-    Refused,
+    ArchiveEntries,
+    ArchiveEntry,
+    ArchiveRejected,
+    LimitedReader,
     check_size,
     explained,
     of,
@@ -39,16 +39,16 @@ _END_BYTES = _RECORD_BYTES + 65_535  # … with a comment, at most
 
 
 @contextmanager
-def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[Members]:
-    """Open a zip of so many bytes; Refused, OSError."""
-    rationed = Rationed(file)
+def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[ArchiveEntries]:
+    """Open a zip of so many bytes; ArchiveRejected, OSError."""
+    rationed = LimitedReader(file)
     with explained():
         archive = _archive(rationed, size, limits)
     with archive:
         yield _Zip(archive, rationed, size, limits)
 
 
-def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
+def _archive(file: LimitedReader, size: int, limits: Limits) -> zipfile.ZipFile:
     """Read the central directory, which is as large as it likes to be."""
     file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, ARCHIVE_TOO_MANY_MEMBERS)
     try:
@@ -61,7 +61,7 @@ def _archive(file: Rationed, size: int, limits: Limits) -> zipfile.ZipFile:
         tail = file.read(_END_BYTES)
         end = tail.rfind(_END)
         if starts_well and (end < 0 or len(tail) - end < _RECORD_BYTES):
-            raise Refused(ARCHIVE_TRUNCATED.at()) from error
+            raise ArchiveRejected(ARCHIVE_TRUNCATED.at()) from error
         raise
 
 
@@ -69,14 +69,14 @@ class _Zip:
     """The members of a zip. Only deflate is inflated: the others know no bounds while they do."""
 
     def __init__(
-        self, archive: zipfile.ZipFile, rationed: Rationed, size: int, limits: Limits
+        self, archive: zipfile.ZipFile, rationed: LimitedReader, size: int, limits: Limits
     ) -> None:
         self._zip = archive
         self._rationed = rationed
         self._size = size
         self._limits = limits
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[ArchiveEntry]:
         unpacked = 0
         with explained():
             for info in self._zip.infolist():
@@ -84,7 +84,7 @@ class _Zip:
                 check_size(unpacked, self._size, self._limits)
                 yield self._member(info)
 
-    def chunks(self, member: Member) -> Iterator[bytes]:
+    def chunks(self, member: ArchiveEntry) -> Iterator[bytes]:
         assert isinstance(member.place, zipfile.ZipInfo)
         left = member.size
         with explained(), self._open(member.place) as stream:
@@ -92,26 +92,30 @@ class _Zip:
                 left -= len(chunk)
                 yield chunk
             if left:
-                raise Refused(ARCHIVE_CORRUPT.at(of(member.name, "does not have its size")))
+                raise ArchiveRejected(ARCHIVE_CORRUPT.at(of(member.name, "does not have its size")))
 
-    def _member(self, info: zipfile.ZipInfo) -> Member:
+    def _member(self, info: zipfile.ZipInfo) -> ArchiveEntry:
         name = _zip_name(info)
         if info.flag_bits & _ENCRYPTED:
-            raise Refused(ARCHIVE_ENCRYPTED.at(of(name, "is encrypted")))
+            raise ArchiveRejected(ARCHIVE_ENCRYPTED.at(of(name, "is encrypted")))
         mode = info.external_attr >> 16 if info.create_system in _UNIX else 0
         kind = S_IFDIR if name.endswith("/") else S_IFMT(mode) or S_IFREG
         if kind not in (S_IFDIR, S_IFREG, S_IFLNK):
-            raise Refused(ARCHIVE_SPECIAL_MEMBER.at(of(name, "is a pipe, a socket or a device")))
+            raise ArchiveRejected(
+                ARCHIVE_SPECIAL_MEMBER.at(of(name, "is a pipe, a socket or a device"))
+            )
         if kind != S_IFDIR and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise Refused(
+            raise ArchiveRejected(
                 ARCHIVE_COMPRESSION.at(of(name, f"is compressed by method {info.compress_type}"))
             )
         target = self._target(info, name) if kind == S_IFLNK else None
-        return Member(name, kind | S_IMODE(mode), info.file_size, target, info)
+        return ArchiveEntry(name, kind | S_IMODE(mode), info.file_size, target, info)
 
     def _target(self, info: zipfile.ZipInfo, name: str) -> str:
         if info.file_size > _TARGET_BYTES:
-            raise Refused(ARCHIVE_LINK_LEAVES.at(of(name, "leads further than any path can")))
+            raise ArchiveRejected(
+                ARCHIVE_LINK_LEAVES.at(of(name, "leads further than any path can"))
+            )
         with self._open(info) as stream:
             return utf8(self._read(stream), name)
 

@@ -19,7 +19,7 @@ from pipeline.roots.codes import (
     SPECIAL_FILE,
 )
 from pipeline.roots.local.directory import Directory, DiskTree, Listing, Tree
-from pipeline.roots.local.folder import Folder, Limits, Signature, Target, Targets
+from pipeline.roots.local.folder import Folder, FolderBuilder, Limits, Target, Targets
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory, unlisted
 from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import fingerprint
@@ -28,7 +28,7 @@ _VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True, slots=True)
-class Stray:
+class LooseFinding:
     """Something in a root that is part of no skill and yet deserves a word."""
 
     path: str  # relative to the root
@@ -66,7 +66,7 @@ class Descent:
         self._limits = limits
         self.walk = TreeWalk(DiskTree(root), limits, root.path)
 
-    def reach(self) -> Directory | Stray | None:
+    def reach(self) -> Directory | LooseFinding | None:
         """Go down to where to begin; None where a walk from the root would not get to it either."""
         here = Directory("")
         names = os_path(self._under).split("/") if self._under else []
@@ -81,7 +81,7 @@ class Descent:
             here = below
         return here
 
-    def archive(self) -> Archive | Stray | None:
+    def archive(self) -> Archive | LooseFinding | None:
         """Return the archive that a walk from the root would find at the path of its file."""
         parent, _, name = self._under.rpartition("/")
         here = Descent(self._root, parent, self._limits).reach()
@@ -111,7 +111,7 @@ class Descent:
             return False
         return real is not None and self._root.holds_skill_md(real)
 
-    def _step(self, here: Directory, name: str) -> Directory | Stray | None:
+    def _step(self, here: Directory, name: str) -> Directory | LooseFinding | None:
         stat = self._stat(here, name)
         if not isinstance(stat, os.stat_result):
             return stat
@@ -123,7 +123,9 @@ class Descent:
                 return here.child(name, others[name])
         return next(_strays(here, [name] if is_skill_md(name) else [], others), None)
 
-    def _stat(self, here: Directory, name: str, end: str = "") -> os.stat_result | Stray | None:
+    def _stat(
+        self, here: Directory, name: str, end: str = ""
+    ) -> os.stat_result | LooseFinding | None:
         """Return the stat of a name, or why there is none; None where it has vanished."""
         try:
             return self._root.stat(f"{here.path}/{name}")
@@ -133,16 +135,16 @@ class Descent:
                 raise unlisted(self._root.path, error) from error
             if error.errno in _VANISHED | {errno.ENAMETOOLONG}:
                 return None
-            return self._unlisted_on_the_way(here) or Stray(
+            return self._unlisted_on_the_way(here) or LooseFinding(
                 f"{here.child(name).text}{end}", _unlisted(error)
             )
 
-    def _unlisted_on_the_way(self, here: Directory) -> Stray | None:
+    def _unlisted_on_the_way(self, here: Directory) -> LooseFinding | None:
         """Return what a walk from the root says of a directory through which it does not get."""
         try:
             self._root.names(here.path)
         except OSError as error:
-            return Stray(here.text, _unlisted(error)) if here.text else None
+            return LooseFinding(here.text, _unlisted(error)) if here.text else None
         return None
 
     def _check_root(self) -> None:
@@ -161,7 +163,7 @@ class TreeWalk:
         self._limits = limits
         self._root = root
 
-    def below(self, start: Directory) -> Iterator[Folder | Archive | Stray]:
+    def below(self, start: Directory) -> Iterator[Folder | Archive | LooseFinding]:
         """Yield what is found at and below a directory."""
         way = [iter((start,))]
         while way:
@@ -171,7 +173,7 @@ class TreeWalk:
                 continue
             listed = self._list(here, self._limits.files)
             if isinstance(listed, Finding):
-                yield Stray(here.text, listed)
+                yield LooseFinding(here.text, listed)
             elif listed is None:
                 continue
             elif here.judge(listed) or here.in_skill:
@@ -259,7 +261,7 @@ class TreeWalk:
 
     def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
         """Return the skill folder that `top` is, and the skill folders that lie in it."""
-        signature = Signature(top.text, self._limits)
+        signature = FolderBuilder(top.text, self._limits)
         nested: list[Directory] = []
         way = [self._take(signature, top, listed)]
         while way:
@@ -283,7 +285,9 @@ class TreeWalk:
             folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
         return folder, nested
 
-    def _take(self, signature: Signature, here: Directory, listed: Listing) -> Iterator[Directory]:
+    def _take(
+        self, signature: FolderBuilder, here: Directory, listed: Listing
+    ) -> Iterator[Directory]:
         """Note what lies directly in a directory of a skill; return the directories in it."""
         try:
             stat, stat_of = self._tree.stat(here.path), self._tree.stats(here.path)
@@ -318,7 +322,7 @@ def _leads_back(here: Directory, target: Target | FindingType) -> bool:
     return isinstance(target, Target) and S_ISDIR(target.stat.st_mode) and here.lies_in(target.path)
 
 
-def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[Stray]:
+def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[LooseFinding]:
     """Yield what deserves a word directly in a directory that belongs to no skill."""
     for name in sorted({*skill_mds, *others}):
         target = others.get(name)
@@ -330,4 +334,4 @@ def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[
             kind = LINK_BEHIND_LINK
         else:
             continue
-        yield Stray(here.child(name).text, kind.at())
+        yield LooseFinding(here.child(name).text, kind.at())

@@ -150,7 +150,7 @@ class Folder:
         )
 
 
-class Signature:
+class FolderBuilder:
     """A Folder in the making. All paths come in relative to the root and go out to the folder."""
 
     def __init__(self, path: str, limits: Limits) -> None:

@@ -11,10 +11,12 @@ from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.roots.native_files import may_be_native
-from pipeline.roots.snapshot import Glance, GlancedFile, head_bytes
+from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
 
 
-def glance(root: Path | RootDirectory, folder: Folder, limits: Limits) -> Glance | None:
+def read_partially(
+    root: Path | RootDirectory, folder: Folder, limits: Limits
+) -> PartialSnapshot | None:
     """Return what rules ask of a folder; None if a file is no longer as the walk saw it.
 
     The rules find the same in it as in what `disk.read` returns, at a fifth of the price.
@@ -26,11 +28,11 @@ def glance(root: Path | RootDirectory, folder: Folder, limits: Limits) -> Glance
         return None
 
 
-def _glance(root: RootDirectory, folder: Folder, limits: Limits) -> Glance:
+def _glance(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapshot:
     """Read a folder; OSError where it is no longer as the walk saw it."""
     name = folder.skill_md_name
     skill_md: bytes | None = None
-    files: list[GlancedFile] = []
+    files: list[PartialFile] = []
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
@@ -53,8 +55,8 @@ def _glance(root: RootDirectory, folder: Folder, limits: Limits) -> Glance:
         if path == name:
             skill_md = head
         text = head is None or is_text(head, whole=len(head) == stat.st_size)
-        files.append(GlancedFile(path, mode, text))
-    return Glance(
+        files.append(PartialFile(path, mode, text))
+    return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,
         skill_md=skill_md or b"",
         files=tuple(files),

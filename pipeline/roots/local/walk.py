@@ -8,7 +8,7 @@ from pathlib import Path
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, os_path, text_path
 from pipeline.roots.codes import DIRECTORY_UNREADABLE, READ_FAILED
-from pipeline.roots.local.descent import Archive, Descent, Stray, TreeWalk
+from pipeline.roots.local.descent import Archive, Descent, LooseFinding, TreeWalk
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open
@@ -21,7 +21,7 @@ UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code})
 
 def walk(
     root: Path | RootDirectory, under: str = "", limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Folder | Archive | Stray]:
+) -> Iterator[Folder | Archive | LooseFinding]:
     """Yield every skill folder, archive and stray at or below `under`, relative to the root.
 
     A folder comes before those inside it, and siblings are sorted by name. What is found below
@@ -46,7 +46,7 @@ def walk(
                 yield one
 
 
-def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | Stray]:
+def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | LooseFinding]:
     """Yield every skill folder and stray at or below a directory of another tree than the disk's.
 
     An archive in it is a file like any other.
@@ -65,7 +65,7 @@ def archive_at(
     """
     with held_open(root) as opened:
         found = Descent(opened, archive_of(path) or path, limits).archive()
-        if isinstance(found, Stray):
+        if isinstance(found, LooseFinding):
             raise _unreached(opened, found)
         return found
 
@@ -125,12 +125,12 @@ def look_at(
     with held_open(root) as opened:
         descent = Descent(opened, path, limits)
         start = descent.reach()
-        if isinstance(start, Stray) and start.finding.code in UNLISTED:
+        if isinstance(start, LooseFinding) and start.finding.code in UNLISTED:
             raise _unreached(opened, start)
         return descent.walk.skill_at(start) if isinstance(start, Directory) else None
 
 
-def _unreached(root: RootDirectory, found: Stray) -> RootUnreadable:
+def _unreached(root: RootDirectory, found: LooseFinding) -> RootUnreadable:
     return RootUnreadable(f"{found.path} in the root {root.path}: {found.finding.message}")
 
 

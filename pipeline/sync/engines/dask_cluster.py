@@ -20,7 +20,7 @@ from catalog.model.errors import ClusterUnusable, RootUnreadable
 from pipeline.sync.engines import partition
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines.processes import PATIENCE, Engine
-from pipeline.sync.engines.scanner import How, Part, Seen, look
+from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, scan
 
 log = logging.getLogger("skilldrop")
 
@@ -80,7 +80,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
         yield client
 
 
-def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
+def _looked(client: Client, part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
     paths = partition.apart(part, how)
     if not partition.is_worth_sharing(part, how, paths):
         yield from engines_processes.processes(part, how)
@@ -95,7 +95,7 @@ def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
         if _is_deserted(client):
             log.warning("The Dask cluster is gone; this process looks at the rest alone.")
             for piece in (*asked.values(), *todo):
-                yield from look(piece.part, how)
+                yield from scan(piece.part, how)
             return
         _ask(client, how, todo, asked, answers)
         try:
@@ -106,7 +106,7 @@ def _looked(client: Client, part: Part, how: How) -> Iterator[Seen | None]:
         yield from _answer(future, asked.pop(future), how)
 
 
-_Answer: TypeAlias = list[Seen] | RootUnreadable | str
+_Answer: TypeAlias = list[ScanResult] | RootUnreadable | str
 _Future: TypeAlias = "Future[_Answer]"
 _Answers: TypeAlias = "SimpleQueue[_Future]"
 
@@ -115,14 +115,14 @@ _Answers: TypeAlias = "SimpleQueue[_Future]"
 class _Piece:
     """Some paths of a root, and how a worker can tell that it would judge the same."""
 
-    part: Part
+    part: ScanScope
     root_inode: int
     version: str
 
 
 def _ask(
     client: Client,
-    how: How,
+    how: ScanOptions,
     todo: "deque[_Piece]",
     asked: dict[_Future, _Piece],
     answers: "_Answers",
@@ -138,7 +138,7 @@ def _is_deserted(client: Client) -> bool:
     return client.status != "running" or not client.nthreads()
 
 
-def _answer(future: _Future, piece: _Piece, how: How) -> Sequence[Seen]:
+def _answer(future: _Future, piece: _Piece, how: ScanOptions) -> Sequence[ScanResult]:
     try:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
     except (KilledWorker, OSError) as error:
@@ -146,7 +146,7 @@ def _answer(future: _Future, piece: _Piece, how: How) -> Sequence[Seen]:
         log.warning(
             "The Dask cluster lost a piece (%s); this process looks at it.", type(error).__name__
         )
-        return list(look(piece.part, how))
+        return list(scan(piece.part, how))
     except Exception as error:  # whatever a foreign worker's environment raises
         raise ClusterUnusable(
             f"A worker of the cluster cannot judge skills: {error}. Install the same skilldrop "
@@ -162,7 +162,7 @@ def _answer(future: _Future, piece: _Piece, how: How) -> Sequence[Seen]:
 # In a worker
 
 
-def _look_at(piece: _Piece, how: How) -> _Answer:
+def _look_at(piece: _Piece, how: ScanOptions) -> _Answer:
     """Return what is seen in a piece, or in words why it must not be believed."""
     root = piece.part.root.path
     if (here := version("skilldrop")) != piece.version:
@@ -170,7 +170,7 @@ def _look_at(piece: _Piece, how: How) -> _Answer:
     try:
         if _inode(root) != piece.root_inode:
             return f"sees another directory at {root}. Mount the same storage there"
-        return list(look(piece.part, how))
+        return list(scan(piece.part, how))
     except OSError as error:
         return f"cannot read {root}: {error.strerror}. Mount the same storage there"
     except RootUnreadable as error:

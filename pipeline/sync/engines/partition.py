@@ -6,25 +6,25 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.roots.local import walk
-from pipeline.sync.engines.scanner import How, Part
+from pipeline.sync.engines.scanner import ScanOptions, ScanScope
 
 WORTH_IT = 512
 """Paths to read from which on other processes are started: where nothing may be forked, that alone
 takes a third of a second."""
 
 
-def apart(part: Part, how: How) -> list[str]:
+def apart(part: ScanScope, how: ScanOptions) -> list[str]:
     """Return paths that together are the part, enough of them to share out where there are."""
     return walk.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
 
 
-def is_worth_sharing(part: Part, how: How, paths: Sequence[str]) -> bool:
+def is_worth_sharing(part: ScanScope, how: ScanOptions, paths: Sequence[str]) -> bool:
     """Tell whether so much is to be read that it pays to start processes elsewhere."""
     known = 0 if how.deep else sum(map(bool, part.known.values()))
     return len(paths) - known >= WORTH_IT
 
 
-def pieces(part: Part, paths: Sequence[str], size: int) -> Iterator[Part]:
+def pieces(part: ScanScope, paths: Sequence[str], size: int) -> Iterator[ScanScope]:
     """Yield a part in pieces of so many paths, each with what is known at or below them."""
     known = sorted(part.known)
     for start in range(0, len(paths), size):

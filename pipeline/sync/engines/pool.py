@@ -23,7 +23,7 @@ TRIES = 2
 """Processes that may die over a piece before it is done by the one that asked."""
 
 
-class Crew:
+class WorkerPool:
     """As many processes as there are cores, once there is work for two of them.
 
     A result had better be short: it waits in a pipe until somebody asks for it.

@@ -17,16 +17,23 @@ from typing import TypeAlias
 
 from catalog.model.change import Judged
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.sync.engines import fork_pool
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.partition import apart, is_worth_sharing, pieces
-from pipeline.sync.engines.scanner import Hidden, How, Part, Seen, Unchanged, look
+from pipeline.sync.engines.scanner import (
+    ScanOptions,
+    ScanResult,
+    ScanScope,
+    Unchanged,
+    UnreadableDirectory,
+    scan,
+)
 from pipeline.sync.engines.worker import Worker
 
 log = logging.getLogger("skilldrop")
 
-Engine: TypeAlias = Callable[[Part, How], Iterator[Seen | None]]
+Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | None]]
 """Looks at a part of a root and yields what was seen, or None while it waits for a process.
 
 Raises RootUnreadable.
@@ -51,12 +58,12 @@ TRIES = 2
 """Processes that may die over a piece before it is looked at by the one that asked."""
 
 
-def serial(part: Part, how: How) -> Iterator[Seen | None]:
+def serial(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
     """Look at one folder after the other in this process."""
-    return look(part, how)
+    return scan(part, how)
 
 
-def processes(part: Part, how: How) -> Iterator[Seen | None]:
+def processes(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
     """Look with as many processes as there are cores, while this one goes on storing.
 
     Where little is to be read this process does it alone, and so it does until the others have
@@ -120,7 +127,7 @@ def processes(part: Part, how: How) -> Iterator[Seen | None]:
 class _Piece:
     """A part to be looked at, and how far others have come with it."""
 
-    part: Part
+    part: ScanScope
     told: set[object] = field(default_factory=set)  # by the one that looks now
     told_before: set[object] = field(default_factory=set)  # by those that died
     deaths: int = 0
@@ -128,11 +135,11 @@ class _Piece:
     def __str__(self) -> str:
         return f"{self.part.root.path}/{self.part.paths[0]} and what follows"
 
-    def look(self, how: How) -> Iterator[Seen]:
+    def look(self, how: ScanOptions) -> Iterator[ScanResult]:
         """Look at what nobody has told of."""
-        return self.fresh(look(self.part, how))
+        return self.fresh(scan(self.part, how))
 
-    def fresh(self, seen: Iterable[Seen]) -> Iterator[Seen]:
+    def fresh(self, seen: Iterable[ScanResult]) -> Iterator[ScanResult]:
         """Yield what those that died had not told."""
         for one in seen:
             name = _name(one)
@@ -154,7 +161,7 @@ class _Helper:
     interpreter's lock, a row at a time.
     """
 
-    def __init__(self, how: How, answers: "_Answers") -> None:
+    def __init__(self, how: ScanOptions, answers: "_Answers") -> None:
         self.asked: deque[_Piece] = deque()
         self._how = how
         self._answers = answers
@@ -182,13 +189,13 @@ class _Helper:
             with suppress(OSError):
                 self._worker.pipe.send(self.asked[-1].part)
 
-    def taken(self, answer: bytes) -> Iterator[Seen]:
+    def taken(self, answer: bytes) -> Iterator[ScanResult]:
         """Yield what it has seen. Raises RootUnreadable."""
         self._room.release()
         if answer == _DONE:
             self.asked.popleft()
             return
-        seen: list[Seen] | RootUnreadable = pickle.loads(answer)
+        seen: list[ScanResult] | RootUnreadable = pickle.loads(answer)
         if isinstance(seen, RootUnreadable):
             raise seen
         yield from self.asked[0].fresh(seen)
@@ -236,24 +243,24 @@ _DONE = b""
 _STARTED = b"started"  # no pickle
 
 
-def _name(seen: Seen) -> object:
+def _name(seen: ScanResult) -> object:
     """Return what tells one thing that was seen in a piece from the others."""
     if isinstance(seen, Judged):
         return seen.verdict.place.path
-    return seen if isinstance(seen, (Stray, Hidden)) else seen.path
+    return seen if isinstance(seen, (LooseFinding, UnreadableDirectory)) else seen.path
 
 
-def _serve(pipe: Connection, how: How) -> None:
+def _serve(pipe: Connection, how: ScanOptions) -> None:
     """Answer pieces with what is seen in them, until nobody asks any more."""
     os.nice(5)  # who stores what is seen here comes first: all wait for it
-    asked: SimpleQueue[Part | None] = SimpleQueue()
+    asked: SimpleQueue[ScanScope | None] = SimpleQueue()
     threading.Thread(target=_take_questions, args=(pipe, asked), daemon=True).start()
     while piece := asked.get():
         for answer in _looked(piece, how):
             pipe.send_bytes(answer)
 
 
-def _take_questions(pipe: Connection, asked: "SimpleQueue[Part | None]") -> None:
+def _take_questions(pipe: Connection, asked: "SimpleQueue[ScanScope | None]") -> None:
     """Take what is asked at once, lest two wait for each other with what they have to say."""
     with suppress(EOFError, OSError):
         while True:
@@ -261,9 +268,9 @@ def _take_questions(pipe: Connection, asked: "SimpleQueue[Part | None]") -> None
     asked.put(None)
 
 
-def _looked(piece: Part, how: How) -> Iterator[bytes]:
+def _looked(piece: ScanScope, how: ScanOptions) -> Iterator[bytes]:
     """Yield what is seen in a piece, a few folders at a time, and then that this was all."""
-    seen = look(piece, how)
+    seen = scan(piece, how)
     try:
         while some := list(islice(seen, SEEN_IN_AN_ANSWER)):
             yield pickle.dumps(some, pickle.HIGHEST_PROTOCOL)
@@ -272,7 +279,9 @@ def _looked(piece: Part, how: How) -> Iterator[bytes]:
     yield _DONE
 
 
-def _compared(part: Part, how: How, paths: Sequence[str]) -> Iterator[Seen | None]:
+def _compared(
+    part: ScanScope, how: ScanOptions, paths: Sequence[str]
+) -> Iterator[ScanResult | None]:
     """Look at folders that are all but a few known: to fork is quick, and nothing is read.
 
     Forks are made where this process has no other thread; a service does it alone.
@@ -284,11 +293,11 @@ def _compared(part: Part, how: How, paths: Sequence[str]) -> Iterator[Seen | Non
         yield None
 
 
-def _sorted_out(how: How, piece: Part) -> tuple[list[str], list[Seen]]:
+def _sorted_out(how: ScanOptions, piece: ScanScope) -> tuple[list[str], list[ScanResult]]:
     """Return the paths that are unchanged, which are quicker to send than what says so."""
     unchanged: list[str] = []
-    others: list[Seen] = []
-    for seen in look(piece, how):
+    others: list[ScanResult] = []
+    for seen in scan(piece, how):
         if isinstance(seen, Unchanged):
             unchanged.append(seen.path)
         else:

@@ -22,7 +22,7 @@ from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.validation.codes import INTERNAL_ERROR
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScanScope:
     """Some paths of a root, and the fingerprints that the catalog has of folders below them."""
 
     root: RootSpec
@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class ScanOptions:
     """What counts as unchanged, and what is read."""
 
     limits: Limits
@@ -66,23 +66,25 @@ class Unsettled:
 
 
 @dataclass(frozen=True, slots=True)
-class Newcomer:
+class NewFolder:
     """A folder that is not known and was not read yet, or an archive that is not as it was."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class UnreadableDirectory:
     """A directory that cannot be listed: what is known below it may still be there."""
 
     path: str
 
 
-Seen: TypeAlias = Unchanged | Unsettled | Newcomer | Hidden | Stray | Judged
+ScanResult: TypeAlias = (
+    Unchanged | Unsettled | NewFolder | UnreadableDirectory | LooseFinding | Judged
+)
 
 
-def look(part: Part, how: How) -> Iterator[Seen]:
+def scan(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult]:
     """Yield what there is in a part of a root: discover and judge, from the disk alone.
 
     It can run in any process that sees the root. Raises RootUnreadable.
@@ -91,30 +93,30 @@ def look(part: Part, how: How) -> Iterator[Seen]:
     with held_open(Path(part.root.path)) as root:
         for path in part.paths:
             for found in local_walk.walk(root, path, how.limits):
-                if isinstance(found, Stray):
+                if isinstance(found, LooseFinding):
                     yield found
                     if found.finding.code in local_walk.UNLISTED:
-                        yield Hidden(found.path)
+                        yield UnreadableDirectory(found.path)
                 elif isinstance(found, Archive):
                     archived = _by_archive(part.known) if archived is None else archived
                     yield from _look_into(part.root, root, found, archived.get(found.path, {}), how)
                 else:
                     yield from (
-                        Hidden(f"{found.path}/{problem.path}")
+                        UnreadableDirectory(f"{found.path}/{problem.path}")
                         for problem in found.problems
                         if problem.code in local_walk.UNLISTED
                     )
                     yield _look_at(part, root, found, how)
 
 
-def _look_at(part: Part, root: RootDirectory, folder: Folder, how: How) -> Seen:
+def _look_at(part: ScanScope, root: RootDirectory, folder: Folder, how: ScanOptions) -> ScanResult:
     known = part.known.get(folder.path)
     if known == folder.fingerprint and not how.deep:
         return Unchanged(folder.path)
     if changed_lately(folder, time.time_ns(), how.quiet):
         return Unsettled(folder.path)
     if known is None and not how.newcomers:
-        return Newcomer(folder.path)
+        return NewFolder(folder.path)
     return judge_folder(part.root, root, folder, how.limits)
 
 
@@ -128,15 +130,19 @@ def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
 
 
 def _look_into(
-    spec: RootSpec, root: RootDirectory, archive: Archive, known: Mapping[str, str], how: How
-) -> Iterator[Seen]:
+    spec: RootSpec,
+    root: RootDirectory,
+    archive: Archive,
+    known: Mapping[str, str],
+    how: ScanOptions,
+) -> Iterator[ScanResult]:
     """Yield what is seen of the skills in an archive, which settle, change and go together."""
     if archives_reader.is_whole(archive, list(known.values())) and not how.deep:
         yield from map(Unchanged, known)
     elif changed_lately(archive, time.time_ns(), how.quiet):
         yield from map(Unsettled, known or [archive.path])
     elif not how.newcomers:
-        yield Newcomer(archive.path)
+        yield NewFolder(archive.path)
     else:
         try:
             with open_archive(archive) as folders:

@@ -80,7 +80,7 @@ SPECIFICATION_NAMES = names(SpecificationFields)
 CLAUDE_CODE_NAMES = names(ClaudeCodeFields)
 
 
-class Misfit(NamedTuple):
+class TypeMismatch(NamedTuple):
     """A field whose value is of the wrong type, and is read as if it were not declared."""
 
     field: str  # "user-invocable", "triggers.priority"
@@ -93,7 +93,7 @@ class Declaration(NamedTuple):
     common: Declared
     own: Mapping[type[Fields], Any]  # of each dialect of which a field is there, by its model
     owners: Mapping[str, str]  # the system that defined each field that any defined
-    misfits: tuple[Misfit, ...]
+    misfits: tuple[TypeMismatch, ...]
 
     def of(self, model: type[F]) -> F:
         """Return the fields of a dialect, which may all be undeclared."""

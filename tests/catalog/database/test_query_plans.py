@@ -27,7 +27,7 @@ from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once, unit_at
 from tests.pipeline.outcomes.test_collect import drop
 from tests.support.serving import Serving
@@ -225,8 +225,8 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
         "SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
         " WHERE s.path = 'renamed' ORDER BY v.id"
     )
-    carry_out(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
-    carry_out(serving.settings, "unpin", {"skill": "skill-7"})
+    handle(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
+    handle(serving.settings, "unpin", {"skill": "skill-7"})
     traced("outcomes")
     serving.settings.outcomes_folder.mkdir(exist_ok=True)
     drop(serving.settings.outcomes_folder, skill_id="skill-7")

@@ -11,7 +11,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import explain
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.prompt_index.history import USUAL, Kept
+from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -28,7 +28,7 @@ def store() -> Iterator[Store]:
     store.close()
 
 
-def say(store: Store, text: str, day: int, keep: Kept = USUAL) -> None:
+def say(store: Store, text: str, day: int, keep: IndexRetention = USUAL) -> None:
     """Publish a text on a day."""
     store.record_build(SPEC, PromptIndex(text, ()), NOON + day * DAY, keep)
 
@@ -59,7 +59,7 @@ def test_what_an_index_said_at_a_time_is_its_last_publication_before(store: Stor
 def test_only_so_many_publications_are_kept(store: Store) -> None:
     """The newest ones, with their texts; a text that still holds is not lost with an old one."""
     for day, text in enumerate(["a", "b", "c", "a"]):
-        say(store, text, day, Kept(builds=2))
+        say(store, text, day, IndexRetention(builds=2))
     assert kept(store) == ["c", "a"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
 
@@ -68,9 +68,9 @@ def test_what_held_within_the_days_to_keep_is_kept(store: Store) -> None:
     """A publication goes when the one after it is too old as well: until then it held."""
     for day, text in enumerate(["a", "b", "c"]):
         say(store, text, day)
-    say(store, "d", 12, Kept(days=10))
+    say(store, "d", 12, IndexRetention(days=10))
     assert kept(store) == ["c", "d"]
-    say(store, "e", 40, Kept(days=10))
+    say(store, "e", 40, IndexRetention(days=10))
     assert kept(store) == ["d", "e"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from catalog.model.change import Gone, Judged
+from catalog.model.change import Judged, Removal
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Level
@@ -288,7 +288,7 @@ def test_what_is_kept_of_levels_and_tags_follows_every_change(
         root = f"/{level}"
         store.apply(
             [
-                Gone(root, name)
+                Removal(root, name)
                 if goes
                 else judged(
                     name, root=root, level=level, model_invocable=seen, tags=tags, priority=priority

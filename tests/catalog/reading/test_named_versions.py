@@ -252,7 +252,7 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     assert packaging
 
     def collect() -> list[str]:
-        retention.Garbage(store.db).collect(
+        retention.PackageCollector(store.db).collect(
             packaging.folder,
             retention.Retention(1, 0, 0),
             datetime.now(UTC) + timedelta(days=900),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from catalog.database import connection
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import search
 from catalog.writing.store import Store
@@ -33,7 +33,7 @@ def catalog() -> Iterator[Store]:
         trigger="command",
         at=NOON,
     )
-    store.apply([Gone(ROOT, "gone")], trigger="command", at=NOON)
+    store.apply([Removal(ROOT, "gone")], trigger="command", at=NOON)
     yield store
     store.close()
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.model.skill import FileEntry
 from catalog.site.pages import file, versions
 from catalog.site.rendering import background
-from catalog.site.rendering.result_cache import Kept
+from catalog.site.rendering.result_cache import ResultCache
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site
@@ -68,7 +68,7 @@ def test_many_headings_come_soon(site: Site, catalog: Path, body: str) -> None:
     began = time.process_time()
     assert site.get("/skills/hostile").status_code == 200
     store = Store.open(catalog)
-    store.apply([Gone(ROOT, "hostile")], trigger="event", at=NOON.replace(hour=15))
+    store.apply([Removal(ROOT, "hostile")], trigger="event", at=NOON.replace(hour=15))
     store.close()
     found = site.get("/skills/hostile")
     assert time.process_time() - began < 10
@@ -123,7 +123,7 @@ def test_a_page_whose_turn_does_not_come_is_shown_plainly(
 def test_results_are_kept_up_to_a_size() -> None:
     """One that is asked for again is not made again; the one not asked for longest goes first."""
     made: list[str] = []
-    kept: Kept[str] = Kept(10, len)
+    kept: ResultCache[str] = ResultCache(10, len)
 
     def result(key: str) -> str:
         return kept.get(key, lambda: made.append(key) or key * 4)  # type: ignore[func-returns-value]

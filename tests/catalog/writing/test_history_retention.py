@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlite_utils import Database
 
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
@@ -71,7 +71,7 @@ def test_what_is_referred_to_stays(store: Store) -> None:
 
 def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
     """Its row does; and if it comes back, it has a version again."""
-    store.apply([Gone(ROOT, "a")], trigger="event", at=NOON + 20 * DAY)
+    store.apply([Removal(ROOT, "a")], trigger="event", at=NOON + 20 * DAY)
     assert store.thin(HistoryRetention(days=365), NOON + 30 * DAY) == 0
     assert store.thin(HistoryRetention(days=365), NOON + 400 * DAY) == 10
     assert store.db.execute("SELECT status, current_version_id FROM skills").fetchone() == (

@@ -12,7 +12,7 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.filesystem.ownership import MARKER
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
 from catalog.model.quota import Quota
 from catalog.writing.store import Store
@@ -36,7 +36,7 @@ def store() -> Iterator[Store]:
     made.close()
 
 
-def take(store: Store, word: str, minutes: float) -> Applied:
+def take(store: Store, word: str, minutes: float) -> ChangeResult:
     """Take in a content of the skill `a`, some minutes after noon."""
     (applied,) = store.apply([judged("a", f"{word}.")], trigger="event", at=NOON + minutes * MINUTE)
     return applied

@@ -19,7 +19,7 @@ from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
 from tests.support.serving import Serving, ServingProcess
 from tests.support.skills import SkillWriter, write_skill
@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         with closing(open_store(settings)) as store:
             scan_once(settings, store, engine=serial)
             first = history(store.db, "s05").versions[-1].version
-    carry_out(settings, "rollback", {"skill": "s05", "version": first})
+    handle(settings, "rollback", {"skill": "s05", "version": first})
     return settings
 
 
@@ -163,7 +163,7 @@ def test_a_damaged_catalog_is_made_anew(settings: Settings, damage: Callable[[Pa
             check=True,
         ).stdout
     )
-    carry_out(settings, "unpin", {"skill": "s05"})
+    handle(settings, "unpin", {"skill": "s05"})
     assert_whole(settings)
 
 
@@ -206,7 +206,7 @@ def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) 
     assert said.returncode == 1
     assert "`skilldrop unpin s05`" in said.stdout
     assert reconcile.compare(settings, engine=serial).differences == ()
-    carry_out(settings, "unpin", {"skill": "s05"})
+    handle(settings, "unpin", {"skill": "s05"})
     assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
     assert_whole(settings)
 
@@ -298,7 +298,7 @@ def test_a_garbage_log_costs_nothing(settings: Settings) -> None:
     """What it held is told again by the folder."""
     settings.catalog_path.with_name("catalog.db-wal").write_bytes(os.urandom(3 * PAGE))
     assert scan(settings).returncode == 0
-    carry_out(settings, "unpin", {"skill": "s05"})
+    handle(settings, "unpin", {"skill": "s05"})
     assert_whole(settings)
 
 

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from catalog.database.connection import explained
 from catalog.model import publication_findings
-from catalog.model.change import Change, Gone, Judged
+from catalog.model.change import Change, Judged, Removal
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
@@ -147,17 +147,17 @@ def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
 def test_a_removed_skill_keeps_row_and_history_and_leaves_the_search(store: Store) -> None:
     """Removal is a status; a second removal is nothing."""
     take(store, judged("a", findings=[ODD]))
-    assert take(store, Gone(ROOT, "a"), at=LATER) == ["removed"]
+    assert take(store, Removal(ROOT, "a"), at=LATER) == ["removed"]
     assert row(store, "a")["status"] == "removed"
     assert [count(store, table) for table in ("versions", "findings", "skill_text")] == [1, 0, 0]
-    assert take(store, Gone(ROOT, "a")) == []
+    assert take(store, Removal(ROOT, "a")) == []
 
 
 def test_a_skill_that_returns_takes_up_its_row_and_version(store: Store) -> None:
     """The same folder with the same content is the same skill again."""
     take(store, judged("a"))
     before = row(store, "a")
-    take(store, Gone(ROOT, "a"))
+    take(store, Removal(ROOT, "a"))
     assert take(store, judged("a"), at=LATER) == ["added"]
     after = row(store, "a")
     assert (after["id"], after["current_version_id"], after["status"]) == (
@@ -209,7 +209,7 @@ def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> N
 def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
     """The same batch that removes the winner makes the runner-up active."""
     take(store, judged("a/start"), judged("b/start"))
-    take(store, Gone(ROOT, "a/start"), at=LATER)
+    take(store, Removal(ROOT, "a/start"), at=LATER)
     assert (row(store, "b/start")["status"], row(store, "b/start")["shadowed_by"]) == (
         "active",
         None,
@@ -426,7 +426,7 @@ def test_a_full_disk_is_said_in_one_sentence_and_harms_nothing(tmp_path: Path) -
 def test_a_rename_onto_the_path_of_a_removed_skill_is_removal_and_return(store: Store) -> None:
     """A path with a history of its own keeps it, and the old path's row is removed."""
     take(store, judged("a", name="x"), judged("b", "Another."))
-    take(store, Gone(ROOT, "b"))
+    take(store, Removal(ROOT, "b"))
     assert take(store, moved(judged("b", name="x"), "a"), at=LATER) == ["removed", "added"]
     assert (row(store, "a")["status"], row(store, "b")["status"]) == ("removed", "active")
 
@@ -434,14 +434,14 @@ def test_a_rename_onto_the_path_of_a_removed_skill_is_removal_and_return(store: 
 def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) -> None:
     """Also a removed folder that came back half and went again is not pending for ever."""
     take(store, judged("a"), judged("b"))
-    take(store, Gone(ROOT, "b"))
+    take(store, Removal(ROOT, "b"))
     for path in ("a", "b"):
         store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert row(store, "b")["status"] == "pending"
     assert store.known(ROOT)["a"].is_pending
     store.clear_pending(ROOT, ["a"])
     assert not store.known(ROOT)["a"].is_pending
-    take(store, Gone(ROOT, "b"))
+    take(store, Removal(ROOT, "b"))
     assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
 
 

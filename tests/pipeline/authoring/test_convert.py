@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from catalog.model.errors import MigrationFailed, RootUnreadable
-from pipeline.authoring.convert import How, Migration, migrate_paths
+from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from tests.support.skills import SkillWriter
 
@@ -25,9 +25,11 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def migrated(*paths: Path, **how: Any) -> list[Migration]:
+def migrated(*paths: Path, **how: Any) -> list[Conversion]:
     """Migrate, by default into `new`."""
-    return list(migrate_paths(paths, How(APEXBRIDGE, **{"output": Path("new"), **how})))
+    return list(
+        migrate_paths(paths, ConversionOptions(APEXBRIDGE, **{"output": Path("new"), **how}))
+    )
 
 
 def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -149,29 +149,29 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that never rests is a finding, and one that goes away meanwhile is not there."""
-    glance, times = lint.glance, iter(range(100))
+    read, times = lint.read_partially, iter(range(100))
 
     def restless(root: Any, folder: Any, limits: Any) -> Any:
         with (tree / "group/other/SKILL.md").open("a") as file:
             file.write("x")
-        return glance(root, folder, limits)
+        return read(root, folder, limits)
 
-    monkeypatch.setattr(lint, "glance", restless)
+    monkeypatch.setattr(lint, "read_partially", restless)
     (one,) = judged(tree / "group")
     assert [found.code for found in one.findings] == ["folder-unreadable"]
     assert "kept changing" in one.findings[0].message
 
     monkeypatch.setattr(
         lint,
-        "glance",
-        lambda root, folder, limits: glance(root, folder, limits) if next(times) % 2 else None,
+        "read_partially",
+        lambda root, folder, limits: read(root, folder, limits) if next(times) % 2 else None,
     )
     assert [one.loadable for one in judged(tree / "group")] == [True]
 
     def gone(*_: Any) -> None:
         (tree / "group/other").rename(tree / "moved")
 
-    monkeypatch.setattr(lint, "glance", gone)
+    monkeypatch.setattr(lint, "read_partially", gone)
     assert judged(tree / "group") == []
 
 

@@ -21,7 +21,7 @@ from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import descent as local_descent
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import digest
 from tests.support.judging import judge
@@ -49,7 +49,7 @@ def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIM
 def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
     """Return path and code of the strays that a walk finds."""
     found = local_walk.walk(root, "", limits)
-    return [(f.path, f.finding.code) for f in found if isinstance(f, Stray)]
+    return [(f.path, f.finding.code) for f in found if isinstance(f, LooseFinding)]
 
 
 def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:
@@ -1076,6 +1076,6 @@ def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> 
         one.finding.code
         for path in paths
         for one in local_walk.walk(root, path)
-        if isinstance(one, local_descent.Stray)
+        if isinstance(one, local_descent.LooseFinding)
     ]
     assert found == ["folder-too-deep"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.skill import FileEntry, Inventory
-from catalog.model.values import Kind
+from catalog.model.values import FileKind
 from pipeline.roots.codes import SPECIAL_FILE
 from pipeline.roots.snapshot import digest, fingerprint, kind_of
 
@@ -42,7 +42,7 @@ B = FileEntry("b.txt", 4, "2" * 64, 0o644, "other", True)
         ("Scripts/run.py", "other"),
     ],
 )
-def test_a_file_has_its_kind_from_where_it_lies(path: str, kind: Kind) -> None:
+def test_a_file_has_its_kind_from_where_it_lies(path: str, kind: FileKind) -> None:
     """The folder decides first; beside SKILL.md the ending does."""
     assert kind_of(path, "SKILL.md") == kind
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from catalog.model.change import Applied
+from catalog.model.change import ChangeResult
 from pipeline.outcomes.collect import OutcomeReport
-from pipeline.service.change_log import Journal
+from pipeline.service.change_log import ChangeLog
 from pipeline.sync.report import Report
 
 
 def test_a_trouble_is_told_once_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
     """And again when it is back."""
-    journal = Journal()
+    journal = ChangeLog()
     for troubles in ({"/r": "It is gone."}, {"/r": "It is gone."}, {}, {"/r": "It is gone."}):
         assert not journal.tell(Report(troubles=dict(troubles)))
     assert caplog.messages == ["It is gone."] * 2
@@ -20,10 +20,10 @@ def test_changes_are_told_and_taken_out_of_the_report(caplog: pytest.LogCaptureF
     """With nothing in them that a terminal would obey; who asks is told that there were some."""
     caplog.set_level("INFO")
     report = Report(
-        changes=[Applied("/r", "a\x1b[2J", "a", "rejected", "why")],
+        changes=[ChangeResult("/r", "a\x1b[2J", "a", "rejected", "why")],
         held={"/r": "30 of 30 skills vanished at once"},
     )
-    assert Journal().tell(report)
+    assert ChangeLog().tell(report)
     assert (report.changes, report.held) == ([], {})
     assert caplog.messages[0].startswith("/r: 30 of 30 skills vanished at once; the skills are")
     assert caplog.messages[1] == "rejected a[U+001B][2J (why)"
@@ -33,5 +33,5 @@ def test_changes_are_told_and_taken_out_of_the_report(caplog: pytest.LogCaptureF
 def test_outcome_files_are_told(caplog: pytest.LogCaptureFixture) -> None:
     """Those that were taken in, and those that were not with the reason."""
     caplog.set_level("INFO")
-    Journal().tell_outcomes(OutcomeReport(stored=["a.json"], rejected={"b.json": "no JSON"}))
+    ChangeLog().tell_outcomes(OutcomeReport(stored=["a.json"], rejected={"b.json": "no JSON"}))
     assert caplog.messages == ["outcome a.json", "outcome b.json rejected: no JSON"]

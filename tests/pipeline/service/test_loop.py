@@ -19,9 +19,9 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy
 from pipeline.service import loop, troubles
 from pipeline.sync.engines import processes
-from pipeline.sync.engines.scanner import How, Part, Seen
+from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
 from pipeline.sync.reconcile import compare
-from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.request_handlers import handle
 from pipeline.watch import supervisor
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -57,7 +57,7 @@ def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
     it = serving()
     skill(it.root / "a", description="Old.")
 
-    def slow(part: Part, how: How) -> Iterator[Seen | None]:
+    def slow(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
         seen = list(processes.serial(part, how))
         if not it.rows("SELECT 1 FROM skills"):
             skill(it.root / "a", description="New.")
@@ -452,7 +452,7 @@ def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
     ((first,),) = it.rows("SELECT version FROM versions WHERE skill_id = 'a'")
     skill(it.root / "a", files={"x.txt": "two"})
     it.settle()
-    carry_out(it.settings, "rollback", {"skill": "a", "version": first})
+    handle(it.settings, "rollback", {"skill": "a", "version": first})
     index = it.settings.index_folder / "default.xml"
     assert "/a/current/" in index.read_text()
     file = it.settings.packages_folder / "a" / first / "x.txt"

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.service.scan_queue import Passes, Wish
+from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.sync import synchronizer
 from pipeline.sync.full_scan import FullScan
 from tests.support.records import NOON
@@ -26,14 +26,14 @@ def store() -> Iterator[Store]:
 
 
 @pytest.fixture
-def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
+def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> ScanQueue:
     """Return the scans of a root with three skills."""
     for name in "abc":
         skill(tmp_path / "root" / name)
     roots = [RootSpec(str(tmp_path / "root"))]
     store.set_roots(roots, "rules", NOON)
 
-    def new_scan(wishes: Sequence[Wish]) -> FullScan:
+    def new_scan(wishes: Sequence[ScanRequest]) -> FullScan:
         return FullScan(
             store,
             roots,
@@ -43,7 +43,7 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> Passes:
             is_poll=all(wish.is_poll for wish in wishes),
         )
 
-    return Passes(new_scan)
+    return ScanQueue(new_scan)
 
 
 def scans(store: Store) -> list[tuple[str, int, bool]]:
@@ -52,7 +52,7 @@ def scans(store: Store) -> list[tuple[str, int, bool]]:
 
 
 def test_one_scan_grants_all_the_wishes_before_it(
-    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+    passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wish that comes while one runs is for the next: that one began too early."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)
@@ -71,7 +71,7 @@ def test_one_scan_grants_all_the_wishes_before_it(
 
 
 def test_polling_leaves_a_row_only_where_something_had_changed(
-    passes: Passes, store: Store, tmp_path: Path, skill: SkillWriter
+    passes: ScanQueue, store: Store, tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Else the table would grow by a row every few seconds; what else is wished for has a row."""
     passes.wish("start")
@@ -90,7 +90,7 @@ def test_polling_leaves_a_row_only_where_something_had_changed(
 
 
 def test_a_scan_that_fails_is_made_again(
-    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+    passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a full disk, when there is room again."""
     passes.wish("start")
@@ -105,7 +105,7 @@ def test_a_scan_that_fails_is_made_again(
 
 
 def test_a_scan_can_be_left_in_the_middle(
-    passes: Passes, store: Store, monkeypatch: pytest.MonkeyPatch
+    passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it had stored is whole."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)

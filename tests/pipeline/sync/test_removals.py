@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots.units import Unit, outermost
+from pipeline.roots.units import WatchUnit, outermost
 from pipeline.sync import removals
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -36,6 +36,6 @@ def test_many_folders_that_are_alike_cost_no_more_than_others(
 
 def test_a_unit_inside_another_is_looked_at_once() -> None:
     """However often it is asked for."""
-    a, inner, b = Unit("/r", "a"), Unit("/r", "a/x/y"), Unit("/r", "b")
+    a, inner, b = WatchUnit("/r", "a"), WatchUnit("/r", "a/x/y"), WatchUnit("/r", "b")
     assert outermost([inner, a, b, a]) == [a, b]
-    assert outermost([Unit("/r", ""), a]) == [Unit("/r", "")]
+    assert outermost([WatchUnit("/r", ""), a]) == [WatchUnit("/r", "")]

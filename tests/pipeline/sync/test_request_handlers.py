@@ -17,7 +17,7 @@ from catalog.reading.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import RetentionSettings, Settings
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.request_handlers import carry_out
+from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -114,7 +114,7 @@ def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
     Store.open(serving.settings.catalog_path).close()
     lock = WriterLock(serving.settings.catalog_path.with_name("catalog.db.lock"))
     with pytest.raises(CatalogBusy, match="by process"):
-        carry_out(serving.settings, "unpin", {"skill": "a"})
+        handle(serving.settings, "unpin", {"skill": "a"})
     lock.close()
 
 
@@ -134,7 +134,7 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
             scan_once(settings, store)
             first, *_ = [each.version for each in history(store.db, "a").versions][::-1]
     for _ in range(2):
-        carry_out(settings, "rollback", {"skill": "a", "version": first})
-        carry_out(settings, "unpin", {"skill": "a"})
+        handle(settings, "rollback", {"skill": "a", "version": first})
+        handle(settings, "unpin", {"skill": "a"})
     with closing(open_store(settings)) as store:
         assert store.db.execute("SELECT count(*) FROM index_builds").fetchone() == (2,)

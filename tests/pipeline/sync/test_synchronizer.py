@@ -15,13 +15,13 @@ from catalog.model.skill import RootSpec
 from catalog.writing.rows.removals import Uptime
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals
 from pipeline.sync import synchronizer
 from pipeline.sync.engines import scanner
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Round
+from pipeline.sync.synchronizer import Report, Synchronizer
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -56,8 +56,8 @@ class Folders:
 
     def look(self, *units: str) -> Report:
         """Look at some units."""
-        work = Round(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
-        list(work.run([Unit(str(self.path), unit) for unit in units]))
+        work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
+        list(work.run([WatchUnit(str(self.path), unit) for unit in units]))
         return work.report
 
     def statuses(self) -> dict[str, str]:
@@ -98,7 +98,7 @@ def test_a_folder_that_changed_a_moment_ago_is_left_to_settle(
     folders.scan()
     skill(folders.path / "a", description="Changed.")
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == [Unit(str(folders.path), "a")]
+    assert report.unsettled == [WatchUnit(str(folders.path), "a")]
     assert folders.statuses() == {"a": "active"}
     assert folders.scan().outcomes == {"updated": 1}
 
@@ -279,7 +279,7 @@ def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
     whole = make_tar(path, {"a/SKILL.md": skill_md("a")}).read_bytes()
     path.write_bytes(whole[:-30])
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == [Unit(str(folders.path), "x.tgz!")]
+    assert report.unsettled == [WatchUnit(str(folders.path), "x.tgz!")]
     assert folders.scan().outcomes == {"rejected": 1}
     assert folders.statuses() == {"x.tgz!": "rejected"}
     path.write_bytes(whole)
@@ -472,7 +472,9 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
     """It settled as what the catalog has."""
     skill(folders.path / "a")
     folders.scan()
-    sync_full_scan.show_pending(folders.store, folders.roots, Unit(str(folders.path), "a"), NOON)
+    sync_full_scan.show_pending(
+        folders.store, folders.roots, WatchUnit(str(folders.path), "a"), NOON
+    )
     folders.scan()
     assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)
 

@@ -15,7 +15,7 @@ from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, Stray
+from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import registry
@@ -135,7 +135,7 @@ def found_in(
     """Return everything that is found below a root with the profiles on."""
     findings: list[Finding] = []
     for each in found_below(root, limits):
-        if isinstance(each, Stray):
+        if isinstance(each, LooseFinding):
             findings.append(each.finding)
             continue
         snapshot = reader.read(root, each, limits)
@@ -144,7 +144,7 @@ def found_in(
     return findings
 
 
-def found_below(root: Path, limits: Limits) -> Iterator[Folder | Stray]:
+def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
     """Yield what lies below a root, in its archives, too."""
     for each in local_walk.walk(root, "", limits):
         if isinstance(each, Archive):

@@ -2,15 +2,15 @@
 
 import pytest
 
-from pipeline.roots.units import Unit
-from pipeline.watch.settling import Settle
+from pipeline.roots.units import WatchUnit
+from pipeline.watch.settling import Settling
 
-A, B = Unit("/root", "a"), Unit("/root", "b")
+A, B = WatchUnit("/root", "a"), WatchUnit("/root", "b")
 
 
 def test_a_unit_is_due_when_no_hint_came_for_the_quiet_time() -> None:
     """Each hint starts the quiet time anew; other units do not disturb it."""
-    settle = Settle(quiet=1.0, longest=60.0)
+    settle = Settling(quiet=1.0, longest=60.0)
     settle.hint(A, 10.0)
     settle.hint(B, 10.5)
     settle.hint(A, 10.9)
@@ -20,7 +20,7 @@ def test_a_unit_is_due_when_no_hint_came_for_the_quiet_time() -> None:
 
 def test_a_unit_stays_due_until_it_is_done() -> None:
     """What could not be finished is not forgotten."""
-    settle = Settle(quiet=1.0, longest=60.0)
+    settle = Settling(quiet=1.0, longest=60.0)
     settle.hint(A, 0.0)
     assert settle.due(1.0) == settle.due(2.0) == [A]
     settle.done([A])
@@ -30,7 +30,7 @@ def test_a_unit_stays_due_until_it_is_done() -> None:
 
 def test_a_unit_that_never_rests_is_overdue_since_its_first_hint() -> None:
     """It waits on, and can be shown as pending."""
-    settle = Settle(quiet=1.0, longest=5.0)
+    settle = Settling(quiet=1.0, longest=5.0)
     for second in range(8):
         settle.hint(A, float(second))
     assert settle.overdue(A, 4.9) is None
@@ -40,7 +40,7 @@ def test_a_unit_that_never_rests_is_overdue_since_its_first_hint() -> None:
 
 def test_a_unit_that_never_rests_is_looked_at_all_the_same() -> None:
     """Each time it has waited for the longest time: so it is seen that it does not rest."""
-    settle = Settle(quiet=1.0, longest=5.0)
+    settle = Settling(quiet=1.0, longest=5.0)
     for tenths in range(50):
         settle.hint(A, tenths / 10)
         assert settle.due(tenths / 10 + 0.05) == []
@@ -56,7 +56,7 @@ def test_a_unit_that_never_rests_is_looked_at_all_the_same() -> None:
 
 def test_the_next_wake_up_is_when_the_first_unit_can_be_due() -> None:
     """A waiting loop sleeps exactly that long, and for ever where nothing waits."""
-    settle = Settle(quiet=1.0, longest=60.0)
+    settle = Settling(quiet=1.0, longest=60.0)
     assert settle.seconds_to_next(0.0) is None
     settle.hint(A, 0.0)
     settle.hint(B, 0.5)

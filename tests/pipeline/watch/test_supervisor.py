@@ -8,20 +8,20 @@ import pytest
 from watchdog.observers.inotify_c import InotifyEvent
 
 from pipeline.watch import supervisor
-from pipeline.watch.supervisor import RETRY, TROUBLES, Supervision
+from pipeline.watch.supervisor import RETRY, TROUBLES, WatchSupervisor
 from tests.support.waiting import wait_for
 
 
 @pytest.fixture
-def supervised(tmp_path: Path) -> Iterator[Supervision]:
+def supervised(tmp_path: Path) -> Iterator[WatchSupervisor]:
     """Return supervision of a root, begun at second 0."""
-    made = Supervision([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
     assert made.begin(0.0).mode == "native"
     yield made
     made.stop()
 
 
-def end_reading(supervised: Supervision) -> None:
+def end_reading(supervised: WatchSupervisor) -> None:
     """End the thread that reads what the system says, and wait until that can be seen."""
     observer = supervised._watch._observer
     assert observer
@@ -29,7 +29,7 @@ def end_reading(supervised: Supervision) -> None:
     observer.inotify.join()
 
 
-def test_a_quiet_watch_is_left_alone(supervised: Supervision) -> None:
+def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
     """No turn, no polling."""
     assert supervised.check(1.0) is None
     assert supervised.check_all_heard(1.0) is None
@@ -37,7 +37,7 @@ def test_a_quiet_watch_is_left_alone(supervised: Supervision) -> None:
     assert supervised.seconds_to_poll(1.0) is None
 
 
-def test_a_dead_thread_brings_a_new_observer(supervised: Supervision) -> None:
+def test_a_dead_thread_brings_a_new_observer(supervised: WatchSupervisor) -> None:
     """And everything is to be looked at, as events were lost."""
     end_reading(supervised)
     turn = supervised.check(1.0)
@@ -46,7 +46,9 @@ def test_a_dead_thread_brings_a_new_observer(supervised: Supervision) -> None:
     assert supervised.check(2.0) is None
 
 
-def test_repeated_trouble_means_polling_until_events_work_again(supervised: Supervision) -> None:
+def test_repeated_trouble_means_polling_until_events_work_again(
+    supervised: WatchSupervisor,
+) -> None:
     """Three in a minute; then it is tried again, and works."""
     for second in range(TROUBLES):
         end_reading(supervised)
@@ -59,7 +61,7 @@ def test_repeated_trouble_means_polling_until_events_work_again(supervised: Supe
     assert (turn.mode, turn.reason) == ("native", "events are tried again")
 
 
-def test_trouble_now_and_then_is_no_reason_to_poll(supervised: Supervision) -> None:
+def test_trouble_now_and_then_is_no_reason_to_poll(supervised: WatchSupervisor) -> None:
     """One an hour is mended each time."""
     for hour in range(1, 6):
         end_reading(supervised)
@@ -69,7 +71,7 @@ def test_trouble_now_and_then_is_no_reason_to_poll(supervised: Supervision) -> N
 
 
 def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
-    supervised: Supervision, tmp_path: Path
+    supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
     """However often: it is missed and welcomed at once."""
     away = tmp_path.with_name(f"{tmp_path.name}-away")
@@ -85,7 +87,7 @@ def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
 
 
 def test_a_deaf_directory_is_believed_when_it_is_seen_twice(
-    supervised: Supervision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    supervised: WatchSupervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that has just come may not have been heard of yet."""
     observer = supervised._watch._observer
@@ -116,7 +118,7 @@ def test_attempts_in_vain_become_rarer(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(28, "no more")
 
     monkeypatch.setattr(supervisor.Watch, "start", refuse)
-    made = Supervision([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
     assert made.begin(0.0).mode == "polling"
     tries = []
     for second in range(1, 1000):
@@ -129,8 +131,10 @@ def test_attempts_in_vain_become_rarer(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_polling_is_due_every_so_often(tmp_path: Path) -> None:
     """It can be asked for, and the next one is counted from the end of the last."""
-    made = Supervision([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32, only_polls=True)
-    assert made.begin(0.0) == supervisor.Turn("polling", "so it is set")
+    made = WatchSupervisor(
+        [str(tmp_path)], lambda _: None, poll_every=10.0, depth=32, only_polls=True
+    )
+    assert made.begin(0.0) == supervisor.ModeChange("polling", "so it is set")
     assert made.polls(0.0)
     made.polled(3.0)
     assert made.seconds_to_poll(4.0) == 9.0
@@ -151,7 +155,7 @@ def test_a_root_on_a_network_is_polled_and_the_others_are_listened_to(
         supervisor, "network_type", lambda path: "nfs4" if path == str(remote) else None
     )
     heard: list[str] = []
-    made = Supervision([str(remote), str(local)], heard.append, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(remote), str(local)], heard.append, poll_every=10.0, depth=32)
     turn = made.begin(0.0)
     assert turn.mode == "polling"
     assert turn.reason == f"{remote} lies on a network file system (nfs4)"

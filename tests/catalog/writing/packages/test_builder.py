@@ -13,7 +13,7 @@ from catalog.writing.packages import builder
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.pool import WorkerPool
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.records import NOON
@@ -45,7 +45,7 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
     )
 
 
-@pytest.mark.parametrize("at_work", [builder.here, Crew().at_work], ids=["here", "crew"])
+@pytest.mark.parametrize("at_work", [builder.here, WorkerPool().at_work], ids=["here", "crew"])
 def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> None:
     """Whoever makes the packages, each batch is whole before the next."""
     assert publish(world, at_work) == [2, 4, 6, 7]
@@ -56,7 +56,7 @@ def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> 
 def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
     """It waits to be looked at again, while all the others are published."""
     skill(world.root / "c", description="Another.")
-    publish(world, Crew().at_work)
+    publish(world, WorkerPool().at_work)
     assert world.lying() == [name for name in NAMES if name != "c"]
     assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
     world.scan()
@@ -68,7 +68,8 @@ def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
 
     @contextmanager
     def breaks_down(
-        work: Callable[[list[builder.Job]], list[bool]], pieces: Sequence[list[builder.Job]]
+        work: Callable[[list[builder.PackageJob]], list[bool]],
+        pieces: Sequence[list[builder.PackageJob]],
     ) -> Iterator[Iterator[list[bool]]]:
         def fails() -> NoReturn:
             raise OSError(28, "No space left on device")
@@ -96,7 +97,8 @@ def test_what_is_near_is_made_by_one(
     given: list[list[str]] = []
 
     def noted(
-        work: Callable[[list[builder.Job]], list[bool]], pieces: Sequence[list[builder.Job]]
+        work: Callable[[list[builder.PackageJob]], list[bool]],
+        pieces: Sequence[list[builder.PackageJob]],
     ) -> AbstractContextManager[Iterable[list[bool]]]:
         given.extend([job.skill_id for job in piece] for piece in pieces)
         return builder.here(work, pieces)

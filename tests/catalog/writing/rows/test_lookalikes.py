@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.change import Gone
+from catalog.model.change import Removal
 from catalog.reading import search
 from catalog.text.confusables import mixed_word, skeleton
 from catalog.writing.store import Store
@@ -44,7 +44,7 @@ def test_both_names_are_marked_until_one_goes(store: Store) -> None:
     assert f"PаyPаl in {ROOT}/evil" in found[LATIN]
     assert f"{LATIN} in {ROOT}/{LATIN}" in found["PаyPаl"]
     assert all("In evil, а is the cyrillic small letter a." in said for said in found.values())
-    store.apply([Gone(ROOT, LATIN)], trigger="event", at=NOON)
+    store.apply([Removal(ROOT, LATIN)], trigger="event", at=NOON)
     assert "mixes letters" in marked(store).pop("PаyPаl")
     store.apply([judged("evil", name="plain")], trigger="event", at=NOON)
     assert marked(store) == {}

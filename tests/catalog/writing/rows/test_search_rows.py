@@ -22,7 +22,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import Unit
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.full_scan import FullScan, show_pending
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter, write_skill
@@ -135,7 +135,9 @@ class Lives(RuleBasedStateMachine):
     @rule(folder=folders)
     def pend(self, folder: str) -> None:
         """Show a folder as still changing."""
-        show_pending(self.store, self.world.roots, Unit(str(self.world.root), folder), later(1))
+        show_pending(
+            self.store, self.world.roots, WatchUnit(str(self.world.root), folder), later(1)
+        )
 
     @rule(which=st.booleans())
     def reconfigure(self, which: bool) -> None:

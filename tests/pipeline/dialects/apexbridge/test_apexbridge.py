@@ -16,7 +16,7 @@ from catalog.model.values import Acceptance
 from catalog.reading import search
 from catalog.site.server import app as server_app
 from catalog.writing.store import Store
-from pipeline.authoring.convert import How, migrate_paths
+from pipeline.authoring.convert import ConversionOptions, migrate_paths
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.config import loader
 from pipeline.config.settings import Settings
@@ -110,7 +110,10 @@ def settings(tmp_path: Path) -> Settings:
     """Return the settings of a lenient root with all samples, the old ones migrated, too."""
     shutil.copytree(SAMPLES, tmp_path / "watched")
     list(
-        migrate_paths([SAMPLES / "old"], How(APEXBRIDGE, output=tmp_path / "watched" / "migrated"))
+        migrate_paths(
+            [SAMPLES / "old"],
+            ConversionOptions(APEXBRIDGE, output=tmp_path / "watched" / "migrated"),
+        )
     )
     (tmp_path / "skilldrop.toml").write_text(
         'settle_quiet = 0\n[[roots]]\npath = "watched"\nprofiles = ["spec", "apexbridge"]\n',

@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from pipeline.dialects.apexbridge.json_schema import wrong_with
+from pipeline.dialects.apexbridge.json_schema import problems_of
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 
 def codes(schema: Any) -> list[tuple[str, str]]:
     """Return code and path of what is wrong."""
-    return [(wrong.kind.code, wrong.path) for wrong in wrong_with(schema)]
+    return [(wrong.kind.code, wrong.path) for wrong in problems_of(schema)]
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_message_is_short_and_printable() -> None:
     """However large the wrong value is, its message can be read."""
-    (only,) = wrong_with({"type": "\x1b[31m" + "x" * 9_000})
+    (only,) = problems_of({"type": "\x1b[31m" + "x" * 9_000})
     assert len(only.message) < 250
     assert only.message.isprintable()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.roots import reader
-from pipeline.roots.archives.members import Rationed, Refused
+from pipeline.roots.archives.members import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive
@@ -313,14 +313,14 @@ def test_a_reader_gets_no_more_than_its_ration(tmp_path: Path) -> None:
     """It is not even read."""
     (tmp_path / "x").write_bytes(b"x" * 100)
     with (tmp_path / "x").open("rb") as file:
-        rationed = Rationed(file)
+        rationed = LimitedReader(file)
         rationed.allot(50)
         assert rationed.read(20) == b"x" * 20
-        with pytest.raises(Refused):
+        with pytest.raises(ArchiveRejected):
             rationed.read(31)
         assert file.tell() == 20
         rationed.allot(79)
-        with pytest.raises(Refused):
+        with pytest.raises(ArchiveRejected):
             rationed.read()
 
 

@@ -13,9 +13,9 @@ from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Stray
+from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.local.partial_read import glance
+from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from tests.pipeline.validation.test_registry import BAD, LIMITS, MADE, NOT_FOR_ROOT
 from tests.support.judging import examine, judge
@@ -30,10 +30,10 @@ def both(
 ) -> Iterator[tuple[tuple[Finding, ...], bool, tuple[Finding, ...], bool]]:
     """Yield findings and whether the skill is valid: from a glance, and from a whole reading."""
     for folder in local_walk.walk(root, "", limits):
-        if isinstance(folder, Stray):
+        if isinstance(folder, LooseFinding):
             continue
         place = Place(str(root), folder.path, "project")
-        seen, snapshot = glance(root, folder, limits), reader.read(root, folder, limits)
+        seen, snapshot = read_partially(root, folder, limits), reader.read(root, folder, limits)
         assert seen
         assert snapshot
         parsed = parse(seen.skill_md, seen.skill_md_name) if seen.skill_md_name else None
@@ -134,11 +134,11 @@ def test_a_skill_md_that_changes_is_not_taken(
     """What was seen and what is read must be one and the same file."""
     made = skill(tmp_path / "root/sample") / "SKILL.md"
     (folder,) = local_walk.walk(tmp_path / "root")
-    assert not isinstance(folder, Stray)
+    assert not isinstance(folder, LooseFinding)
     if change == "write":
         made.write_text("other")
     else:
         made.rename(tmp_path / "elsewhere.md")
     if change == "replace":
         made.write_bytes((tmp_path / "elsewhere.md").read_bytes())
-    assert glance(tmp_path / "root", folder, DEFAULT_LIMITS) is None
+    assert read_partially(tmp_path / "root", folder, DEFAULT_LIMITS) is None

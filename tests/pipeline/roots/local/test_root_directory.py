@@ -17,7 +17,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.sync import package_sources
-from pipeline.sync.engines.scanner import How, Part, Seen, look
+from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, scan
 from tests.support.packages import World
 from tests.support.skills import write_skill
 
@@ -48,9 +48,9 @@ class TestExchangedForALink:
         """Let all folders be older than a tick of the clock, as they are in a real scan."""
         monkeypatch.setattr(reader, "_TICK_NS", 0)
 
-    def seen(self, root: Path) -> Iterator[Seen]:
+    def seen(self, root: Path) -> Iterator[ScanResult]:
         """Look at all of a root as a scan does."""
-        return look(Part(RootSpec(str(root)), ("",), {}), How(Limits(), quiet=0.0))
+        return scan(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
 
     @pytest.mark.parametrize("name", ["b", "c"])
     def test_a_later_skill_of_a_group(self, root: Path, name: str) -> None:
@@ -227,7 +227,7 @@ def test_a_deep_way_needs_few_descriptors(tmp_path: Path) -> None:
 
 def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
     """The skill that a scan takes for one of the root is one of the root."""
-    found = look(Part(RootSpec(str(root)), ("group/b",), {}), How(Limits(), quiet=0.0))
+    found = scan(ScanScope(RootSpec(str(root)), ("group/b",), {}), ScanOptions(Limits(), quiet=0.0))
     exchange(root / "group/b", root.parent / "outside")
     assert [
         one for one in found if isinstance(one, Judged) and isinstance(one.verdict, SkillRecord)

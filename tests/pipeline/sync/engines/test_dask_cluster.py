@@ -16,7 +16,7 @@ from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import dask_cluster, partition
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import How, Part
+from pipeline.sync.engines.scanner import ScanOptions, ScanScope
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 from tests.support.skills import SkillWriter
@@ -25,7 +25,7 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.filterwarnings("ignore:::distributed")
 
-HOW = How(Limits(), quiet=0.0)
+HOW = ScanOptions(Limits(), quiet=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
 def killing(engine: Engine, victim: Callable[[], int]) -> Engine:
     """Return an engine during whose work a process is killed, once something was seen."""
 
-    def look(part: Part, how: How) -> Iterator[Any]:
+    def look(part: ScanScope, how: ScanOptions) -> Iterator[Any]:
         todo = [victim]
         for seen in engine(part, how):
             yield seen
@@ -111,14 +111,14 @@ def test_a_cluster_that_goes_away_loses_nothing(
         dask_cluster.dask(leaving.scheduler_address) as engine,
     ):
         seen = []
-        for one in engine(Part(root, ("",), {}), HOW):
+        for one in engine(ScanScope(root, ("",), {}), HOW):
             if isinstance(one, Judged):
                 if not seen:
                     leaving.scale(0)
                 seen.append(one.verdict)
     assert {verdict.place.path for verdict in seen} == {
         one.verdict.place.path
-        for one in serial(Part(root, ("",), {}), HOW)
+        for one in serial(ScanScope(root, ("",), {}), HOW)
         if isinstance(one, Judged)
     }
     assert "looks at the rest alone" in caplog.text
@@ -127,7 +127,7 @@ def test_a_cluster_that_goes_away_loses_nothing(
 def test_without_an_address_a_cluster_is_made_here(root: RootSpec) -> None:
     """Its processes see what there is, and end with it."""
     with dask_cluster.dask() as engine:
-        seen = [one for one in engine(Part(root, ("",), {}), HOW) if one]
+        seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
     assert len(seen) == 63
 
 
@@ -140,7 +140,7 @@ def test_a_worker_that_sees_another_directory_is_not_believed(
         dask_cluster.dask(workers.scheduler_address) as engine,
         pytest.raises(ClusterUnusable, match="sees another directory"),
     ):
-        list(engine(Part(root, ("",), {}), HOW))
+        list(engine(ScanScope(root, ("",), {}), HOW))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "nonsense", "tcp://:x"])

@@ -16,22 +16,22 @@ import pytest
 
 from pipeline.sync.engines import pool
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.pool import Crew
+from pipeline.sync.engines.pool import WorkerPool
 from tests.support.waiting import PATIENCE, wait_for
 
 PIECES = range(40)
 
 
 @pytest.fixture
-def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
     """Return a crew for two cores, however many there are."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    made = Crew()
+    made = WorkerPool()
     yield made
     made.end()
 
 
-def done(crew: Crew, work: Callable[[int], Any], pieces: Sequence[int] = PIECES) -> list[Any]:
+def done(crew: WorkerPool, work: Callable[[int], Any], pieces: Sequence[int] = PIECES) -> list[Any]:
     """Return the results of all pieces."""
     with crew.at_work(work, pieces) as results:
         return list(results)
@@ -51,7 +51,7 @@ def is_alive(process: int) -> bool:
     return False
 
 
-def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:
+def test_results_come_in_the_order_of_the_pieces(two: WorkerPool) -> None:
     """From as many processes as there are cores, of which the one that asks is not one."""
     results = done(two, who)
     assert [piece for piece, _ in results] == list(PIECES)
@@ -60,7 +60,9 @@ def test_results_come_in_the_order_of_the_pieces(two: Crew) -> None:
     assert os.getpid() not in workers
 
 
-def test_what_cannot_be_shared_is_done_here(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shared_is_done_here(
+    two: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One piece, no piece, or one core: no process is worth it."""
     assert done(two, who, [7]) == [(7, os.getpid())]
     assert done(two, who, []) == []
@@ -68,7 +70,7 @@ def test_what_cannot_be_shared_is_done_here(two: Crew, monkeypatch: pytest.Monke
     assert {process for _, process in done(two, who)} == {os.getpid()}
 
 
-def test_the_same_processes_do_the_next_work(two: Crew) -> None:
+def test_the_same_processes_do_the_next_work(two: WorkerPool) -> None:
     """Also what is asked for while the last results are still awaited."""
     with two.at_work(who, PIECES) as results:
         first = [next(results), next(results)]
@@ -81,7 +83,7 @@ def test_the_same_processes_do_the_next_work(two: Crew) -> None:
     assert {process for _, process in done(two, who)} == workers
 
 
-def test_a_process_without_work_ends(two: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_work_ends(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others take its place when there is work again."""
     with monkeypatch.context() as impatient:
         impatient.setattr(pool, "IDLE", 0.5)
@@ -102,7 +104,7 @@ def deadly(asking: int, folder: Path, piece: int) -> int:
 
 
 def test_a_piece_over_which_a_process_died_is_tried_again(
-    two: Crew, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    two: WorkerPool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """By another process, and by the one that asked where that died, too, which is said."""
     assert done(two, partial(deadly, os.getpid(), tmp_path)) == list(PIECES)
@@ -111,7 +113,7 @@ def test_a_piece_over_which_a_process_died_is_tried_again(
 
 
 def test_a_death_is_put_down_to_the_piece_it_happened_over(
-    two: Crew, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    two: WorkerPool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And to none whose result the process had sent before, though nobody had read that yet."""
     with two.at_work(partial(deadly, os.getpid(), tmp_path), PIECES) as results:
@@ -129,7 +131,7 @@ def unlucky(folder: Path, piece: int) -> tuple[int, int]:
     return who(piece)
 
 
-def test_a_process_that_is_killed_once_is_replaced(two: Crew, tmp_path: Path) -> None:
+def test_a_process_that_is_killed_once_is_replaced(two: WorkerPool, tmp_path: Path) -> None:
     """Nothing is left to the one that asked."""
     results = done(two, partial(unlucky, tmp_path))
     assert [piece for piece, _ in results] == list(PIECES)
@@ -138,7 +140,7 @@ def test_a_process_that_is_killed_once_is_replaced(two: Crew, tmp_path: Path) ->
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_process_that_starts_the_others_may_be_killed(
-    two: Crew, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    two: WorkerPool, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     """Whoever asks next does the work, and the one after that has processes again."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
@@ -179,7 +181,7 @@ def failed_to_start(*_: object, **__: object) -> None:
 
 
 def test_a_process_that_cannot_be_started_is_done_without(
-    two: Crew, monkeypatch: pytest.MonkeyPatch
+    two: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An EOFError would end a command as an interrupt does, without a word."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
@@ -194,7 +196,7 @@ def failing(piece: int) -> int:
     return piece
 
 
-def test_an_exception_is_raised_when_its_turn_comes(two: Crew) -> None:
+def test_an_exception_is_raised_when_its_turn_comes(two: WorkerPool) -> None:
     """With everything before it done, and more work can follow."""
     with two.at_work(failing, PIECES) as results:
         assert [next(results) for _ in range(7)] == list(range(7))
@@ -211,7 +213,7 @@ def slow(folder: Path, piece: int) -> int:
     return piece
 
 
-def test_who_stops_listening_stops_the_work(two: Crew, tmp_path: Path) -> None:
+def test_who_stops_listening_stops_the_work(two: WorkerPool, tmp_path: Path) -> None:
     """Nothing is made any more of what nobody will take."""
     with two.at_work(partial(slow, tmp_path), PIECES):  # and does not even begin to
         wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
@@ -221,7 +223,7 @@ def test_who_stops_listening_stops_the_work(two: Crew, tmp_path: Path) -> None:
 def ask(folder: Path, pipe: Connection) -> None:
     """Ask a crew for what takes long, and say when the first result is there."""
     os.sched_getaffinity = lambda _: {0, 1}
-    with Crew().at_work(partial(slow, folder), PIECES) as results:
+    with WorkerPool().at_work(partial(slow, folder), PIECES) as results:
         pipe.send(next(results))
         next(results)
 

@@ -24,7 +24,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import fork_pool, partition
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.scanner import How, Part, Seen, Unchanged, look
+from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
@@ -65,7 +65,7 @@ def verdicts(seen: list[object]) -> list[str]:
 @pytest.mark.parametrize("paths", [("",), ("group-0", "group-1"), ("flat",), ("nowhere",)])
 def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, ...]) -> None:
     """Every verdict, finding and stray, once."""
-    part, how = Part(root, paths, {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, paths, {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(part, how))
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
 
@@ -73,7 +73,7 @@ def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, .
 def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[str], int]:
     """Look at a root here and with processes; return both, and their kinds, and what remains."""
     may_end = threading.Event()
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition, "WORTH_IT", 5)
         patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
@@ -111,13 +111,13 @@ def test_processes_are_started_and_gone_however_that_is_done(
 @pytest.mark.usefixtures("in_processes")
 def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
     """Fingerprints travel with the paths they belong to."""
-    how = How(Limits(), quiet=0.0)
+    how = ScanOptions(Limits(), quiet=0.0)
     known = {
         one.verdict.place.path: one.verdict.fingerprint
-        for one in engines_processes.serial(Part(root, ("",), {}), how)
+        for one in engines_processes.serial(ScanScope(root, ("",), {}), how)
         if isinstance(one, Judged)
     }
-    seen = list(engines_processes.processes(Part(root, ("",), known), how))
+    seen = list(engines_processes.processes(ScanScope(root, ("",), known), how))
     assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
     assert not [one for one in seen if isinstance(one, Judged)]
 
@@ -128,10 +128,10 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
     Python tells of each opening and listing, whichever process does it; what is opened below a
     root has a name without its directory.
     """
-    how = How(Limits(), quiet=0.0)
+    how = ScanOptions(Limits(), quiet=0.0)
     known = {
         one.verdict.place.path: one.verdict.fingerprint
-        for one in engines_processes.serial(Part(root, ("",), {}), how)
+        for one in engines_processes.serial(ScanScope(root, ("",), {}), how)
         if isinstance(one, Judged)
     }
     file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -155,7 +155,7 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engines_processes, "PATHS_IN_A_COMPARISON", 2)
         patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        seen = list(engines_processes.processes(Part(root, ("",), known), how))
+        seen = list(engines_processes.processes(ScanScope(root, ("",), known), how))
     listening.clear()
     os.close(file)
     return sorted(known), sorted(one.path for one in seen if isinstance(one, Unchanged))
@@ -172,15 +172,15 @@ def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
     assert len({event.split()[1] for event in events}) == 2
 
 
-def die(pipe: Connection, how: How) -> None:
+def die(pipe: Connection, how: ScanOptions) -> None:
     """Stand in for the work of a process that the system kills for want of memory."""
     pipe.recv()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_halfway(pipe: Connection, how: How) -> None:
+def die_halfway(pipe: Connection, how: ScanOptions) -> None:
     """Stand in for one that is killed when it has told a part of what it has seen."""
-    pipe.send_bytes(pickle.dumps([next(look(pipe.recv(), how))]))
+    pipe.send_bytes(pickle.dumps([next(scan(pipe.recv(), how))]))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -191,17 +191,17 @@ def test_a_process_that_dies_loses_nothing(
     root: RootSpec,
     monkeypatch: pytest.MonkeyPatch,
     ahead: int,
-    dies: Callable[[Connection, How], None],
+    dies: Callable[[Connection, ScanOptions], None],
 ) -> None:
     """The rest is looked at here, once, however much the dead had been asked for and had told."""
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(part, how))
     monkeypatch.setattr(engines_processes, "_serve", dies)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
 
 
-def die_once(folder: Path, pipe: Connection, how: How) -> None:
+def die_once(folder: Path, pipe: Connection, how: ScanOptions) -> None:
     """Stand in for work during which one process is killed when it has told a part."""
     try:
         (folder / "killed").touch(exist_ok=False)
@@ -219,7 +219,7 @@ def test_a_piece_over_which_a_process_died_is_tried_by_another(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The one that asks reads none of it, unless the second dies over it, too."""
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(part, how))
     with monkeypatch.context() as once:
         once.setattr(engines_processes, "LEFT_TO_OTHERS", 10_000)
@@ -244,7 +244,7 @@ def test_nobody_waits_for_the_processes_to_start(
 
     monkeypatch.setattr(engines_processes, "Worker", late)
     monkeypatch.setattr(engines_processes, "LEFT_TO_OTHERS", 2)
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     seen = engines_processes.processes(part, how)
     begun = [next(seen) for _ in range(4)]
     assert None not in begun
@@ -262,7 +262,7 @@ def test_where_no_process_can_be_started_all_is_looked_at_here(
         raise BlockingIOError
 
     monkeypatch.setattr(engines_processes, "Worker", refused)
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
         list(engines_processes.serial(part, how))
     )
@@ -291,7 +291,7 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
     monkeypatch.setattr(engines_processes, "Worker", noted)
     monkeypatch.setattr(engines_worker, "may_fork", lambda: forks)
     monkeypatch.setattr(threading, "Thread", Refused)
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
         list(engines_processes.serial(part, how))
     )
@@ -303,7 +303,7 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_collector_rests_only_while_somebody_looks(root: RootSpec, whole: bool) -> None:
     """To the end, or until it is broken off."""
-    seen = engines_processes.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0))
+    seen = engines_processes.processes(ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0))
     next(seen)
     assert not gc.isenabled()
     if whole:
@@ -333,7 +333,11 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
 
     def looking() -> None:
         with suppress(KeyboardInterrupt):
-            list(engines_processes.processes(Part(root, ("",), {}), How(Limits(), quiet=0.0)))
+            list(
+                engines_processes.processes(
+                    ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+                )
+            )
         has_ended.set()
 
     threading.Thread(target=looking, daemon=True).start()
@@ -368,7 +372,7 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
         start(helper)
         there.append(helper)
 
-    def asking(helper: engines_processes._Helper, todo: deque[Part]) -> None:
+    def asking(helper: engines_processes._Helper, todo: deque[ScanScope]) -> None:
         if len(there) == 2:  # else the first to start may be given all there is
             ask(helper, todo)
 
@@ -378,7 +382,7 @@ def test_no_more_waits_in_memory_than_there_is_room_for(
     monkeypatch.setattr(engines_processes, "SimpleQueue", Measured)
     monkeypatch.setattr(Measured, "longest", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    part, how = Part(root, ("",), {}), How(Limits(), quiet=0.0)
+    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     seen = engines_processes.processes(part, how)
     first = next(one for one in seen if one)
     wait_for(lambda: Measured.longest == 2)
@@ -399,12 +403,12 @@ def test_long_questions_and_long_answers_do_not_wait_for_each_other(
             files={f"{name}.md": f"{name} {'words ' * 9_000}" for name in range(8)},
         )
     known = {f"long-{number:02}": "x" * 300_000 for number in range(12)}
-    seen: list[Seen | None] = []
+    seen: list[ScanResult | None] = []
     looking = threading.Thread(
         daemon=True,
         target=lambda: seen.extend(
             engines_processes.processes(
-                Part(root, ("",), known), How(Limits(), quiet=0.0, deep=True)
+                ScanScope(root, ("",), known), ScanOptions(Limits(), quiet=0.0, deep=True)
             )
         ),
     )
