@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.support.paths import CORPUS, REPOSITORY
@@ -26,11 +27,13 @@ LONGEST = ("test_promise.py", "test_browser.py", "test_trouble.py", "test_reconc
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave the files in the order of `pytest_collection_modifyitems`.
+    """Leave the files in the order of `pytest_collection_modifyitems`, and time no example.
 
-    pytest-xdist would end with those of the fewest tests, which take the longest.
+    pytest-xdist would end with the files of the fewest tests, which take the longest.
     """
     config.option.loadscopereorder = False
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ByteSize,
@@ -25,7 +26,6 @@ from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.tokens import CHARACTERS_A_TOKEN
 from catalog.writing.history_retention import HistoryRetention
 from catalog.writing.retention import Retention
-from pipeline.dialects.registry import PROFILES
 
 PREFIX = "SKILLDROP_"
 """Of the environment variables that can say the same as the file."""
@@ -66,6 +66,19 @@ Root: TypeAlias = Annotated[
 Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts")]
 
 
+def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
+    if names and names != ("spec",):
+        # Rules take a while to load, which a command that asks none need not wait for.
+        from pipeline.dialects.registry import PROFILES
+
+        if unknown := set(names).difference(PROFILES):
+            raise ValueError(f"no profile: {', '.join(sorted(unknown))}")
+    return names
+
+
+Profiles: TypeAlias = Annotated[tuple[str, ...], AfterValidator(_registered)]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,8 +89,8 @@ class RootSettings(_Table):
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
-    profiles: tuple[Literal[tuple(PROFILES)], ...] = Field(  # type: ignore[valid-type]  # computed
-        ("spec",), description=f"a list of profiles, which are {', '.join(PROFILES)}"
+    profiles: Profiles = Field(
+        ("spec",), description="a list of profiles, which `skilldrop validate --help` names"
     )
 
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping
 from posixpath import splitext
 
-from catalog.database.sql import to_json
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.line_ends import with_plain_line_ends
@@ -249,7 +248,7 @@ class _Planner:
         yield "resources", {"entry": f"./{self._entry() or min(self.scripts)}"}
 
     def _fill_in(self, name: str, value: Json) -> None:
-        shown = f"{name}: {to_json(value)}"
+        shown = f"{name}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
         self._add(name, value, dumped({name: value}))
         self.steps.append(f"fill in {printable(shown)}")
         kind = {"name": NAME_MISSING, "description": DESCRIPTION_MISSING}.get(
