@@ -212,7 +212,7 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     assert packaging
 
     def collect() -> list[str]:
-        garbage.collect(store.db, packaging.folder, garbage.Retention(1, 0, 0),
+        garbage.Garbage(store.db).collect(packaging.folder, garbage.Retention(1, 0, 0),
                         datetime.now(UTC) + timedelta(days=900))
         return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]
 
