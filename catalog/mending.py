@@ -50,8 +50,8 @@ def mend(db: Database, packager: Packager, at: datetime, *,
         with folder.opened() as packages:
             _sweep(db, packages, lying, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
-    lost = [skill_id for skill_id, in db.execute(_HELD_AT_NOTHING)]
-    packager.publish(lambda: lost, at)
+    if lost := [skill_id for skill_id, in db.execute(_HELD_AT_NOTHING)]:
+        packager.publish(lambda: lost, at)
     if lying.shelves:
         with folder.opened() as packages:
             _flip(db, packages, lying)

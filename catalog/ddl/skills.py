@@ -167,5 +167,6 @@ CREATE INDEX versions_by_verification ON versions (verified_at) WHERE package_pa
 
 NO_HOLD_AT_DELETED_CONTENT = """
 UPDATE skills SET pinned_version_id = NULL
-    WHERE pinned_version_id IN (SELECT id FROM versions WHERE described = '{}');
+    WHERE pinned_version_id IS NOT NULL
+        AND (SELECT described FROM versions WHERE id = pinned_version_id) = '{}';
 """
