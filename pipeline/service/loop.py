@@ -91,16 +91,16 @@ class Service:
         self._outcomes = OutcomeInbox(
             settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
         )
-        self._supervision = WatchSupervisor(
+        self._supervisor = WatchSupervisor(
             [*(root.path for root in self._roots), str(settings.outcomes_folder)],
             self._heard,
             depth=self._limits.depth,
             poll_every=settings.poll_every,
             only_polls=settings.follow == "polling",
         )
-        self._passes = ScanQueue(self._new_scan)
-        self._wishes = RequestRunner(settings, self._passes)
-        self._journal = ChangeLog()
+        self._scans = ScanQueue(self._new_scan)
+        self._requests = RequestRunner(settings, self._scans)
+        self._change_log = ChangeLog()
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -150,8 +150,8 @@ class Service:
         finally:
             systemd.tell("STOPPING=1")
             self._timer.stop()
-            self._supervision.stop()
-            self._passes.stop()
+            self._supervisor.stop()
+            self._scans.stop()
             if self._site:
                 self._site.stop()
             with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
@@ -161,11 +161,11 @@ class Service:
     def _begin(self) -> None:
         self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
-        self._wishes.abandon(self._store)
+        self._requests.abandon(self._store)
         with self._store.owned(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # there from now on, to be watched
-        self._passes.wish("start")
-        self._take_turn(self._supervision.begin(time.monotonic()))
+        self._scans.request("start")
+        self._take_turn(self._supervisor.begin(time.monotonic()))
         self._publisher.publish_now()  # the files may be missing though the catalog is whole
 
     # Hearing
@@ -183,7 +183,7 @@ class Service:
             return
         for word in words:
             if isinstance(word, ScanDue):
-                self._passes.wish(word.trigger)
+                self._scans.request(word.trigger)
             elif isinstance(word, CollectDue):
                 self._collects = True
             elif not self._stopping:
@@ -193,7 +193,7 @@ class Service:
         now = time.monotonic()
         if not self._has_catalog:
             return max(0.0, self._next_tick - now)
-        polling = 0.0 if self._passes.is_wanted else self._supervision.seconds_to_poll(now)
+        polling = 0.0 if self._scans.is_wanted else self._supervisor.seconds_to_poll(now)
         waits = [self._next_tick - now]
         waits += [
             max(wait, self._troubles.seconds_to_try(part, now))
@@ -219,7 +219,7 @@ class Service:
 
     def _take_turn(self, turn: ModeChange) -> None:
         """Tell the catalog how changes are noticed from now on, and look for what was missed."""
-        self._passes.wish("re-scan")
+        self._scans.request("re-scan")
         self._heartbeat.note_mode(turn, _now())
 
     # Working
@@ -253,7 +253,9 @@ class Service:
         if self._publisher.due is None:
             self._try(
                 "answers",
-                lambda: self._wishes.answer(self._store, self._settle.waiting(), time.monotonic()),
+                lambda: self._requests.answer(
+                    self._store, self._settle.waiting(), time.monotonic()
+                ),
             )
         if self._heartbeat.is_due(time.monotonic()):
             self._try("heartbeat", self._beat, BEAT)
@@ -283,16 +285,16 @@ class Service:
             )
         if self._timer.revive():
             log.warning("the timer of the full scans died; started another")
-            self._passes.wish("re-scan")
+            self._scans.request("re-scan")
 
     def _keep_watch(self) -> Problem | None:
         now = time.monotonic()
-        turn = self._supervision.check(now)
-        if not turn and self._supervision.needs_count and not len(self._settle):
-            turn = self._supervision.check_all_heard(now)
+        turn = self._supervisor.check(now)
+        if not turn and self._supervisor.needs_count and not len(self._settle):
+            turn = self._supervisor.check_all_heard(now)
         if turn:
             self._take_turn(turn)
-        return self._supervision.trouble
+        return self._supervisor.trouble
 
     def _keep_site(self) -> Problem | None:
         if not self._site:
@@ -305,7 +307,7 @@ class Service:
         return Problem(self._site.trouble, self._site.failures, self._site.next_start)
 
     def _grant(self) -> None:
-        if self._wishes.grant(self._store):
+        if self._requests.grant(self._store):
             self._publisher.publish_now()
 
     def _beat(self) -> None:
@@ -330,12 +332,12 @@ class Service:
             len(self._settle)
             or len(self._outcomes)
             or self._looks_at_outcomes
-            or self._passes.is_wanted
+            or self._scans.is_wanted
             or self._publisher.due is not None
-            or self._supervision.needs_count
+            or self._supervisor.needs_count
         )
         if is_quiet and self._store.was_lost and can_list_all(self._roots):
-            self._passes.wish("re-scan")  # the last one met folders that were still changing
+            self._scans.request("re-scan")  # the last one met folders that were still changing
             return
         if is_quiet != self._is_quiet:
             self._store.set_health(quiet_since=_now() if is_quiet else None)
@@ -356,7 +358,7 @@ class Service:
                     self._settings.catalog_path,
                 )
             self._has_catalog = False
-            self._passes.stop()
+            self._scans.stop()
             self._store.close()
             self._file_check = FileCheck(self._settings.catalog_path)
             if self._site:
@@ -382,7 +384,7 @@ class Service:
             self._limits,
             trigger="event",
             quiet=self._settings.settle_quiet,
-            going=self._going(due, now),
+            still_settling=self._still_settling(due, now),
         )
         try:
             with suppress(OutOfRoom):  # the others are not kept waiting for it
@@ -397,14 +399,14 @@ class Service:
             self._settle.done(unit for unit in due if unit not in again | postponed)
             for unit in again:
                 self._settle.again(unit, time.monotonic())
-            if self._passes.is_running:
-                self._passes.overtaken |= set(due)
+            if self._scans.is_running:
+                self._scans.superseded |= set(due)
             self._show_pending(work.report)
         finally:
             self._tell(work.report, self._settings.index_delay)
         return self._backlog.problem
 
-    def _going(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
+    def _still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
         """Return the other units that wait, unless something has waited for them long enough."""
         if any(self._settle.overdue(unit, now) for unit in due):
             return ()
@@ -418,10 +420,10 @@ class Service:
         return units
 
     def _continue_scan(self) -> None:
-        """Do one batch of the full scan that runs, or begin one that is wished for."""
-        if self._supervision.polls(time.monotonic()) and not self._passes.is_wanted:
-            self._passes.wish("re-scan", is_poll=True)
-        if not self._passes.is_wanted:
+        """Do one batch of the full scan that runs, or begin one that is requested."""
+        if self._supervisor.polls(time.monotonic()) and not self._scans.is_wanted:
+            self._scans.request("re-scan", is_poll=True)
+        if not self._scans.is_wanted:
             return
         scan, has_ended = self._step()
         if has_ended:
@@ -429,15 +431,15 @@ class Service:
             again = self._unsettled(scan.report)
             self._await_others(scan.report)
             # The scan may have read these before they were looked at, and stored them after.
-            again |= self._passes.overtaken
+            again |= self._scans.superseded
             for unit in again:
                 self._settle.again(unit, time.monotonic())
-            self._wishes.scanned(
-                self._passes.mendings, again, time.monotonic() + self._settings.settle_longest
+            self._requests.scanned(
+                self._scans.repairs, again, time.monotonic() + self._settings.settle_longest
             )
-            self._passes.overtaken.clear()
+            self._scans.superseded.clear()
             self._publisher.publish_now()  # the files may have been lost or damaged
-            if not all(wish.is_poll for wish in self._passes.granted):
+            if not all(request.is_poll for request in self._scans.granted):
                 self._file_check.begin(time.monotonic())
                 self._package_check.begin(self._store)
             self._note_scanned()
@@ -448,14 +450,14 @@ class Service:
 
     def _take_outcomes(self) -> None:
         take = self._outcomes.take_all if self._looks_at_outcomes else self._outcomes.take_due
-        self._journal.tell_outcomes(take(self._store, time.monotonic(), time.time_ns()))
+        self._change_log.tell_outcomes(take(self._store, time.monotonic(), time.time_ns()))
         self._looks_at_outcomes = False
 
     def _verify(self) -> None:
         """Verify a few packages, if it is time to and nothing else is to be done now."""
         now = time.monotonic()
         check, changes = self._package_check.due, self._settle.seconds_to_next(now)
-        if check is None or check > now or self._passes.is_wanted or changes == 0.0:
+        if check is None or check > now or self._scans.is_wanted or changes == 0.0:
             return
         mended = self._store.packages_mended
         for root, path in self._package_check.step():
@@ -466,36 +468,36 @@ class Service:
     def _step(self) -> tuple[FullScan, bool]:
         try:
             with explained(self._settings.catalog_path):
-                return self._passes.step()
+                return self._scans.step()
         except (SkilldropError, MemoryError) as error:
-            self._wishes.failed(self._passes.mendings, error)
+            self._requests.failed(self._scans.repairs, error)
             raise
 
-    def _new_scan(self, wishes: Sequence[ScanRequest]) -> FullScan:
-        mendings = [wish.mending for wish in wishes if wish.mending]
-        self._store.forget([place for mending in mendings for place in mending.doubted])
+    def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
+        repairs = [request.repair for request in requests if request.repair]
+        self._store.forget([place for repair in repairs for place in repair.doubted])
         return FullScan(
             self._store,
             self._roots,
             self._limits,
-            trigger=wishes[0].trigger,
+            trigger=requests[0].trigger,
             quiet=self._settings.settle_quiet,
             engine=processes,
-            deep=bool(mendings),
-            is_poll=all(wish.is_poll for wish in wishes),
-            accepts_removals=any(each.accepts_removals for each in mendings),
-            heard_of=self._heard_of,
-            going=self._settle.waiting(),
+            deep=bool(repairs),
+            is_poll=all(request.is_poll for request in requests),
+            accepts_removals=any(each.accepts_removals for each in repairs),
+            was_announced=self._was_announced,
+            still_settling=self._settle.waiting(),
         )
 
     def _note_scanned(self) -> None:
         now = time.monotonic()
-        self._supervision.polled(now)
+        self._supervisor.polled(now)
         self._heartbeat.hurry()
-        if not len(self._settle) and (turn := self._supervision.check_all_heard(now)):
+        if not len(self._settle) and (turn := self._supervisor.check_all_heard(now)):
             self._take_turn(turn)
 
-    def _heard_of(self, change: ChangeResult) -> bool:
+    def _was_announced(self, change: ChangeResult) -> bool:
         """Tell whether events had named a folder before a re-scan found it changed.
 
         What changed before the watch was on could not be heard of, and is not missed.
@@ -503,9 +505,9 @@ class Service:
         was_announced = WatchUnit(change.root, _unit(change.root, change.path)) in self._settle
         return (
             was_announced
-            or self._passes.granted[0].trigger == "start"
-            or bool(self._passes.mendings)  # it finds what it was told to doubt
-            or self._supervision.mode == "polling"
+            or self._scans.granted[0].trigger == "start"
+            or bool(self._scans.repairs)  # it finds what it was told to doubt
+            or self._supervisor.mode == "polling"
         )
 
     def _unsettled(self, report: Report) -> set[WatchUnit]:
@@ -529,7 +531,7 @@ class Service:
 
     def _tell(self, report: Report, delay: float) -> None:
         """Log what was found, and see to it that the indexes follow."""
-        if self._journal.tell(report):  # the first change shows at once, the next ones together
+        if self._change_log.tell(report):  # the first change shows at once, the next ones together
             self._publisher.publish_soon(delay)
 
 

@@ -24,7 +24,7 @@ class RequestRunner:
     def __init__(self, settings: Settings, passes: ScanQueue) -> None:
         """Take the settings in force, and who makes the full scans."""
         self._settings = settings
-        self._passes = passes
+        self._scans = passes
         self._mended: list[_Mended] = []
 
     def abandon(self, store: Store) -> None:
@@ -39,27 +39,27 @@ class RequestRunner:
             if not request_table.begin(store.db, request, datetime.now(UTC)):
                 continue
             if request.what == MEND:
-                self._passes.wish("command", _mending(request))
+                self._scans.request("command", _mending(request))
             else:
                 self._grant(store, request)
                 done += 1
         return done
 
     def scanned(
-        self, mendings: Sequence[RepairRequest], unsettled: Collection[WatchUnit], until: float
+        self, repairs: Sequence[RepairRequest], unsettled: Collection[WatchUnit], until: float
     ) -> None:
         """Note that a scan has mended; what it found unsettled is waited for `until` a moment."""
         self._mended += [
-            _Mended(each.request, None, frozenset(unsettled), until) for each in mendings
+            _Mended(each.request, None, frozenset(unsettled), until) for each in repairs
         ]
 
-    def failed(self, mendings: Sequence[RepairRequest], error: Exception) -> None:
+    def failed(self, repairs: Sequence[RepairRequest], error: Exception) -> None:
         """Note that a scan could not mend."""
         why = str(error) or "There was not enough memory for it."
-        self._mended += [_Mended(each.request, why) for each in mendings]
+        self._mended += [_Mended(each.request, why) for each in repairs]
 
     def answer(self, store: Store, waiting: Collection[WatchUnit], now: float) -> None:
-        """Tell who asked for a mending, unless a folder that it came upon is among the waiting."""
+        """Tell who asked for a repair, unless a folder that it came upon is among the waiting."""
         for each in list(self._mended):
             if each.error is None and now < each.until and not each.unsettled.isdisjoint(waiting):
                 continue
@@ -91,7 +91,7 @@ def _mending(request: request_table.Request) -> RepairRequest:
 
 
 class _Mended(NamedTuple):
-    """A mending that was made or failed, and whose asker waits."""
+    """A repair that was made or failed, and whose asker waits."""
 
     request: request_table.Request
     error: str | None

@@ -1,4 +1,4 @@
-"""Runs the full scans that are wished for: one at a time, and each a batch at a time."""
+"""Queue of full scans: one runs at a time, a batch at a time."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ class ScanRequest(NamedTuple):
     """What a full scan is wanted for."""
 
     trigger: Trigger
-    mending: RepairRequest | None = None
+    repair: RepairRequest | None = None
     is_poll: bool = False  # one of so many that only what they find is worth a note
 
 
 class ScanQueue:
-    """The full scan that runs, and the wishes for the next one."""
+    """The full scan that runs, and the requests for the next one."""
 
     def __init__(self, new_scan: Callable[[Sequence[ScanRequest]], FullScan]) -> None:
-        """Take what makes a full scan that grants some wishes."""
+        """Take the factory of a full scan that grants some requests."""
         self._new_scan = new_scan
-        self._wished: list[ScanRequest] = []
+        self._requested: list[ScanRequest] = []
         self._scan: FullScan | None = None
         self._steps: Generator[None, None, None] | None = None
         self.granted: Sequence[ScanRequest] = ()
-        """What the scan that runs was wished for, or the one that ran last."""
-        self.overtaken: set[WatchUnit] = set()
+        """Requests that the running scan grants, or the last one granted."""
+        self.superseded: set[WatchUnit] = set()
         """What was looked at while the scan goes on, which may have read it before that."""
 
     @property
@@ -51,39 +51,39 @@ class ScanQueue:
     @property
     def is_wanted(self) -> bool:
         """Whether there is anything to do."""
-        return self.is_running or bool(self._wished)
+        return self.is_running or bool(self._requested)
 
     @property
-    def mendings(self) -> list[RepairRequest]:
+    def repairs(self) -> list[RepairRequest]:
         """What the scan that runs is to mend, or the one that ran last has mended."""
-        return [wish.mending for wish in self.granted if wish.mending]
+        return [request.repair for request in self.granted if request.repair]
 
-    def wish(
-        self, trigger: Trigger, mending: RepairRequest | None = None, *, is_poll: bool = False
+    def request(
+        self, trigger: Trigger, repair: RepairRequest | None = None, *, is_poll: bool = False
     ) -> None:
-        """Ask for a scan that begins after this moment; one grants all the wishes there are."""
-        self._wished.append(ScanRequest(trigger, mending, is_poll))
+        """Ask for a scan that begins after this moment; one grants all requests that wait."""
+        self._requested.append(ScanRequest(trigger, repair, is_poll))
 
     def step(self) -> tuple[FullScan, bool]:
         """Do one batch of the scan that runs, or begin the next; tell if that has ended it.
 
-        A scan that fails is wished for again, but for what it was to mend.
+        A scan that fails is requested again, without its repairs.
         """
         if self._scan is None or self._steps is None:
-            self.granted = tuple(self._wished)
+            self.granted = tuple(self._requested)
             try:
                 self._scan = self._new_scan(self.granted)
             except BaseException:
-                self._wished = [ScanRequest("re-scan")]
+                self._requested = [ScanRequest("re-scan")]
                 raise
             self._steps = self._scan.run()
-            self._wished.clear()
+            self._requested.clear()
         scan = self._scan
         try:
             has_ended = next(self._steps, _FINISHED) is _FINISHED
         except BaseException:
             self._scan = None
-            self.wish("re-scan")
+            self.request("re-scan")
             raise
         if has_ended:
             self._scan = None
@@ -94,4 +94,4 @@ class ScanQueue:
         if self._steps:
             self._steps.close()
         self._scan = self._steps = None
-        self._wished = [wish for wish in self._wished if not wish.mending]
+        self._requested = [request for request in self._requested if not request.repair]

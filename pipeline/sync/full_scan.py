@@ -33,8 +33,8 @@ class FullScan:
         trigger: Trigger,
         engine: Engine = serial,
         deep: bool = False,
-        heard_of: Callable[[ChangeResult], bool] = lambda _: True,
-        going: Collection[WatchUnit] = (),
+        was_announced: Callable[[ChangeResult], bool] = lambda _: True,
+        still_settling: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
         is_poll: bool = False,
     ) -> None:
@@ -56,8 +56,8 @@ class FullScan:
             engine=engine,
             scan_id=self.scan_id,
             deep=deep,
-            heard_of=heard_of,
-            going=going,
+            was_announced=was_announced,
+            still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
         self.report = self.round.report

@@ -29,7 +29,7 @@ class RemovalDetector:
         *,
         trigger: Trigger,
         scan_id: int | None,
-        going: Collection[WatchUnit],
+        still_settling: Collection[WatchUnit],
         accepts_removals: bool,
     ) -> None:
         """Take what a Round takes, and the report that it writes."""
@@ -38,7 +38,7 @@ class RemovalDetector:
         self._limits = limits
         self._trigger = trigger
         self._scan_id = scan_id
-        self._going = going
+        self._still_settling = still_settling
         self._accepts_removals = accepts_removals
         self._rows: dict[WatchUnit, StoredSkill] = {}
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
@@ -93,7 +93,7 @@ class RemovalDetector:
             self._places[digest] = [
                 WatchUnit(root, path)
                 for root, path, is_held in self._store.places_of(digest)
-                if is_held or self._is_going(WatchUnit(root, path))
+                if is_held or self._is_still_settling(WatchUnit(root, path))
             ]
         return [
             place
@@ -101,8 +101,10 @@ class RemovalDetector:
             if not any(place.lies_in(unit) for unit in self.looked_at)
         ]
 
-    def _is_going(self, place: WatchUnit) -> bool:
-        return place in self._going or any(unit in self._going for unit in place.wholes())
+    def _is_still_settling(self, place: WatchUnit) -> bool:
+        return place in self._still_settling or any(
+            unit in self._still_settling for unit in place.wholes()
+        )
 
     def _is_there(self, place: WatchUnit) -> bool:
         """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
@@ -141,15 +143,17 @@ class RemovalDetector:
         """Return what is to be removed of what is gone; nothing where it is too much at once."""
         now, since_boot = datetime.now(UTC), uptime()
         tally = self._store.removals.tally(root, now, since_boot, removal_guard.SPAN)
-        still_going = self._count_going(root) if tally.known >= removal_guard.FEWEST else 0
+        unsettled_count = (
+            self._count_still_settling(root) if tally.known >= removal_guard.FEWEST else 0
+        )
         paths = [place.path for place in gone]
         if why := removal_guard.why_hold(
-            missing=tally.held + len(gone) + still_going,
+            missing=tally.held + len(gone) + unsettled_count,
             known=tally.known,
             removed_lately=tally.removed_lately,
         ):
             self.hold(root, paths, why)
-        elif still_going:
+        elif unsettled_count:
             self._report.postponed += gone
         else:
             self._store.removals.note_going(root, paths, now, since_boot, removal_guard.SPAN)
@@ -165,11 +169,13 @@ class RemovalDetector:
         if held:
             self._report.held[root] = why
 
-    def _count_going(self, root: str) -> int:
+    def _count_still_settling(self, root: str) -> int:
         """Count the skills that are gone, too, and of which more may follow in a moment."""
         return sum(
             not self._is_there(place)
-            for unit in outermost(with_archives(unit for unit in self._going if unit.root == root))
+            for unit in outermost(
+                with_archives(unit for unit in self._still_settling if unit.root == root)
+            )
             for path in self._store.known(*unit)
             if (place := WatchUnit(root, path)) not in self._rows
         )

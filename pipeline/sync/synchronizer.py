@@ -52,13 +52,13 @@ class Synchronizer:
         engine: Engine = serial,
         scan_id: int | None = None,
         deep: bool = False,
-        heard_of: Callable[[ChangeResult], bool] = lambda _: True,
-        going: Collection[WatchUnit] = (),
+        was_announced: Callable[[ChangeResult], bool] = lambda _: True,
+        still_settling: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
     ) -> None:
         """Take the catalog, the configured roots, and how to look; quiet is in seconds.
 
-        heard_of tells whether a change was announced by events before it was found. going are
+        was_announced tells whether events named a change before it was found. still_settling are
         units of which more events may come; accepts_removals releases the brake.
         """
         self.report = Report()
@@ -68,7 +68,7 @@ class Synchronizer:
         self._engine = engine
         self._trigger = trigger
         self._scan_id = scan_id
-        self._heard_of = heard_of
+        self._was_announced = was_announced
         self._accepts_removals = accepts_removals
         self._missing = RemovalDetector(
             store,
@@ -76,7 +76,7 @@ class Synchronizer:
             limits,
             trigger=trigger,
             scan_id=scan_id,
-            going=going,
+            still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
         self._batch: list[Change] = []
@@ -97,7 +97,7 @@ class Synchronizer:
             lost_mounts.note_new(self._store, root)
         self._missing.looked_at = units
         known = {unit: self._store.known(*unit) for unit in units}
-        how = replace(self._how, newcomers=not any(known.values()))
+        how = replace(self._how, new_folders=not any(known.values()))
         for unit, folders in known.items():
             yield from self._survey(unit, folders, how)
         yield from self._read_newcomers()
@@ -228,7 +228,7 @@ class Synchronizer:
             self.report.outcomes[one.outcome] += 1
             if one.outcome != "unchanged":
                 self.report.changes.append(one)
-                self.report.missed_by_events += not self._heard_of(one)
+                self.report.missed_by_events += not self._was_announced(one)
 
     def _applied(self, batch: Sequence[Change]) -> list[ChangeResult]:
         """Take in a batch; where there is not room for all of it, as much as there is room for."""

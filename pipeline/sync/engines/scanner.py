@@ -47,7 +47,7 @@ class ScanOptions:
     limits: Limits
     quiet: float  # seconds for which a folder must not have changed
     deep: bool = False  # read folders whose fingerprint is known, too
-    newcomers: bool = True  # judge folders that are not known; else only name them
+    new_folders: bool = True  # judge folders that are not known; else only name them
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _look_at(part: ScanScope, root: RootDirectory, folder: Folder, how: ScanOpti
         return Unchanged(folder.path)
     if changed_lately(folder, time.time_ns(), how.quiet):
         return Unsettled(folder.path)
-    if known is None and not how.newcomers:
+    if known is None and not how.new_folders:
         return NewFolder(folder.path)
     return judge_folder(part.root, root, folder, how.limits)
 
@@ -141,7 +141,7 @@ def _look_into(
         yield from map(Unchanged, known)
     elif changed_lately(archive, time.time_ns(), how.quiet):
         yield from map(Unsettled, known or [archive.path])
-    elif not how.newcomers:
+    elif not how.new_folders:
         yield NewFolder(archive.path)
     else:
         try:

@@ -188,9 +188,9 @@ def test_a_watcher_that_keeps_dying_is_told(
     for _ in range(supervisor.TROUBLES):
         it.settle()
         assert it.service
-        assert it.service._supervision._watch._observer
+        assert it.service._supervisor._watch._observer
         since = it.health()["watcher_since"]
-        it.service._supervision._watch._observer.inotify.stop()
+        it.service._supervisor._watch._observer.inotify.stop()
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
     it.wait_for(lambda: "a watching thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))

@@ -33,14 +33,14 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> ScanQueue:
     roots = [RootSpec(str(tmp_path / "root"))]
     store.set_roots(roots, "rules", NOON)
 
-    def new_scan(wishes: Sequence[ScanRequest]) -> FullScan:
+    def new_scan(requests: Sequence[ScanRequest]) -> FullScan:
         return FullScan(
             store,
             roots,
             Limits(),
             quiet=0.0,
-            trigger=wishes[0].trigger,
-            is_poll=all(wish.is_poll for wish in wishes),
+            trigger=requests[0].trigger,
+            is_poll=all(request.is_poll for request in requests),
         )
 
     return ScanQueue(new_scan)
@@ -54,13 +54,13 @@ def scans(store: Store) -> list[tuple[str, int, bool]]:
 def test_one_scan_grants_all_the_wishes_before_it(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wish that comes while one runs is for the next: that one began too early."""
+    """A request that comes while one runs is for the next: that one began too early."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)
     assert not passes.is_wanted
-    passes.wish("start")
-    passes.wish("re-scan")
+    passes.request("start")
+    passes.request("re-scan")
     assert not passes.step()[1]
-    passes.wish("command")
+    passes.request("command")
     while not passes.step()[1]:
         assert passes.is_running
     assert passes.is_wanted
@@ -74,17 +74,17 @@ def test_polling_leaves_a_row_only_where_something_had_changed(
     passes: ScanQueue, store: Store, tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Else the table would grow by a row every few seconds; what else is wished for has a row."""
-    passes.wish("start")
+    passes.request("start")
     assert passes.step()[1]
     for _ in range(3):
-        passes.wish("re-scan", is_poll=True)
+        passes.request("re-scan", is_poll=True)
         assert passes.step()[1]
     assert scans(store) == [("start", 3, True)]
     skill(tmp_path / "root" / "d")
-    passes.wish("re-scan", is_poll=True)
+    passes.request("re-scan", is_poll=True)
     assert passes.step()[1]
-    passes.wish("re-scan", is_poll=True)
-    passes.wish("re-scan")
+    passes.request("re-scan", is_poll=True)
+    passes.request("re-scan")
     assert passes.step()[1]
     assert scans(store) == [("start", 3, True), ("re-scan", 4, True), ("re-scan", 4, True)]
 
@@ -93,7 +93,7 @@ def test_a_scan_that_fails_is_made_again(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a full disk, when there is room again."""
-    passes.wish("start")
+    passes.request("start")
     with monkeypatch.context() as full:
         full.setattr(Store, "apply", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -109,7 +109,7 @@ def test_a_scan_can_be_left_in_the_middle(
 ) -> None:
     """What it had stored is whole."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)
-    passes.wish("start")
+    passes.request("start")
     passes.step()
     passes.stop()
     assert not passes.is_wanted

@@ -48,7 +48,7 @@ class Folders:
             quiet=quiet,
             trigger="re-scan",
             deep=deep,
-            heard_of=lambda _: False,
+            was_announced=lambda _: False,
             accepts_removals=accepts_removals,
         )
         list(scan.run())
