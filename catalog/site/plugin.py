@@ -8,7 +8,6 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.site.api import discovery, endpoints, files
-from catalog.site.http import catalog as http_catalog
 from catalog.site.http import (
     checks,
     default_columns,
@@ -19,6 +18,7 @@ from catalog.site.http import (
     security_headers,
     table_slots,
 )
+from catalog.site.http import location as http_catalog
 from catalog.site.http import request as http_request
 from catalog.site.pages import activity, file, findings, home, indexes, skill, skills, versions
 from catalog.site.rendering import assets, cells, invisible, templates

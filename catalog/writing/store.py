@@ -42,10 +42,10 @@ from catalog.text.times import iso
 from catalog.writing import adoption, damaged_copies, history_retention, pins, recovery
 from catalog.writing import repair as writing_repair
 from catalog.writing.history_retention import HistoryRetention
+from catalog.writing.package_retention import PackageCollector, Retention
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import look
-from catalog.writing.retention import PackageCollector, Retention
 from catalog.writing.rows import rows, run_outcomes, search_rows, shadowing
 from catalog.writing.rows.removals import NO_ROOT, Removals
 

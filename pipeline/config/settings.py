@@ -25,7 +25,7 @@ from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.tokens import CHARACTERS_A_TOKEN
 from catalog.writing.history_retention import HistoryRetention
-from catalog.writing.retention import Retention
+from catalog.writing.package_retention import Retention
 
 PREFIX = "SKILLDROP_"
 """Of the environment variables that can say the same as the file."""

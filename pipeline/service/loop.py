@@ -31,8 +31,8 @@ from pipeline.service import systemd
 from pipeline.service.backlog import Backlog
 from pipeline.service.change_log import ChangeLog
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
+from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
-from pipeline.service.publisher import IndexPublisher
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.service.timer import Timer
@@ -104,7 +104,7 @@ class Service:
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
-        self._publisher = IndexPublisher(settings)
+        self._index_schedule = IndexSchedule(settings)
         self._troubles = Troubles()
         self._heartbeat = Heartbeat(settings, self._troubles)
         self._backlog = Backlog()
@@ -166,7 +166,7 @@ class Service:
             pass  # there from now on, to be watched
         self._scans.request("start")
         self._take_turn(self._supervisor.begin(time.monotonic()))
-        self._publisher.publish_now()  # the files may be missing though the catalog is whole
+        self._index_schedule.publish_now()  # the files may be missing though the catalog is whole
 
     # Hearing
 
@@ -199,7 +199,7 @@ class Service:
             max(wait, self._troubles.seconds_to_try(part, now))
             for part, wait in (
                 ("scan", polling),
-                ("indexes", _until(self._publisher.due, now)),
+                ("indexes", _until(self._index_schedule.due, now)),
                 ("changes", self._settle.seconds_to_next(now)),
                 ("outcomes", self._outcomes.seconds_to_next(now)),
                 ("packages", _until(self._package_check.due, now)),
@@ -247,10 +247,10 @@ class Service:
         self._try("changes", self._look_at_due)
         self._try("outcomes", self._take_outcomes)
         self._try("scan", self._continue_scan)
-        self._try("indexes", lambda: self._publisher.publish_due(self._store, _now()))
+        self._try("indexes", lambda: self._index_schedule.publish_due(self._store, _now()))
         self._try("quiet", self._note_quiet, BEAT)
         self._try("packages", self._verify)
-        if self._publisher.due is None:
+        if self._index_schedule.due is None:
             self._try(
                 "answers",
                 lambda: self._requests.answer(
@@ -308,7 +308,7 @@ class Service:
 
     def _grant(self) -> None:
         if self._requests.grant(self._store):
-            self._publisher.publish_now()
+            self._index_schedule.publish_now()
 
     def _beat(self) -> None:
         self._try("quarantine", lambda: quarantined(self._store, self._settings, _now()))
@@ -333,7 +333,7 @@ class Service:
             or len(self._outcomes)
             or self._looks_at_outcomes
             or self._scans.is_wanted
-            or self._publisher.due is not None
+            or self._index_schedule.due is not None
             or self._supervisor.needs_count
         )
         if is_quiet and self._store.was_lost and can_list_all(self._roots):
@@ -438,7 +438,7 @@ class Service:
                 self._scans.repairs, again, time.monotonic() + self._settings.settle_longest
             )
             self._scans.superseded.clear()
-            self._publisher.publish_now()  # the files may have been lost or damaged
+            self._index_schedule.publish_now()  # the files may have been lost or damaged
             if not all(request.is_poll for request in self._scans.granted):
                 self._file_check.begin(time.monotonic())
                 self._package_check.begin(self._store)
@@ -463,7 +463,7 @@ class Service:
         for root, path in self._package_check.step():
             self._settle.hint(WatchUnit(root, _unit(root, path)), now)
         if self._store.packages_mended != mended:
-            self._publisher.publish_now()  # what could not be mended is not published any more
+            self._index_schedule.publish_now()  # what could not be mended is not published any more
 
     def _step(self) -> tuple[FullScan, bool]:
         try:
@@ -532,7 +532,7 @@ class Service:
     def _tell(self, report: Report, delay: float) -> None:
         """Log what was found, and see to it that the indexes follow."""
         if self._change_log.tell(report):  # the first change shows at once, the next ones together
-            self._publisher.publish_soon(delay)
+            self._index_schedule.publish_soon(delay)
 
 
 def _unit(root: str, path: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from catalog.site.http import catalog as http_catalog
+from catalog.site.http import location as http_catalog
 from catalog.site.http.security_headers import App, Send
 
 SETTING = "main_columns"

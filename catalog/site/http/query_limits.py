@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from catalog.reading import search
-from catalog.site.http import catalog as http_catalog
+from catalog.site.http import location as http_catalog
 from catalog.site.http.checks import Check, Refusal
 
 LONGEST_ADDRESS = 8000

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from catalog.site.http import catalog as http_catalog
+from catalog.site.http import location as http_catalog
 from catalog.site.http.checks import Check, Refusal
 
 READING: tuple[str, ...] = ("GET", "HEAD", "OPTIONS")

@@ -12,8 +12,8 @@ from datasette.utils.asgi import Response
 
 from catalog.database.connection import MADE_ANEW, is_damage
 from catalog.reading import browse
-from catalog.site.http import catalog as http_catalog
 from catalog.site.http import errors, responses, security_headers
+from catalog.site.http import location as http_catalog
 from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
 

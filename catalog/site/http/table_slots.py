@@ -7,8 +7,8 @@ import asyncio
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from catalog.site.http import catalog as http_catalog
 from catalog.site.http import errors
+from catalog.site.http import location as http_catalog
 from catalog.site.http.security_headers import App, Message, Send
 from catalog.site.http.slots import AllTaken
 from catalog.site.http.streamed import LONGEST

@@ -16,7 +16,7 @@ from datasette.utils import parse_metadata
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
 from catalog.site import plugin
-from catalog.site.http import catalog as http_catalog
+from catalog.site.http import location as http_catalog
 from catalog.site.server import address
 from catalog.site.server.bounded_database import BoundedDatabase
 from catalog.site.server.protocol import MOST_CONNECTIONS, BoundedProtocol

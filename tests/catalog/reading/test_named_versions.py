@@ -19,7 +19,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.reading import published, reader
-from catalog.writing import index_publisher, retention
+from catalog.writing import index_publisher, package_retention
 from pipeline.cli.app import cli
 from pipeline.sync.open_catalog import open_store
 from tests.support.records import NOON
@@ -252,9 +252,9 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     assert packaging
 
     def collect() -> list[str]:
-        retention.PackageCollector(store.db).collect(
+        package_retention.PackageCollector(store.db).collect(
             packaging.folder,
-            retention.Retention(1, 0, 0),
+            package_retention.Retention(1, 0, 0),
             datetime.now(UTC) + timedelta(days=900),
         )
         return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]

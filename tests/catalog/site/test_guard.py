@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from catalog.site.http import catalog as http_catalog
 from catalog.site.http import host_names
+from catalog.site.http import location as http_catalog
 from catalog.site.server import app, bounded_database
 from tests.support.sites import Site
 

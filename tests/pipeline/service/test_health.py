@@ -23,7 +23,7 @@ from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status
-from pipeline.service import heartbeat, loop, publisher, troubles
+from pipeline.service import heartbeat, index_schedule, loop, troubles
 from pipeline.watch import supervisor
 from tests.support.paths import REPOSITORY
 from tests.support.serving import Serving
@@ -152,12 +152,12 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
     it = serving().start()
     it.settle()
     with monkeypatch.context() as scarce:
-        scarce.setattr(publisher, "publish_indexes", short)
+        scarce.setattr(index_schedule, "publish_indexes", short)
         skill(it.root / "a")
         it.wait_for(lambda: "not enough memory" in told(it))
     it.settle()
     it.wait_for(lambda: not told(it))
-    monkeypatch.setattr(publisher, "publish_indexes", short)
+    monkeypatch.setattr(index_schedule, "publish_indexes", short)
     skill(it.root / "a", description="Changed.")
     with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
         it.wait_for(lambda: False)

@@ -14,7 +14,7 @@ from urllib.parse import quote, urljoin
 import httpx
 import pytest
 
-from catalog.site.http import catalog as http_catalog
+from catalog.site.http import location as http_catalog
 from catalog.site.http import security_headers, streamed
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader

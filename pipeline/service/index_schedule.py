@@ -11,7 +11,7 @@ from pipeline.config.settings import Settings
 log = logging.getLogger("skilldrop")
 
 
-class IndexPublisher:
+class IndexSchedule:
     """The next publication of all indexes; moments are seconds of the monotonic clock."""
 
     def __init__(self, settings: Settings) -> None:
