@@ -280,7 +280,7 @@ from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
 from pipeline.config.settings import RetentionSettings
-from pipeline.service import heartbeat, loop, publisher, troubles
+from pipeline.service import heartbeat, troubles
 
 heartbeat.BEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
 disk = Path({disk!r})
