@@ -5,11 +5,13 @@ read and judged again, and rows that contradict one another are left behind.
 """
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from sqlite_utils import Database
@@ -41,6 +43,7 @@ TABLES = (
 )
 """The tables that are brought over, parents first; all others follow from these."""
 BATCH = 500
+_MAGIC = b"SQLite format 3\0"
 _FARTHEST = 2**40
 """Row ids up to which readable rows are looked for behind unreadable ones."""
 
@@ -111,7 +114,10 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
 def _readable(db: Database, damaged: Path) -> Iterator[tuple[str, list[str], list[Values]]]:
     """Yield the table, columns and rows of each readable part of a damaged file."""
     try:
-        with closing(sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=ro", uri=True)) as source:
+        with (
+            _with_header(damaged) as readable,
+            closing(sqlite3.connect(f"{readable.absolute().as_uri()}?mode=ro", uri=True)) as source,
+        ):
             source.text_factory = lambda text: text.decode("utf-8", "replace")
             source.execute("PRAGMA cell_size_check = ON")
             for table in TABLES:
@@ -121,8 +127,26 @@ def _readable(db: Database, damaged: Path) -> Iterator[tuple[str, list[str], lis
                     ]
                     for batch in _batches(source, table, names) if names else ():
                         yield table, names, batch
-    except sqlite3.DatabaseError:
+    except (OSError, sqlite3.DatabaseError):
         return  # its first page is lost, and with it where the others are
+
+
+@contextmanager
+def _with_header(damaged: Path) -> Iterator[Path]:
+    """Yield the damaged file, or a copy with the bytes by which SQLite knows its files."""
+    with damaged.open("rb") as file:
+        if file.read(len(_MAGIC)) == _MAGIC:
+            yield damaged
+            return
+    with TemporaryDirectory(dir=damaged.parent, prefix=".recovering-") as beside:
+        copy = Path(beside, damaged.name)
+        shutil.copyfile(damaged, copy)
+        log = damaged.with_name(f"{damaged.name}-wal")
+        if log.exists():
+            shutil.copyfile(log, copy.with_name(log.name))
+        with copy.open("r+b") as file:
+            file.write(_MAGIC)
+        yield copy
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:

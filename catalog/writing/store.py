@@ -15,7 +15,14 @@ from sqlite_utils import Database
 from catalog.database import health
 from catalog.database import migrations as database_migrations
 from catalog.database import sql as database_sql
-from catalog.database.connection import connect, explained, is_damage, is_ours, leave_readable
+from catalog.database.connection import (
+    MADE_ANEW,
+    connect,
+    explained,
+    is_damage,
+    is_ours,
+    leave_readable,
+)
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.sql import columns, insert
 from catalog.filesystem.ownership import (
@@ -113,7 +120,8 @@ class Store:
                 raise
             if not at:
                 raise
-            return cls._recovered(path, lock, str(error), at)
+            why = str(error).removesuffix(MADE_ANEW).rstrip(". ")  # it is being made
+            return cls._recovered(path, lock, why, at)
 
     @classmethod
     def _recovered(cls, path: Path, lock: WriterLock, why: str, at: datetime) -> "Store":
@@ -142,6 +150,10 @@ class Store:
                 f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()
             ),
         )
+        if not saved["versions"]:
+            log.warning(
+                "no version could be recovered, so a skill held by `rollback` is held no more"
+            )
         return store
 
     @classmethod

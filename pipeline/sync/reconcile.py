@@ -31,6 +31,8 @@ from pipeline.sync.run_once import scan_once
 AGAIN_AFTER = 0.5
 """Seconds, beside the quiet time, after which differences are looked at again: a service that
 runs may have been about to mend them."""
+MOST_LOOKS = 3
+"""Looks at a place about which the last two did not agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,21 @@ def compare(
 ) -> Comparison:
     """Look at every folder, read and judge it anew, and tell where the catalog differs.
 
-    What differs is looked at once more after a while, as a service may be at work. Nothing is
-    written. Raises NotInCatalog and CatalogUnusable.
+    A place that differs is looked at again after a while, as a service may be at work or the
+    folder may still be changing, until the same is true of it twice. Nothing is written. Raises
+    NotInCatalog and CatalogUnusable.
     """
     look = _Look(settings, engine, progress)
     found = look.differences()
-    if found:
+    for _ in range(MOST_LOOKS - 1):
+        if not found:
+            break
         time.sleep(settings.settle_quiet + AGAIN_AFTER)
-        look = _Look(settings, engine, progress)
-        still = set(look.differences())
-        found = [difference for difference in found if difference in still]
+        before, look = set(found), _Look(settings, engine, progress)
+        places = {(each.kind, each.where) for each in before}
+        found = [each for each in look.differences() if (each.kind, each.where) in places]
+        if before.issuperset(found):
+            break
     return Comparison(tuple(found), look.held, look.last_good, look.seen)
 
 

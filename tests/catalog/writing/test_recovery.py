@@ -184,6 +184,19 @@ def test_what_is_held_stays_held(settings: Settings) -> None:
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
 
 
+def test_the_first_bytes_of_the_file_cost_nothing(settings: Settings) -> None:
+    """Without them SQLite knows no database; all rows come over, and the hold with them."""
+    counted = "SELECT (SELECT count(*) FROM skills), (SELECT count(*) FROM versions)"
+    held = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
+    before = rows(settings.catalog_path, counted), rows(settings.catalog_path, held)
+    with settings.catalog_path.open("r+b") as file:
+        file.write(b"GARBAGE")
+    assert scan(settings).returncode == 0
+    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+    assert (rows(settings.catalog_path, counted), rows(settings.catalog_path, held)) == before
+    assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
+
+
 @pytest.mark.parametrize("table", ["versions", "files"])
 def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) -> None:
     """Nothing of the skill is published, which is said, until it is let go."""

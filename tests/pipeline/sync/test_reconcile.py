@@ -80,6 +80,15 @@ def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) ->
     return made
 
 
+def test_a_folder_that_is_still_changing_is_waited_for(kept: Kept, skill: SkillWriter) -> None:
+    """It is compared once it is at rest, and a comparison before that is not called whole."""
+    kept.settings = kept.settings.model_copy(update={"settle_quiet": 0.3})
+    skill(kept.root / "new")
+    (found,) = kept.compare().differences
+    assert found.where == f"{kept.root}/new"
+    assert found.what != "it is still changing"
+
+
 def damage_folder(kept: Kept) -> None:
     """Change a script of a skill."""
     (kept.root / "a/scripts/run.sh").write_text("#!/bin/bash\n")
