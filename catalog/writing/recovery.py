@@ -78,7 +78,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
     """Bring over what can be read of a damaged catalog, and note it; return rows by table.
 
     db is a new catalog in which nothing is written yet, aside where the damaged one will be kept.
-    Raises sqlite3.Error where that fails.
+    Raises sqlite3.Error and OSError where that fails.
     """
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("BEGIN IMMEDIATE")
@@ -127,7 +127,7 @@ def _readable(db: Database, damaged: Path) -> Iterator[tuple[str, list[str], lis
                     ]
                     for batch in _batches(source, table, names) if names else ():
                         yield table, names, batch
-    except (OSError, sqlite3.DatabaseError):
+    except sqlite3.DatabaseError:
         return  # its first page is lost, and with it where the others are
 
 
