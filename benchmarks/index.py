@@ -1,4 +1,4 @@
-"""What bringing an index up to date costs after one change, in a small and a large catalog.
+"""Cost of bringing an index up to date after one change, in a small and a large catalog.
 
 The same skills fill both catalogs, straight into SQLite; each change is one skill's description.
 Timed is what follows the change, up to the written file: asking the catalog, building the text,

@@ -1,4 +1,4 @@
-"""What each index format costs a skill, and how far estimated tokens are from counted ones.
+"""Characters that each index format takes for a skill, and the error of estimated tokens.
 
     uv run --with litellm --with tiktoken --with tokenizers python benchmarks/index_sizes.py SKILLS
 

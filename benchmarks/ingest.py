@@ -1,4 +1,4 @@
-"""How long the main job takes beside what the disk alone costs: one table from one run.
+"""Duration of a scan beside the bare cost of the disk: one table from one run.
 
 Cold scan, unchanged re-scan and one change are timed in this process, from opening the catalog
 to the published index. Each floor is a plain command over the same tree, timed before and after;

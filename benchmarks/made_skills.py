@@ -1,4 +1,4 @@
-"""Makes realistic skill folders from a seed: the same seed, the same bytes."""
+"""Realistic skill folders made from a seed: the same seed, the same bytes."""
 
 import json
 import random

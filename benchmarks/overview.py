@@ -1,4 +1,4 @@
-"""All that skilldrop does on one tree of skills, beside floors and peers timed in the same run.
+"""Every main task on one tree of skills, beside floors and peers timed in the same run.
 
 Prints one table and, with --save, writes it to benchmarks/results.md with the machine named. The
 folders are in the page cache; what earlier work left to be written is on the disk before each.

@@ -1,4 +1,4 @@
-"""What publication costs beside `cp` of the same tree: one table from one run.
+"""Cost of publication beside `cp` of the same tree: one table from one run.
 
 Published is what was judged before: each file is read again, hashed and compared, and the batch
 is on the disk when it is over. `cp` does none of this, so `cp` and a sync stand beside it. Each

@@ -1,4 +1,4 @@
-"""How long the site takes to answer, at rest and while a scan stores: the median of many requests.
+"""Response times of the site, at rest and while a scan stores: medians of many requests.
 
 The catalog is served by a process of its own, as always, and asked over one connection. For the
 second column as many skills as the catalog has are edited, and a scan takes them in meanwhile.

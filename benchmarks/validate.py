@@ -1,4 +1,4 @@
-"""How fast skill folders are judged beside the reference validator: one table from one run.
+"""Speed of validation beside the reference validator: one table from one run.
 
 Both are called as libraries, in this process, on the same folders, which are in the page cache.
 The reference (`skills_ref.validate`, package skills-ref) judges SKILL.md by the specification, on

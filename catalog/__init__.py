@@ -1,1 +1,1 @@
-"""What we know: the stored catalog, packages and indexes, useful without a watched folder."""
+"""The stored catalog, packages and indexes, useful without a watched folder."""

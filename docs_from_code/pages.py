@@ -1,4 +1,4 @@
-"""All pages that are made from the code, by their path in docs/."""
+"""Pages that are made from the code, by their path in docs/."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

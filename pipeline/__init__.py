@@ -1,1 +1,1 @@
-"""How we come to know it: from a path hint on a watched folder to a verdict in the catalog."""
+"""The way from a change in a watched folder to a verdict in the catalog."""

@@ -1,4 +1,4 @@
-"""Finds where the packages are not what the catalog says; only reads, and hashes every file."""
+"""Differences between the catalog and its packages; reads only, and hashes every file."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Finds where the catalog contradicts itself, a verdict, or what is published from it; only reads.
+"""Differences between the catalog and fresh verdicts on the folders; reads only.
 
 What it compares is made anew from its source each time, so nothing is believed for being stored.
 """

@@ -1,4 +1,4 @@
-"""Starts Litestream, which copies the catalog to other machines while it is written."""
+"""Replication with Litestream, which copies the catalog while it is written."""
 
 import json
 import os

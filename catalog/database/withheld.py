@@ -1,4 +1,4 @@
-"""Says which skills are withheld: held at a version of which nothing can be given any more.
+"""The rule of withheld skills: held at a version that can no longer be read.
 
 The hold is a decision of the operator's, and damage does not lift it. So such a skill keeps its
 name against its rivals, and agents are given nothing of it, until it is released, held at another

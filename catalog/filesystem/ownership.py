@@ -1,4 +1,4 @@
-"""Tells the folders that skilldrop made from those of others, by a marker file in each."""
+"""Marker files that tell the folders made by skilldrop from all others."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator

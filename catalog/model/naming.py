@@ -1,4 +1,4 @@
-"""How skills are named: qualified name, skill_id and version, as pure functions."""
+"""Names of skills: qualified name, skill_id and version, as pure functions."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""How the names of files are written down as text, and what file such a text means."""
+"""File names as text, and back: the encoding of paths in the catalog."""
 
 import re
 

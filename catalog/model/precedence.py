@@ -1,4 +1,4 @@
-"""Which skill of a skill_id wins, as a pure order."""
+"""Order among skills of one skill_id: the first one wins."""
 
 from typing import NamedTuple
 

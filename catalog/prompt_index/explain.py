@@ -1,4 +1,4 @@
-"""Says what an index said at a time, and of each skill why it is in it or not."""
+"""Explanation of an index: its text at a time, and the reason for each skill in it or not."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keeps which indexes there are, what each said and when, and who is in it now."""
+"""History of the indexes: configuration, builds and current entries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

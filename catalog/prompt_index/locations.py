@@ -1,4 +1,4 @@
-"""Where an agent finds the files of a skill: below a folder of packages, a URL, or its root."""
+"""Locations of skill files for agents: below a packages folder, a URL, or the root."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""What an index says in its own voice, in English and in Chinese; all of it can be set."""
+"""Fixed sentences of an index, in English and in Chinese; each can be set."""
 
 from typing import Literal, TypeAlias
 

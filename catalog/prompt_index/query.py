@@ -1,4 +1,4 @@
-"""Asks the catalog which skills an index names, in what order, and builds the index of them."""
+"""Query for the skills of an index, in their order, and the index built from them."""
 
 import json
 from collections.abc import Generator, Iterator, Sequence

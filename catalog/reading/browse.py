@@ -1,4 +1,4 @@
-"""What the pages show of the catalog: questions that people ask, all of them only read."""
+"""Queries behind the pages of the site; they only read."""
 
 import sqlite3
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the pages show of the prompt indexes: what each says, and of which skills."""
+"""Queries behind the pages about prompt indexes."""
 
 from sqlite_utils import Database
 

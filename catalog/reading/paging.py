@@ -1,4 +1,4 @@
-"""Reads a page of a file while hashing all of it, and cuts no character in two."""
+"""Pages of a file, cut between characters, with the hash of the whole file."""
 
 import base64
 import codecs

@@ -1,4 +1,4 @@
-"""Which version of a skill is published, and which files that version has."""
+"""Lookup of the published version of a skill, and of its files."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How the instructions of a skill are handed to a model: marked off, with folder and files.
+"""Instructions of a skill as a model gets them: marked off, with folder and files.
 
 The form is that of the Agent Skills client guide ("Adding skills support", structured wrapping).
 """

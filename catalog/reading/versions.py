@@ -1,4 +1,4 @@
-"""Which versions a skill has had, and what changed from each to the next; only reads."""
+"""Versions of a skill, and the changes from each to the next; reads only."""
 
 import json
 from collections.abc import Iterator, Mapping

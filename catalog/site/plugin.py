@@ -1,4 +1,4 @@
-"""What Datasette asks of us: our pages, our headers, and its cells as people read them."""
+"""Datasette's hooks: routes, headers, menus, and cells in readable form."""
 
 import sqlite3
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the body of a SKILL.md stands in it, so that the catalog keeps its text once; pure.
+"""Place of the body within a SKILL.md, so that the catalog keeps its text once; pure.
 
 A body is the end of a SKILL.md with plain line ends, and has no space at its own ends.
 """

@@ -1,4 +1,4 @@
-"""Names that a person takes for another one, because letters of several scripts look alike (pure).
+"""Confusable names: letters of several scripts that look alike; pure.
 
 Source: Unicode Technical Standard #39, of whose table this has what a name of a skill can hold
 after it is normalised: the small letters of Greek, Cyrillic and Armenian that look like Latin

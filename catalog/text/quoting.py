@@ -1,4 +1,4 @@
-"""How values of untrusted skills are put into messages."""
+"""Values of untrusted skills, quoted for messages."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What is wrong with a name that was asked for, and which names that exist come closest."""
+"""Suggestions for a name that does not exist: the nearest ones that do."""
 
 import difflib
 import re

@@ -1,4 +1,4 @@
-"""How many tokens a text will cost a language model, estimated without a tokenizer."""
+"""Estimate of the tokens of a text, without a tokenizer."""
 
 CHARACTERS_A_TOKEN = 4
 

@@ -1,4 +1,4 @@
-"""Tells whether the catalog knows what lies in a folder of ours that has lost its marker."""
+"""Check whether the catalog knows the content of a folder that has lost its marker."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Keeps the newest few of the damaged catalogs that were put aside; the others go."""
+"""Retention of damaged catalogs that were put aside: the newest few stay."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Brings the published index files up to what the catalog says."""
+"""Publication of index files that differ from the catalog."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Makes what a batch accepts public: package, commit, flip, in this order."""
+"""Publication of a batch: make packages, commit, switch `current`, in this order."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence

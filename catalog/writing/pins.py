@@ -1,4 +1,4 @@
-"""Holds a skill at one of its versions, and lets it go; both in the caller's transaction."""
+"""Pins: a skill held at one of its versions, or released; in the caller's transaction."""
 
 from sqlite_utils import Database
 

@@ -1,4 +1,4 @@
-"""Puts skill folders and archives into a root whole, once they were judged as that root would."""
+"""Adding of skill folders and archives to a root, checked first and copied whole."""
 
 import os
 import shutil

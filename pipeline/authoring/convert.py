@@ -1,4 +1,4 @@
-"""Makes packages of a dialect of folders in older layouts, beside them or in their place."""
+"""Conversion of older layouts to packages of a dialect, beside them or in their place."""
 
 import difflib
 import os

@@ -1,4 +1,4 @@
-"""Judges skill folders for their authors, without any catalog."""
+"""Validation of skill folders for their authors, without a catalog."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""All commands by name; the module of each is imported when that command is asked for."""
+"""Commands by name; the module of each is imported when that command is called."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What every command shares: exit codes, where its settings are, and how JSON is printed."""
+"""Parts that all commands share: exit codes, settings options and JSON."""
 
 import json
 from pathlib import Path

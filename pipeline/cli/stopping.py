@@ -1,4 +1,4 @@
-"""Which signals stop the service, and what is said then."""
+"""Signals that stop the service, and the message about each."""
 
 import signal
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What SKILLDROP_… in the environment says, in the shape of Settings."""
+"""Settings from SKILLDROP_… variables of the environment."""
 
 import difflib
 import os

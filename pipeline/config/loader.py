@@ -1,4 +1,4 @@
-"""Reads the settings once, from command line, environment and file, or says what is wrong."""
+"""Settings in force, from command line, environment and file."""
 
 import os
 import tomllib

@@ -1,4 +1,4 @@
-"""What can be set, with defaults, checks and what a wrong value should have been; frozen."""
+"""Models of all settings, with defaults, checks and descriptions; frozen."""
 
 from collections import Counter
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""All dialects, and all profiles and types of findings that a verdict may rest on."""
+"""Registry of the dialects, and of all profiles and finding types of a verdict."""
 
 from collections.abc import Mapping
 from functools import lru_cache

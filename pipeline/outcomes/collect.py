@@ -1,4 +1,4 @@
-"""Takes the outcome files that runtimes drop into the catalog, and quarantines the bad ones."""
+"""Collection of outcome files into the catalog, and quarantine of the bad ones."""
 
 import errno
 import hashlib

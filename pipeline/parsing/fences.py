@@ -1,4 +1,4 @@
-"""Where the frontmatter of a SKILL.md starts and ends."""
+"""Frontmatter delimiters: the start and the end of the frontmatter of a SKILL.md."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the catalog takes from a Markdown body: its headings and its first paragraph, as text."""
+"""Headings and first paragraph of a Markdown body, as text."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What to do about YAML that libyaml cannot read, by its own words."""
+"""Fixes for YAML that libyaml cannot read, by libyaml's messages."""
 
 from collections.abc import Mapping
 

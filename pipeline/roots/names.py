@@ -1,4 +1,4 @@
-"""What a name on disk means: its form as text, whether it is junk, whether it is a SKILL.md."""
+"""Meaning of names on disk: junk, archives, spellings of SKILL.md."""
 
 from functools import lru_cache
 

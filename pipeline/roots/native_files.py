@@ -1,4 +1,4 @@
-"""Which files a machine runs or loads and nobody can read, as far as their names tell."""
+"""Files that a machine runs or loads and nobody can read, by their names."""
 
 import re
 

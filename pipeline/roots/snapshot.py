@@ -1,4 +1,4 @@
-"""What one look at a skill folder gave: its files, fingerprint and digest, as pure values."""
+"""Snapshot of a skill folder: files, fingerprint and digest, as pure values."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What a service writes into its log of what it came upon, each trouble once."""
+"""Log lines of the service about changes, and about each trouble once."""
 
 import logging
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Keeps the catalog equal to the roots for as long as it runs; all threads live here."""
+"""Main loop of the service, which keeps the catalog equal to the roots."""
 
 import logging
 import sqlite3

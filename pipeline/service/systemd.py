@@ -1,4 +1,4 @@
-"""Tells systemd how the service is, where systemd asks for it (`Type=notify`, `WatchdogSec`)."""
+"""Notifications to systemd (`Type=notify`, `WatchdogSec`)."""
 
 import os
 import socket

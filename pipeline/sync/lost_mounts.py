@@ -1,4 +1,4 @@
-"""Knows which roots and which mounts below them are no longer what held their skills."""
+"""Roots and mounts below them that no longer hold their skills."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Gives the files of skill folders once more, so that packages can be made of them."""
+"""Files of skill folders, opened once more to make packages of them."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""Compares the roots with the catalog, and the catalog with what is published from it."""
+"""Comparison of the roots with the catalog, and of the catalog with its publications."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

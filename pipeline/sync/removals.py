@@ -1,4 +1,4 @@
-"""What a round does not find again: it has moved, or is removed, or its removal is held back."""
+"""Detector of removals: folders that moved, are gone, or whose removal is held."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

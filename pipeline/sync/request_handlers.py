@@ -1,4 +1,4 @@
-"""What a command wants done to the catalog: done at once, or by the service that runs."""
+"""Handlers of requests that change the catalog: run here, or by a running service."""
 
 import logging
 from collections.abc import Callable, Mapping

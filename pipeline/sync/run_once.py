@@ -1,4 +1,4 @@
-"""One pass for a command: looks until nothing is still changing, then publishes."""
+"""One full scan for a command, until nothing is still changing, then publication."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Which files a body names: the targets of its links and the paths in its code spans."""
+"""Files that a body names: targets of its links and paths in its code spans."""
 
 import re
 from bisect import bisect_right

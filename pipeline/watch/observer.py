@@ -1,4 +1,4 @@
-"""Turns watchdog's events into path hints, and knows when it may have missed some."""
+"""Path hints from watchdog's events, and the cases in which some may be missing."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Which folders have been quiet for long enough; pure, for time is an argument."""
+"""Settling of folders that change: the ones quiet for long enough; pure, time is an argument."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

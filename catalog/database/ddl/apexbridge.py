@@ -1,4 +1,4 @@
-"""What skills declare for ApexBridge."""
+"""Tables of declarations for ApexBridge."""
 
 APEXBRIDGE = """
 CREATE TABLE apexbridge_skills (

@@ -1,4 +1,4 @@
-"""What runs of skills came to: outcomes, memory writes, step traces, rejections."""
+"""Tables of run outcomes: outcomes, memory writes, step traces, rejections."""
 
 OUTCOMES = """
 CREATE TABLE outcomes (

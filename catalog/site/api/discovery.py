@@ -1,4 +1,4 @@
-"""Which skills there are for agents elsewhere: the Agent Skills discovery index 0.2.0."""
+"""Discovery index for agents elsewhere, in the Agent Skills format 0.2.0."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What programs ask of the site: search, preview, indexes and whether all is well."""
+"""Endpoints for programs: search, preview, indexes and health."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""Where the site finds its catalog, the packages and the published indexes."""
+"""Locations of the catalog, the packages and the published indexes, as the site finds them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

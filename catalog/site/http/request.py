@@ -1,4 +1,4 @@
-"""One request for a page or file of ours: whom it may ask, and how it is answered."""
+"""Context of one request: rights, parameters, catalog, and the form of its response."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""How the site answers over HTTP: types, validators, 304, HEAD and compression."""
+"""HTTP responses of the site: types, validators, 304, HEAD and compression."""
 
 import gzip
 import hashlib

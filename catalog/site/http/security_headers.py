@@ -1,4 +1,4 @@
-"""What every answer tells the browser to keep to: nothing runs, nothing is fetched elsewhere."""
+"""Security headers of every response: nothing runs, nothing is fetched elsewhere."""
 
 import base64
 import hashlib

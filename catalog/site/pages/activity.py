@@ -1,4 +1,4 @@
-"""What happened: each change of a folder with its steps, and each full pass."""
+"""Activity: each change of a folder with its steps, and each full scan."""
 
 import json
 from typing import Any

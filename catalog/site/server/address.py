@@ -1,4 +1,4 @@
-"""Where the site listens: whether it can, and under which URL it is found."""
+"""Address of the site: a check that it is free, and its URL."""
 
 import errno
 import socket

@@ -1,4 +1,4 @@
-"""Runs Datasette on a catalog that another process may be writing."""
+"""Datasette as an application on a catalog that another process may be writing."""
 
 import os
 import signal

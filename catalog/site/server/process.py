@@ -1,4 +1,4 @@
-"""Keeps the site running as a child process, which never outlives its parent."""
+"""The site as a child process that is kept running and never outlives its parent."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""Makes packages of what lies in the roots, as many at a time as there are cores."""
+"""Package builder: packages from the folders of the roots, on all cores."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

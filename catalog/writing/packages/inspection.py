@@ -1,4 +1,4 @@
-"""Looks at what lies in the packages folder, through no link, and changes at most modes."""
+"""Inspection of the packages folder, through no link; changes at most modes."""
 
 import os
 from collections.abc import Iterator, Sequence

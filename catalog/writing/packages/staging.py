@@ -1,4 +1,4 @@
-"""Writes the files of one version into a directory of its own, and verifies every byte."""
+"""Staging of one version in a directory of its own, with every byte verified."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Keeps what skills declare for ApexBridge, beside their rows, in tables of its own."""
+"""Rows of declarations for ApexBridge, in tables of their own."""
 
 import sqlite3
 from collections.abc import Mapping

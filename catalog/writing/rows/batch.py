@@ -1,4 +1,4 @@
-"""Takes one batch of changes into the tables, with one outcome each."""
+"""One batch of changes as rows, with one outcome for each change."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime

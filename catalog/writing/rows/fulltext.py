@@ -1,4 +1,4 @@
-"""Writes what is searched of the skills, into the table and into the full-text index over it."""
+"""Full-text rows of the skills, and the index over them."""
 
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection

@@ -1,4 +1,4 @@
-"""Keeps which active skills have a name that looks like another's, as a finding of each."""
+"""Findings about active skills with names that look alike."""
 
 from collections import defaultdict
 from collections.abc import Iterable

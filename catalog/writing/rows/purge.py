@@ -1,4 +1,4 @@
-"""Takes the content of skills out of the tables whose folders turned out to lie outside a root."""
+"""Deletion of stored content whose folder turned out to lie outside a root."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Keeps account of skills that vanish: which removals are held, and how many there were lately."""
+"""Account of vanished skills: held removals, and the number of recent ones."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

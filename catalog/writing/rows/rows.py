@@ -1,4 +1,4 @@
-"""How verdicts are written as rows; pure, and without a word of SQL."""
+"""Mapping of verdicts to rows; pure, and without SQL."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Takes what runs of skills came to into their tables, each run once and each change of it."""
+"""Rows of run outcomes: each run once, and each change of it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Lets the skills that share a skill_id compete: one becomes active, the others shadowed.
+"""Shadowing among skills of one skill_id: one is active, the others shadowed.
 
 One that wins and of which nothing can be given is withheld, and keeps the name; see `withheld`.
 """

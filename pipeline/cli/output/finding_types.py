@@ -1,4 +1,4 @@
-"""All types of findings, in the order in which they are documented."""
+"""Types of all findings, in the order in which they are documented."""
 
 from collections.abc import Mapping
 

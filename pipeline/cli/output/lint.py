@@ -1,4 +1,4 @@
-"""How judgements of skills are printed: for people, for programs and for GitHub, as they come."""
+"""Formats of validation results: for people, for programs and for GitHub."""
 
 import json
 from collections import Counter

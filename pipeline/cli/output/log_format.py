@@ -1,4 +1,4 @@
-"""How the log is written: a line for people, or a JSON object a line for programs."""
+"""Log formats: a line for people, or a JSON object per line for programs."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What commands print for people: plain lines, with colours only on a terminal."""
+"""Plain lines for people, with colours only on a terminal."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime

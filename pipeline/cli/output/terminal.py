@@ -1,4 +1,4 @@
-"""Writes to a terminal: what it must not obey or cannot show, and how far long work has come."""
+"""Terminal output: safe text, colours and progress of long work."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What is wrong with what a skill calls a JSON Schema; nothing is ever fetched."""
+"""Problems of declared JSON Schemas; nothing is ever fetched."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

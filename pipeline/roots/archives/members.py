@@ -1,4 +1,4 @@
-"""What any kind of archive holds, and how its reader is kept within bounds.
+"""Entries of an archive of any kind, and the limits of its readers.
 
 Nothing that an archive says of itself is believed: what is read is counted, and what a reader may
 read at once is rationed. Whatever is wrong raises ArchiveRejected.

@@ -1,4 +1,4 @@
-"""Reads archives in place: their skill folders are found and read as if they were on disk."""
+"""Reader of archives in place: skill folders in them, as if they were on disk."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""What a tar file holds that gzip has compressed."""
+"""Entries of a tar file compressed with gzip."""
 
 import tarfile
 import tempfile

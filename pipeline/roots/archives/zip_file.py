@@ -1,4 +1,4 @@
-"""What a zip file holds."""
+"""Entries of a zip file."""
 
 import zipfile
 from collections.abc import Iterator

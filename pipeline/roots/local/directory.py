@@ -1,4 +1,4 @@
-"""One directory on the way down from a root, and what it directly holds."""
+"""One directory on the way down from a root, with its direct entries."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

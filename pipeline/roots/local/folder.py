@@ -1,4 +1,4 @@
-"""What a walk notes of one skill folder: names, stats and problems, summed up as a Folder."""
+"""Summary of one skill folder from a walk: names, stats and problems."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Where a name that is neither file nor directory leads, and whether we may follow it there."""
+"""Targets of links and special files, and the right to follow them."""
 
 import errno
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Knows on which file system a directory lies, and which of them are on a network."""
+"""File systems of directories, and the types that are on a network."""
 
 import os
 from collections.abc import Iterator

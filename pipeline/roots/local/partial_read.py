@@ -1,4 +1,4 @@
-"""Reads of a skill folder only what its rules look at: SKILL.md, and what may be a program."""
+"""Partial read of a skill folder: SKILL.md, and files that may be programs."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Finds the skill folders below a root and takes their stat signatures, opening no file."""
+"""Walk over the skill folders below a root, by stat alone, opening no file."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Looks at a part of a root on a Dask cluster whose workers see the same storage."""
+"""Engine that scans on a Dask cluster whose workers see the same storage."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Does pieces of work on every core with forked processes, in the order that one would."""
+"""Ordered map over forked processes, one for each core."""
 
 import gc
 import multiprocessing

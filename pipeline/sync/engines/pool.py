@@ -1,4 +1,4 @@
-"""Does pieces of work in processes that stay for a while, for more of it."""
+"""Process pool that outlives one piece of work."""
 
 import logging
 import os

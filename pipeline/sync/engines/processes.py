@@ -1,4 +1,4 @@
-"""Who looks at a part of a root: this process itself, or one for every core."""
+"""Engines on this machine: this process alone, or one process for each core."""
 
 import gc
 import logging

@@ -1,4 +1,4 @@
-"""Looks at parts of a root: what is unchanged, and what the other folders are judged to be."""
+"""Scan of a part of a root: unchanged folders, and verdicts on the others."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""Starts the processes that share the work; each ends when this one does."""
+"""Worker processes; each ends when this process does."""
 
 import errno
 import gc

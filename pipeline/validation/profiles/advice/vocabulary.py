@@ -1,4 +1,4 @@
-"""What the words of a description say: what the skill does, when to use it, or nothing much.
+"""Vocabulary of descriptions: words for actions, for occasions, and empty ones.
 
 English is judged by its words, Chinese, Japanese and Korean by equivalents of theirs. A
 description in any other language is passed over: that a word of ours is missing says nothing.
