@@ -1,6 +1,6 @@
 """Differences between the catalog and fresh verdicts on the folders; reads only.
 
-What it compares is made anew from its source each time, so nothing is believed for being stored.
+Each value is computed again from its source, so that no stored value is taken for granted.
 """
 
 from collections.abc import Iterable, Iterator

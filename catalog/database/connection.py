@@ -32,7 +32,7 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
         connection.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
         # The log may grow to 128 MB while much is written, so that a page which changes often is
-        # copied once; when it begins anew it is cut to 32 MB.
+        # copied once; when it starts over it is cut to 32 MB.
         connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages
         connection.execute("PRAGMA journal_size_limit = 32000000")
         # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
@@ -64,7 +64,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
             raise
     except sqlite3.DatabaseError as error:
         if is_damage(error):
-            raise CatalogDamaged(f"The catalog {path} cannot be read: {error}. {MADE_ANEW}") from (
+            raise CatalogDamaged(f"The catalog {path} cannot be read: {error}. {REBUILT}") from (
                 error
             )
         raise CatalogUnusable(f"The catalog {path} cannot be read: {error}.") from error
@@ -106,7 +106,7 @@ def leave_readable(connection: sqlite3.Connection, path: Path) -> None:
         connection.close()
 
 
-MADE_ANEW = (
+REBUILT = (
     "A service that runs, or else the next `skilldrop up` or `skilldrop scan`, keeps the "
     "damaged file aside and makes a new one from the roots, with all history that can be "
     "read."
@@ -157,13 +157,13 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # a bug of ours, and no trouble of the disk's
+        raise  # an internal error, not one of the disk
     except sqlite3.DatabaseError as error:
         text = str(error)
         if "full" in text:
             raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
         if is_damage(error):
-            raise CatalogDamaged(f"The catalog is damaged: {text}. {MADE_ANEW}") from error
+            raise CatalogDamaged(f"The catalog is damaged: {text}. {REBUILT}") from error
         raise CatalogUnusable(f"{path} cannot be used: {text}.") from error
     except OSError as error:
         if error.errno in _FULL:

@@ -7,7 +7,7 @@ VALUE_BYTES = 32 * 2**20
 
 LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: VALUE_BYTES,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,  # characters; the longest of ours has 10,000
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,  # characters; our longest has 10,000
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     # LIKE and GLOB take the product of pattern and text, and no time limit interrupts them.

@@ -75,7 +75,7 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
             )
             if done.returncode:
                 raise ReplicationFailed(f"Nothing was restored from {url}: {_last(done.stderr)}.")
-            database_connection.open_catalog(new).conn.close()  # a database of ours
+            database_connection.open_catalog(new).conn.close()  # a catalog of skilldrop
             for leftover in ("-shm", "-wal", ""):  # beside the new file the old ones would lie
                 old = catalog.with_name(f"{catalog.name}{leftover}")
                 if is_ours and leftover:

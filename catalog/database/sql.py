@@ -39,7 +39,7 @@ def write(
     """Insert or upsert rows, in as few statements as may be. Raises sqlite3.Error.
 
     Short rows of their own take twice as long. And where there are triggers, each statement keeps a
-    copy of every page it changes, lest it fails half way: for one row that is a page of each index.
+    copy of every page it changes, in case it fails: for one row that is a page of each index.
     """
     done = 0
     for size in _AT_ONCE:

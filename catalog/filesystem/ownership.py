@@ -88,7 +88,7 @@ def _ownership(
     folder: OwnedFolder, identity: str | None, at: int, knows: Callable[[FolderKind, int], bool]
 ) -> bool:
     """Tell whether a folder is marked as ours; False where it may be. Raises FolderNotOwned."""
-    for _ in range(2):  # another process of ours may mark it between two looks
+    for _ in range(2):  # another skilldrop process may mark it between two looks
         said = _said(at)
         if said == (folder.kind, identity):
             return True

@@ -96,7 +96,7 @@ def _failed(why: str) -> CallToolResult:
 
 
 class SkillServer(MCPServer[None]):
-    """The tools and resources, which look at the catalog anew each time they are asked."""
+    """Tools and resources, which open the catalog for each request."""
 
     def __init__(self, catalog: Path, packages: Path, version: str) -> None:
         # Else the library would write boxes with colours wherever `rich` is installed.

@@ -10,11 +10,11 @@ class CatalogBusy(SkilldropError):
 
 
 class CatalogUnusable(SkilldropError):
-    """The catalog file cannot be opened, is locked, or is not one of ours."""
+    """The catalog file cannot be opened, is locked, or belongs to another program."""
 
 
 class CatalogDamaged(CatalogUnusable):
-    """The catalog file cannot be read as a database; it has to be made anew from the roots."""
+    """The catalog file cannot be read as a database; it has to be rebuilt from the roots."""
 
 
 class FolderNotOwned(SkilldropError):

@@ -85,7 +85,7 @@ class PromptIndex:
 
     text: str
     entries: tuple[Entry, ...]
-    left_out: int = 0  # for want of room
+    left_out: int = 0  # for lack of room
     left_out_names: tuple[str, ...] = ()  # the first of them, most important first
 
     @property

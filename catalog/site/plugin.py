@@ -140,7 +140,7 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
 
 
 def _said(datasette: Any, key: str, default: Any) -> Any:
-    """Return a setting of ours in Datasette's plugin configuration."""
+    """Return a setting of this plugin in Datasette's configuration."""
     return (datasette.plugin_config(http_catalog.PLUGIN) or {}).get(key, default)
 
 

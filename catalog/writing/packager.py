@@ -87,15 +87,15 @@ class Packager:
         ]
 
     def publish(
-        self, touch: Callable[[], Iterable[str]], at: datetime, *, anew: bool = False
+        self, touch: Callable[[], Iterable[str]], at: datetime, *, unshared: bool = False
     ) -> list[Key]:
         """Do something to the catalog, and publish what is then active of each skill_id it returns.
 
-        With `anew` no file is shared with an earlier version, which may be damaged. Return the
+        With `unshared` no file is shared with an earlier version, which may be damaged. Return the
         skills that have to be looked at again, because their folders have changed.
         """
         with self._staged() as staged:
-            again = self._publish(set(touch()), frozenset(), at, staged, anew=anew)
+            again = self._publish(set(touch()), frozenset(), at, staged, unshared=unshared)
         self.flip()
         return again
 
@@ -187,7 +187,7 @@ class Packager:
         at: datetime,
         staged: list[str],
         *,
-        anew: bool = False,
+        unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
         """Publish what is active; what is to be done meanwhile takes the time packages take."""
@@ -195,7 +195,7 @@ class Packager:
         again: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment)
-            jobs = self._jobs(contested, anew=anew)
+            jobs = self._jobs(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
                 if meanwhile:
@@ -219,21 +219,21 @@ class Packager:
                 self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
                 fulltext.remove(self._db.conn, [skill])  # as of all that wait to be accepted
 
-    def _jobs(self, skill_ids: Iterable[str], *, anew: bool = False) -> list[PackageJob]:
+    def _jobs(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
         """Return which packages are missing, those of one archive beside each other."""
         if not self.packaging:
             return []
         return sorted(
             (
-                self._job(row, anew=anew)
+                self._job(row, unshared=unshared)
                 for row in self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
             ),
             key=near,
         )
 
-    def _job(self, row: sql.Row, *, anew: bool) -> PackageJob:
+    def _job(self, row: sql.Row, *, unshared: bool) -> PackageJob:
         twins = HardLinkCandidates()
-        if row["earlier"] and not anew:
+        if row["earlier"] and not unshared:
             twins = HardLinkCandidates(
                 row["earlier_path"],
                 {file.content: file.path for file in package_files(self._db, row["earlier"])},

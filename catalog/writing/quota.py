@@ -21,7 +21,7 @@ class Room:
         self._taken: int | None = None
 
     def recount(self) -> None:
-        """Count anew the next time: packages have been removed."""
+        """Count again the next time: packages have been removed."""
         self._taken = None
 
     def take(self, quota: Quota, folder: Path, jobs: Iterable[PackageJob]) -> None:

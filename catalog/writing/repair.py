@@ -170,7 +170,7 @@ def _made_again(
         )
         return [each.skill_id for each, _ in damaged]
 
-    again = packager.publish(forget, at, anew=True)
+    again = packager.publish(forget, at, unshared=True)
     assert packager.packaging
     folder = packager.packaging.folder
     with folder.opened() as packages:

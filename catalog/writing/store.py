@@ -16,7 +16,7 @@ from catalog.database import health
 from catalog.database import migrations as database_migrations
 from catalog.database import sql as database_sql
 from catalog.database.connection import (
-    MADE_ANEW,
+    REBUILT,
     connect,
     explained,
     is_damage,
@@ -120,7 +120,7 @@ class Store:
                 raise
             if not at:
                 raise
-            why = str(error).removesuffix(MADE_ANEW).rstrip(". ")  # it is being made
+            why = str(error).removesuffix(REBUILT).rstrip(". ")  # it is being made
             return cls._recovered(path, lock, why, at)
 
     @classmethod
@@ -275,7 +275,7 @@ class Store:
         ).fetchall()
 
     def forget(self, places: Sequence[tuple[str, str]]) -> None:
-        """Believe nothing that is stored of some skills, so that they are taken in anew."""
+        """Doubt the stored state of some skills, so that they are taken in again."""
         with self._transaction():
             self.db.conn.executemany(
                 "UPDATE skills SET fingerprint = '', digest = NULL WHERE root = ? AND path = ?",

@@ -203,7 +203,7 @@ class _Judge:
         try:
             look = read_partially(target.root, folder, self.limits)
             return self._summed_up(target, folder, look, named) if look else None
-        except Exception as error:  # a bug of ours must not stop the other folders
+        except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", named, exc_info=True)
             bug = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
             return self._rejected(folder, named, bug)

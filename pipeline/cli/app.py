@@ -46,13 +46,13 @@ def main() -> None:
 def _damaged_catalog(error: Exception) -> int | None:
     """Say that the catalog is damaged, where a reading command came upon it in the middle."""
     from catalog.database.connection import (  # few commands need SQLite to begin with
-        MADE_ANEW,
+        REBUILT,
         is_damage,
     )
 
     if not is_damage(error):
         return None
-    click.echo(f"skilldrop: The catalog is damaged: {error}. {MADE_ANEW}", err=True)
+    click.echo(f"skilldrop: The catalog is damaged: {error}. {REBUILT}", err=True)
     return WRONG_USAGE
 
 

@@ -27,7 +27,7 @@ def with_fields(text: str, taken: frozenset[str], added: Mapping[str, str]) -> s
     """Return frontmatter without some fields and with others, at its end, as lines of YAML.
 
     The text is YAML whose lines end in LF. Comments and the other fields stay as they are,
-    unless that is not possible: then all of it is written anew. None where even that does not
+    unless that is not possible: then all of it is rewritten. None where even that does not
     say what it should.
     """
     expected = _fields(text)

@@ -114,7 +114,7 @@ class Service:
         self._is_quiet = False
         self._collects = False
         self._stopping = False
-        self._damage: str | None = None  # of the catalog, which is made anew at the next tick
+        self._damage: str | None = None  # of the catalog, which is rebuilt at the next tick
 
     def stop(self) -> None:
         """Ask the service to end; safe in a signal handler, as a SimpleQueue is reentrant."""
@@ -273,7 +273,7 @@ class Service:
             self._troubles.attempt(part, explained_work, longest)
         except CatalogDamaged as error:
             if self._has_catalog:
-                self._damage, self._next_tick = str(error), 0.0  # made anew without delay
+                self._damage, self._next_tick = str(error), 0.0  # rebuilt without delay
             else:
                 self._troubles.failed(part, str(error), time.monotonic(), _now(), longest)
 
@@ -354,7 +354,7 @@ class Service:
                 return
             if not self._damage:
                 log.error(
-                    "%s was deleted or exchanged; making the catalog anew from the roots",
+                    "%s was deleted or exchanged; rebuilding the catalog from the roots",
                     self._settings.catalog_path,
                 )
             self._has_catalog = False

@@ -28,7 +28,7 @@ class RequestRunner:
         self._mended: list[_Mended] = []
 
     def abandon(self, store: Store) -> None:
-        """Answer those whom an earlier service left waiting."""
+        """Answer requests that an earlier service left waiting."""
         self._mended.clear()
         request_table.abandon(store.db, datetime.now(UTC))
 

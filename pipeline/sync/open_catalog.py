@@ -119,7 +119,7 @@ def packaging_of(settings: Settings) -> Packaging:
 
 
 def rules_in_force() -> str:
-    """Return a name for all the rules together; a skill judged by others is judged anew."""
+    """Return a name for all the rules together; a skill judged by others is judged again."""
     types = repr([(kind.code, kind.severity, sorted(kind.rejects)) for kind in FINDING_TYPES])
     return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
 

@@ -72,7 +72,7 @@ class PackageSources:
 class FilesOfFolder:
     """The files of a skill folder, wherever inside the root its paths lead by now.
 
-    It is not listed anew: whether its files are those that were judged, their hashes will tell.
+    It is not listed again: hashes tell whether its files are those that were judged.
     """
 
     def __init__(self, root: RootDirectory, path: str) -> None:

@@ -51,7 +51,7 @@ def compare(
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
-    """Look at every folder, read and judge it anew, and tell where the catalog differs.
+    """Read and judge every folder again, and return where the catalog differs.
 
     A place that differs is looked at again after a while, as a service may be at work or the
     folder may still be changing, until the same is true of it twice. Nothing is written. Raises

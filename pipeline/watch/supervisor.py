@@ -69,7 +69,7 @@ class WatchSupervisor:
         return self._listen(now, "the service started")
 
     def check(self, now: float) -> ModeChange | None:
-        """Mend what is amiss with the watch; None where nothing is."""
+        """Repair a watch that has faults; None where it has none."""
         if self._next_try is not None:
             return self._try_again(now) if now >= self._next_try else None
         doubt = self._watch.doubt() if self._listened else None
@@ -130,7 +130,7 @@ class WatchSupervisor:
         is_frequent = len(self._troubles) == TROUBLES and now - self._troubles[0] <= TROUBLE_SPAN
         if is_frequent or doubt == LIMIT_REACHED:
             return self._give_up(now, doubt, overflowed)
-        log.warning("%s; watching anew and scanning everything", doubt)
+        log.warning("%s; watching again and scanning everything", doubt)
         return self._listen(now, doubt, overflowed)
 
     def _try_again(self, now: float) -> ModeChange | None:

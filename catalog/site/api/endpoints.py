@@ -163,7 +163,7 @@ async def index(visit: RequestContext) -> Response:
 
 
 async def healthz(visit: RequestContext) -> Response:
-    """Say whether all is well: 200 or 503, with what needs attention for whom may see it."""
+    """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
     try:
         found = await visit.ask(health.look, visit.place.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served

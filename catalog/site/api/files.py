@@ -141,7 +141,7 @@ def _about(disposition: str, version: str) -> dict[str, str]:
 def _published_at(visit: RequestContext) -> datetime | None:
     """Return when the present version took its place; None for another, or for one in place.
 
-    The link is made anew then. A version's own age says less: one may be returned to. It is asked
+    The link is replaced then. A version's own age says less: one may be returned to. It is asked
     for before the file is read, so that a newer file never goes by an older time.
     """
     if _asked_version(visit):

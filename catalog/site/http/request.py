@@ -10,7 +10,7 @@ from datasette.database import QueryInterrupted
 from datasette.utils import sqlite_timelimit
 from datasette.utils.asgi import Response
 
-from catalog.database.connection import MADE_ANEW, is_damage
+from catalog.database.connection import REBUILT, is_damage
 from catalog.reading import browse
 from catalog.site.http import errors, responses, security_headers
 from catalog.site.http import location as http_catalog
@@ -19,7 +19,7 @@ from catalog.site.rendering import templates
 
 T = TypeVar("T")
 LONGEST_NUMBER = 9
-"""Digits of a number in a path or query; a longer one is no number of ours."""
+"""Digits of a number in a path or query; a longer one is no id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class RequestContext:
         return self.path(f"/skills/{quote(skill_id, safe='')}{quote(rest)}")
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """Return a page of ours."""
+        """Return a page made from one of the site's templates."""
         html = templates.render(template, self, values)
         return responses.of_bytes(
             self.request,
@@ -91,7 +91,7 @@ View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
 
 
 def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Response]]:
-    """Return the view as Datasette calls it: for whom may see the catalog, and only to read.
+    """Return the view as Datasette calls it: read-only, for those who may see the catalog.
 
     One that is_open is for everyone, whatever the configuration allows.
     """
@@ -115,7 +115,7 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-            message = f"{error}. {MADE_ANEW}"
+            message = f"{error}. {REBUILT}"
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503)
             return visit.page(

@@ -8,7 +8,7 @@ from datasette.database import Database
 from datasette.views.base import DatasetteError
 
 RESULT_BYTES = 32 * 2**20
-"""Texts and blobs that one statement, or one page of ours, may read."""
+"""Texts and blobs that one statement or one page of the site may read."""
 
 
 class BoundedDatabase(Database):  # type: ignore[misc]  # Datasette has no types

@@ -118,7 +118,7 @@ class Packages:
                 os.rmdir(skill_id, dir_fd=self.at)
 
     def _clear(self, skill_id: str, link: str, shelf: int) -> None:
-        """Remove what has the name of a link of ours, or put it aside where it is not ours.
+        """Remove a link by name; put anything else of that name aside.
 
         A copy of a package is: a backup whose links were followed has one for `current`.
         """
@@ -160,7 +160,7 @@ class Packages:
 
 
 def _put_aside(name: str, at: int) -> str:
-    """Rename what stands in the place of something of ours; return its name from then on."""
+    """Put a foreign file aside; return its new name."""
     there = set(os.listdir(at))
     aside = next(
         free for number in range(1, len(there) + 2) if (free := f"{name}.~{number}~") not in there

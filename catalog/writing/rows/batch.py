@@ -31,7 +31,7 @@ class Taken(NamedTuple):
     """What a batch came to."""
 
     applied: list[ChangeResult]  # in the order of the changes
-    contested: set[str]  # each skill_id that is to be competed for anew
+    contested: set[str]  # each skill_id whose winner is to be decided again
     write_texts: Callable[[], None]  # writes what is searched, still inside the transaction
     purged: list[int]  # skills whose content is to be deleted after that; see `purging`
 

@@ -58,7 +58,7 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
 
 
 def decide_all(db: Database, at: str) -> None:
-    """Settle every disputed skill_id anew, as after a change in the order of the roots."""
+    """Decide every disputed skill_id again, as after a change in the order of the roots."""
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at)
 
 

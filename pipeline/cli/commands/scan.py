@@ -77,7 +77,7 @@ def scan(
 
 
 def _told(result: Result) -> str:
-    """Say what a pass came to, and what is still amiss."""
+    """Print the result of a scan, and what still needs attention."""
     counts = result.as_json()
     changed = [
         f"{counts[word]} {word}"

@@ -12,7 +12,7 @@ from pipeline.cli.output import columns
 
 _HEADINGS = ("rank", "skill", "state", "chars", "why")
 _WHY = {
-    "over_budget": "left out for want of room",
+    "over_budget": "left out for lack of room",
     "hidden": "hidden: agents must not start them (disable-model-invocation)",
     "filtered": "filtered: the index does not want them (its levels, tags or names)",
 }

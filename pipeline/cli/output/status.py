@@ -97,7 +97,7 @@ def status(found: dict[str, Any]) -> str:
         )
     )
     for index in found["indexes"]:
-        over = f", {index['left_out']} left out for want of room" if index["left_out"] else ""
+        over = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
         lines.append(f"index {index['name']}: {counted(index['inside'], 'skill')}{over}")
     lines.append(
         ", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
@@ -132,7 +132,7 @@ def _recovery(row: dict[str, Any]) -> str:
 
 _AMISS = ("pending", "rejected", "newest_rejected", "version_held", "name_confusable", "shadowed")
 _SHOWN = 20
-"""Lines of what is amiss that one screen has room for in all …"""
+"""Lines about problems that fit on one screen in all …"""
 _SHOWN_OF_MUCH = 4
 """… and of each kind, where there is more."""
 

@@ -37,7 +37,7 @@ ARCHIVE_ENCRYPTED = _refusal(
 ARCHIVE_COMPRESSION = _refusal(
     "archive-compression",
     "The archive is compressed in a way that is not read here.",
-    "Pack it anew with the usual method, which is called deflate.",
+    "Pack it again with the usual method, deflate.",
 )
 ARCHIVE_TOO_MANY_MEMBERS = _refusal(
     "archive-too-many-members",
@@ -82,7 +82,7 @@ ARCHIVE_SPECIAL_MEMBER = _refusal(
 ARCHIVE_DUPLICATE_MEMBER = _refusal(
     "archive-duplicate-member",
     "The archive holds two members of one path, so that nobody knows which is meant.",
-    "Pack it anew instead of adding to it.",
+    "Pack it again instead of adding to it.",
 )
 ARCHIVE_NAMES_COLLIDE = _refusal(
     "archive-names-collide",

@@ -261,7 +261,7 @@ def _serve(pipe: Connection, how: ScanOptions) -> None:
 
 
 def _take_questions(pipe: Connection, asked: "SimpleQueue[ScanScope | None]") -> None:
-    """Take what is asked at once, lest two wait for each other with what they have to say."""
+    """Take requests at once, so that two processes never wait for each other to read."""
     with suppress(EOFError, OSError):
         while True:
             asked.put(pipe.recv())

@@ -173,7 +173,7 @@ def judge_folder(
     """
     try:
         return _judge(spec, root, folder, limits)
-    except Exception as error:  # a bug of ours must not stop the other folders
+    except Exception as error:  # an internal error must not stop the other folders
         log.debug("%s/%s", spec.path, folder.path, exc_info=True)
         place = place_of(spec, folder.path, is_alias=folder.is_alias)
         name = folder.path.rpartition("/")[2]

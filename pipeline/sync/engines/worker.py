@@ -69,7 +69,7 @@ class Worker:
 def _context() -> ForkContext | ForkServerContext:
     if may_fork():
         return get_context("fork")  # all is imported: a hundredth of what the other takes
-    # Where somebody ended it, it is started again; nothing of ours is in its keeping.
+    # Where somebody ended it, it is started again; it keeps no state of skilldrop.
     warnings.filterwarnings("ignore", "resource_tracker: process died", UserWarning)
     resource_tracker.ensure_running()  # started later, it would let interrupts through again
     context = get_context("forkserver")

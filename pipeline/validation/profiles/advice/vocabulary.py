@@ -1,7 +1,7 @@
 """Vocabulary of descriptions: words for actions, for occasions, and empty ones.
 
 English is judged by its words, Chinese, Japanese and Korean by equivalents of theirs. A
-description in any other language is passed over: that a word of ours is missing says nothing.
+description in any other language is passed over: a missing word says nothing.
 """
 
 import re

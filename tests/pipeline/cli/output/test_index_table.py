@@ -45,7 +45,7 @@ def test_the_table_says_who_is_in_and_who_is_out_and_why() -> None:
     assert "1,234 of 16,000 characters, about 310 tokens; 1 in full, 1 shortened" in text
     assert re.search(r"^   1  full-scan +\S*full\S* +400$", text, re.MULTILINE)
     assert "9 of 40 characters of its description are shown" in text
-    assert "left out for want of room: 2,000\n  zz\n  … and 1,999 more" in text
+    assert "left out for lack of room: 2,000\n  zz\n  … and 1,999 more" in text
     assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in text
     assert "filtered" not in text
 
