@@ -1,27 +1,63 @@
-"""Check whether the catalog knows the content of a folder that has lost its marker."""
+"""Ownership of the folders that skilldrop writes to: packages, indexes, outcomes."""
 
 import json
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from stat import S_ISDIR, S_ISREG
 
 from sqlite_utils import Database
 
-from catalog.filesystem.ownership import FolderKind
+from catalog.filesystem.ownership import (
+    FolderKind,
+    OwnedFolder,
+    identity_of,
+    new_identity,
+    opened,
+    refuse_others,
+)
 from catalog.model.paths import os_path
 
 _ENOUGH = 100
 """Names that are looked for at most."""
 
 
-def knows(db: Database, kind: FolderKind, at: int) -> bool:
-    """Tell whether something that the catalog has made or taken in lies in an open folder."""
-    if kind == "index":
-        return _knows_index(db, at)
-    is_there = S_ISDIR if kind == "packages" else S_ISREG
-    return any(
-        is_there(_mode(os_path(name), at))
-        for (name,) in db.execute(_MADE[kind], [_ENOUGH]).fetchall()
-    )
+class FolderOwnership:
+    """The folders of one catalog, which carry its identity in a marker."""
+
+    def __init__(self, db: Database) -> None:
+        """Take the catalog."""
+        self._db = db
+
+    @property
+    def identity(self) -> str:
+        """The identity in the markers; empty until the first folder is claimed."""
+        return str(self._db.execute("SELECT ifnull(identity, '') FROM health").fetchone()[0])
+
+    def claim(self, folders: Sequence[OwnedFolder]) -> None:
+        """Check that folders belong to this catalog or are free. Raises FolderNotOwned."""
+        if not self.identity:
+            identity = identity_of(folders) or new_identity()
+            self._db.execute("UPDATE health SET identity = ?", [identity])
+        refuse_others(folders, self.identity, self._knows)
+
+    @contextmanager
+    def opened(self, folder: OwnedFolder) -> Iterator[int]:
+        """Give a folder of this catalog as an open directory; see `ownership.opened`."""
+        if not self.identity:
+            self.claim([folder])
+        with opened(folder, self.identity, self._knows) as directory:
+            yield directory
+
+    def _knows(self, kind: FolderKind, directory: int) -> bool:
+        """Tell whether an open folder without a marker holds something that the catalog knows."""
+        if kind == "index":
+            return _knows_index(self._db, directory)
+        is_kind = S_ISDIR if kind == "packages" else S_ISREG
+        return any(
+            is_kind(_mode(os_path(name), directory))
+            for (name,) in self._db.execute(_MADE[kind], [_ENOUGH]).fetchall()
+        )
 
 
 _MADE = {

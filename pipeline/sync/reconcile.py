@@ -106,7 +106,7 @@ def mend(
     moment = _moment(settings)
 
     def alone(store: Store) -> None:
-        store.forget(doubted)
+        store.skills.doubt(doubted)
         scan_once(
             settings,
             store,
@@ -186,7 +186,7 @@ class _Look:
             if is_held:
                 self.held += 1
             else:
-                yield Difference("catalog", f"{root_path}/{path}", NO_ROOT)
+                yield Difference("catalog", f"{root_path}/{path}", NO_ROOT.message)
 
     def _root(self, root: RootSpec) -> Iterator[Difference]:
         limits = Limits(**self._settings.limits.model_dump())

@@ -71,7 +71,7 @@ def test_what_nobody_takes_up_is_not_done_later(catalog: Path) -> None:
 def test_who_asked_is_told_when_the_service_is_killed(catalog: Path) -> None:
     """Its last sign of life is old, and nobody holds the lock any more."""
     store = Store.open(catalog)
-    store.set_health(service_pid=1, service_seen=now() - timedelta(minutes=1))
+    store.health.set(service_pid=1, service_seen=now() - timedelta(minutes=1))
     waited: list[int] = []
 
     def waiting(seconds: int) -> None:

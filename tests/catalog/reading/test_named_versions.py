@@ -242,7 +242,7 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
     spec = IndexSpec(locations="version")
     old, new = names(shelf)
     store = open_store(shelf.settings)
-    store.set_indexes([spec])
+    store.indexes.configure([spec])
     index_publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON)
     assert query.index_spec(store.db, "default") == spec
     assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
@@ -275,7 +275,7 @@ def test_an_index_follows_its_versions(shelf: Shelf) -> None:
         write(shelf, number)
         shelf.scan()
         store = open_store(shelf.settings)
-        store.set_indexes([spec])
+        store.indexes.configure([spec])
         assert index_publisher.publish_indexes(
             store, [spec], shelf.settings.index_folder, NOON
         ) == ["default"]
