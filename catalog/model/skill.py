@@ -112,6 +112,30 @@ class SkillRecord(NamedTuple):
     dialects: Mapping[str, object] = _NOTHING  # what is declared for each alone, by its name
 
 
+DESCRIBED: Mapping[str, Any] = {
+    "name": "",
+    "display_name": None,
+    "description": "",
+    "spec_valid": 0,
+    "author": None,
+    "license": None,
+    "compatibility": None,
+    "allowed_tools": None,
+    "category": None,
+    "tags": "[]",
+    "priority": None,
+    "model_invocable": 1,
+    "user_invocable": 1,
+    "body_lines": None,
+    "estimated_tokens": None,
+    "skill_md_name": None,
+}
+"""The fields of a SkillRecord that are columns of `skills` and are kept with each version.
+
+The value is that of a row, or of an older version, that has none of its own.
+"""
+
+
 class Rejection(NamedTuple):
     """The verdict on a skill folder whose content is not accepted; its findings say why."""
 

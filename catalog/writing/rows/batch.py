@@ -14,7 +14,7 @@ from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.quota import Quota
-from catalog.model.skill import Place, Rejection, SkillRecord
+from catalog.model.skill import DESCRIBED, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
 from catalog.text.times import iso
@@ -491,11 +491,4 @@ _SETTLED: database_sql.Row = {
     "newest_rejected_at": None,
     "coalesced": 0,
 }
-_NEW_ROW: database_sql.Row = {
-    "description": "",
-    "tags": "[]",
-    "model_invocable": 1,
-    "user_invocable": 1,
-    "is_alias": 0,
-    "status_reason": None,
-}
+_NEW_ROW: database_sql.Row = {**DESCRIBED, "is_alias": 0, "status_reason": None}
