@@ -19,7 +19,7 @@ from catalog.model.values import Trigger
 from catalog.text.times import iso
 from catalog.writing.packages.builder import Key, PackageJob, Packaging, near
 from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
-from catalog.writing.quota import Room
+from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import fulltext, shadowing
 from catalog.writing.rows import purge as rows_purge

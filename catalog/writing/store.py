@@ -46,13 +46,14 @@ from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text import humanize
 from catalog.text.times import iso
-from catalog.writing import adoption, damaged_copies, history_retention, pins, recovery
+from catalog.writing import damaged_copies, folder_ownership, pins, recovery
 from catalog.writing import repair as writing_repair
-from catalog.writing.history_retention import HistoryRetention
-from catalog.writing.package_retention import PackageCollector, Retention
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import look
+from catalog.writing.retention import history as retention_history
+from catalog.writing.retention.history import HistoryRetention
+from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.rows import rows, run_outcomes, search_rows, shadowing
 from catalog.writing.rows.removals import NO_ROOT, Removals
 
@@ -378,7 +379,7 @@ class Store:
             yield at
 
     def _knows(self, kind: FolderKind, at: int) -> bool:
-        return adoption.knows(self.db, kind, at)
+        return folder_ownership.knows(self.db, kind, at)
 
     def publish_into(
         self, packaging: Packaging, at: datetime, quota: Quota | None = None
@@ -439,7 +440,7 @@ class Store:
 
     def thin(self, keep: HistoryRetention, at: datetime) -> int:
         """Remove rows of versions and ingestions of long ago; see `thinning.thin`."""
-        return history_retention.thin(self.db, keep, at, self._transaction)
+        return retention_history.thin(self.db, keep, at, self._transaction)
 
     def hold(self, skill: str, version: str, at: datetime) -> list[Key]:
         """Publish a skill as it was in a version, until it is released; see `pins.hold`."""

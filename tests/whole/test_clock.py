@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from catalog.model.change import Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
 from tests.support.packages import World, later
 from tests.support.records import NOON, ROOT, judged, refused, rooted

@@ -16,7 +16,7 @@ from catalog.model.skill import RootSpec
 from catalog.reading import health as reading_health
 from catalog.reading import search
 from catalog.reading.versions import history
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill

@@ -7,7 +7,7 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.model.change import Removal
-from catalog.writing.history_retention import HistoryRetention
+from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
