@@ -39,10 +39,11 @@ _OPENING = f"""\
 <!-- Generated from the settings models and docs_from_code/settings.yml by `make docs`. -->
 
 Settings are read once, at the start, from `skilldrop.toml` in the working directory, or from the
-file that `--config` or `{PREFIX}CONFIG` names. Each key can also come from the environment: `{PREFIX}`
-and the key in capitals, with two underscores before a key of a table (`{PREFIX}SITE__PORT=8080`). Lists
-and tables are JSON there. The command line overrides the environment, the environment overrides the
-file, and the file overrides the defaults. [Configure](../how-to/configure.md) has examples.
+file that `--config` or `{PREFIX}CONFIG` names. Each key can also come from the environment:
+`{PREFIX}` and the key in capitals, with two underscores before a key of a table
+(`{PREFIX}SITE__PORT=8080`). Lists and tables are JSON there. The command line overrides the
+environment, the environment overrides the file, and the file overrides the defaults.
+[Configure](../how-to/configure.md) has examples.
 
 Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” gives the unit.
 """
