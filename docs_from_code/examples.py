@@ -1,4 +1,4 @@
-"""Examples of findings: lines that raise a code, and equivalent lines that do not."""
+"""Examples of findings: lines that raise a code, and lines that mean the same and do not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Lines of SKILL.md that raise a finding, and their correction."""
+    """Lines of SKILL.md, as they raise a finding and as they do not."""
 
     bad: str
     good: str
 
     def as_markdown(self) -> str:
-        """Return both as Markdown code blocks."""
+        """Return both as blocks of code."""
         return f"Bad:\n\n{_block(self.bad)}\nGood:\n\n{_block(self.good)}"
 
 
@@ -25,7 +25,7 @@ EXAMPLES: Mapping[str, Example] = {
         Path(__file__).with_name("examples.yml").read_text("utf-8")
     ).items()
 }
-"""One example for each code that a SKILL.md alone can show."""
+"""An example for each code that a SKILL.md alone can raise and show."""
 
 
 def _block(lines: str) -> str:

@@ -19,8 +19,8 @@ specification (`spec_valid`) if it has no finding of profile `spec` and severity
 acceptance of the root decides whether a finding rejects the skill: `strict`, `lenient` (the
 default) or `permissive`.
 
-Findings that SKILL.md alone can show have a bad and a good example. In these, → is a tab, and
-<U+200B> stands for an invisible character.
+Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
+<U+200B> and the like are characters that nobody sees.
 """
 
 _PROFILES = {
