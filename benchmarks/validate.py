@@ -34,14 +34,14 @@ def main() -> int:
         print(f"Generating {arguments.skills:,} skills of 5 files …", flush=True)
         make_skills(skills, arguments.skills, arguments.seed)
         folders = sorted(file.parent for file in skills.rglob("SKILL.md"))
-        judges: dict[str, Callable[[], int]] = {
+        validators: dict[str, Callable[[], int]] = {
             "skills_ref.validate": lambda: sum(not skills_ref.validate(each) for each in folders),
             "skilldrop, profile spec": lambda: _valid(skills, ("spec",)),
             "skilldrop, the default profiles": lambda: _valid(
                 skills, tuple(profile.name for profile in FOR_ALL)
             ),
         }
-        seconds = _measure(judges, len(folders), arguments.repeat)
+        seconds = _measure(validators, len(folders), arguments.repeat)
     print(
         f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
         f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
@@ -61,13 +61,15 @@ def _valid(skills: Path, profiles: tuple[str, ...]) -> int:
     return sum(judged.spec_valid for judged in judge_paths([skills], profiles=profiles))
 
 
-def _measure(judges: dict[str, Callable[[], int]], skills: int, repeat: int) -> dict[str, float]:
+def _measure(
+    validators: dict[str, Callable[[], int]], skills: int, repeat: int
+) -> dict[str, float]:
     """Return the median seconds of each validator, run in turns on the same machine."""
-    taken: dict[str, list[float]] = {name: [] for name in judges}
+    taken: dict[str, list[float]] = {name: [] for name in validators}
     for _ in range(repeat):
-        for name, judge in judges.items():
+        for name, validate in validators.items():
             began = time.perf_counter()
-            valid = judge()
+            valid = validate()
             taken[name].append(time.perf_counter() - began)
             assert valid == skills, f"{name} finds {valid:,} of {skills:,} skills valid"
     return {name: statistics.median(times) for name, times in taken.items()}
