@@ -175,7 +175,7 @@ def test_findings_give_numbers_and_places() -> None:
         line=3,
         column=14,
         message="description is 1,068 characters; the limit is 1,024.",
-        fix="Keep what says when to use the skill, and move detail into the body.",
+        fix="Keep the text that says when to use the skill; move details into the body.",
     )
     assert (two.field, two.line, two.severity) == ("metadata.a", 5, "warning")
     assert two.message == "metadata.a is a list, not text."
