@@ -206,8 +206,8 @@ def without_none(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("<!-- ours -->\n---\nname: a\n---\n", "Move what stands before the --- of line 2"),
-        ("# PDF\n\n---\ndescription: a\n---\n", "Move what stands before the --- of line 3"),
+        ("<!-- ours -->\n---\nname: a\n---\n", "Move the text before the --- of line 2"),
+        ("# PDF\n\n---\ndescription: a\n---\n", "Move the text before the --- of line 3"),
         ("\u2014-\nname: a\n\u2014-\n", "three plain hyphens"),
         ('---\nname: "a\n---\n', "Close the quote"),
         ("---\nname: a\ndescription:b\n---\n", "a plain colon and a space"),
@@ -215,7 +215,7 @@ def without_none(value: Any) -> Any:
         ("---\nname: a\nx: > b\n---\n", "on the lines below"),
         ("---\nname: a\nx:\n  y: b\n\tz: c\n---\n", "spaces instead of the tab"),
         ("---\nname: a\nx: 'b', 'c'\n---\n", "quotes of the other kind"),
-        ("---\nname: a\n description: b\n---\n", "indent the field as its neighbours are"),
+        ("---\nname: a\n description: b\n---\n", "indent the field like its neighbours"),
     ],
 )
 def test_what_cannot_be_read_tells_what_to_do(text: str, fix: str) -> None:

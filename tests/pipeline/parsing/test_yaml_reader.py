@@ -71,7 +71,7 @@ def test_every_key_has_its_place_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "line", "mendable"),
+    ("text", "code", "line", "repairable"),
     [
         ("a: b: c", "yaml-invalid", 1, True),
         ("x: y\na: @b", "yaml-invalid", 2, True),
@@ -87,12 +87,12 @@ def test_every_key_has_its_place_in_the_file() -> None:
     ],
 )
 def test_what_cannot_or_must_not_be_read_is_refused(
-    text: str, code: str, line: int, mendable: bool
+    text: str, code: str, line: int, repairable: bool
 ) -> None:
-    """A refusal names its line, and whether other syntax could mend it."""
+    """A refusal names its line, and whether other syntax could repair it."""
     outcome = refusal(text)
     assert (outcome.finding.code, outcome.finding.line) == (code, line)
-    assert outcome.mendable is mendable
+    assert outcome.repairable is repairable
 
 
 def test_a_bracket_left_open_is_named_by_its_line() -> None:
