@@ -92,7 +92,7 @@ def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> No
     assert record.priority == 0.3
     assert messages(record) == {
         "sad": "It is sad.",
-        "field-not-in-specification": "weight is Tiny's, not the specification's.",
+        "field-not-in-specification": "weight is a field of Tiny, not of the specification.",
     }
 
 

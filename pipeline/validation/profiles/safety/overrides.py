@@ -1,10 +1,10 @@
-"""Sentences that tell an agent to drop its instructions, or to keep something from its user."""
+"""Sentences that tell an agent to ignore its instructions or to hide something from its user."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_BEFORE = 60  # bytes in front of a sign that are looked at
+_BEFORE = 60  # bytes before a match that are checked, too
 _BELOW_U3000 = bytes(range(0xE3))  # the bytes of UTF-8 that occur below the CJK characters
 
 _GAP = r"""[\s*_"']{1,9}"""
@@ -30,7 +30,7 @@ _NOT = r"(?:\b(?:not|never|without|rather\sthan|instead\sof)|n't|n’t)"
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """One such sentence, as far as it was recognised."""
+    """One such sentence: the part that was recognised."""
 
     words: str  # in lower case
     offset: int  # in characters
@@ -38,10 +38,10 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """What such a sentence looks like, in lower-case UTF-8.
+    """Pattern of such sentences, in lower-case UTF-8.
 
-    The pattern begins with a literal, to which the regex engine skips, and every part of it is
-    bounded, so that neither an ordinary text nor a hostile one takes long.
+    It starts with a literal, to which the regex engine skips, and every part of it is bounded, so
+    that ordinary and hostile texts are searched quickly.
     """
 
     pattern: re.Pattern[bytes]
@@ -110,8 +110,8 @@ _CJK = (
 
 
 def overrides(text: str) -> Iterator[Override]:
-    """Yield each sentence of a text that means to override the agent's instructions."""
-    data = text.encode("utf-8", "replace").lower()  # of ASCII letters only, so lengths stay
+    """Yield each sentence of a text that tries to override the agent's instructions."""
+    data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
     may_be_cjk = not data.isascii() and bool(data.translate(None, _BELOW_U3000))
     for sign in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
         for match in sign.pattern.finditer(data):

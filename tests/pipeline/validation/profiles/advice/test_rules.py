@@ -250,7 +250,7 @@ def test_a_reference_is_named_with_its_line() -> None:
     (missing,) = found("advice", skill(body, "references/Rules.md"))
     assert (missing.path, missing.line) == ("SKILL.md", BODY_LINE + 2)
     assert "“rules.md”" in missing.message
-    assert missing.fix == "Write references/Rules.md, where the file lies."
+    assert missing.fix == "Write references/Rules.md, the file's path."
 
 
 def test_many_references_are_summed_up() -> None:

@@ -84,8 +84,8 @@ def test_fields(fields: dict[str, Any], expected: set[str]) -> None:
     ("fields", "fix"),
     [
         ({"colour": "green"}, REGISTRY["field-ignored"].fix),
-        ({"user_invocabel": "no"}, "Write user-invocable, if that is what you meant."),
-        ({"when-to-use": "now"}, "Write when_to_use, if that is what you meant."),
+        ({"user_invocabel": "no"}, "Write user-invocable if you meant that."),
+        ({"when-to-use": "now"}, "Write when_to_use if you meant that."),
         ({"hooks": {"PreTooluse": []}}, "Write PreToolUse."),
         ({"argument-hint": ["file"]}, 'Put it in quotes: argument-hint: "[file]".'),
     ],

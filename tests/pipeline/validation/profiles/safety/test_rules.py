@@ -58,7 +58,7 @@ def test_an_ordinary_skill_is_safe() -> None:
 )
 def test_hidden_text(text: str, expected: list[str]) -> None:
     """What nobody sees is found, and what scripts and emoji need is not."""
-    assert [hidden.sort for hidden in hidden_in(text)] == expected
+    assert [hidden.kind for hidden in hidden_in(text)] == expected
 
 
 def test_hidden_text_is_counted_and_read_out() -> None:
@@ -66,7 +66,7 @@ def test_hidden_text_is_counted_and_read_out() -> None:
     (hidden,) = found("safety", skill(f"One.\n\nTwo{tags('rm -rf')} {tags('!')}"))
     assert hidden.line == BODY_LINE + 2
     assert hidden.message == (
-        "The body holds a tag character, U+E0072 and 6 more, which spell “rm -rf!”."
+        "The body contains a tag character, U+E0072 and 6 more, which spell “rm -rf!”."
     )
 
 

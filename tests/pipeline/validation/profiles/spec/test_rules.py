@@ -191,23 +191,23 @@ def test_what_is_missing_is_missed_on_the_first_line() -> None:
     [
         (
             "disable-model-invocation",
-            "disable-model-invocation is Claude Code's, not the specification's.",
-            "Keep it where Claude Code needs it",
+            "disable-model-invocation is a field of Claude Code, not of the specification.",
+            "Keep it if Claude Code needs it",
         ),
         (
             "version",
-            "version is ApexBridge's, not the specification's.",
-            "Keep it where ApexBridge needs it",
+            "version is a field of ApexBridge, not of the specification.",
+            "Keep it if ApexBridge needs it",
         ),
         (
             "allowed_tools",
             "allowed_tools is not a field of the specification.",
-            "Write allowed-tools, if that is what you meant",
+            "Write allowed-tools if you meant that",
         ),
         (
             "descripton",
             "descripton is not a field of the specification.",
-            "Write description, if that is what you meant",
+            "Write description if you meant that",
         ),
         ("foo", "foo is not a field of the specification.", "Move it under metadata"),
         ("\x1b[31m", "[U+001B][31m is not a field of the specification.", "Move it under metadata"),
