@@ -1,4 +1,4 @@
-"""Registry of the dialects, and of all profiles and finding types of a verdict."""
+"""Registry of the dialects, with all profiles and finding types of a verdict."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,7 +12,7 @@ from pipeline.validation.registry import FOR_ALL, READING
 DIALECTS: Dialects = (APEXBRIDGE,)
 
 PROFILES: Mapping[str, Profile] = {
-    profile.name: profile for profile in (*FOR_ALL, *(each.profile for each in DIALECTS))
+    profile.name: profile for profile in (*FOR_ALL, *(dialect.profile for dialect in DIALECTS))
 }
 
 FINDING_TYPES: tuple[FindingType, ...] = (
@@ -23,5 +23,5 @@ FINDING_TYPES: tuple[FindingType, ...] = (
 
 @lru_cache
 def profiles_named(names: tuple[str, ...]) -> tuple[Profile, ...]:
-    """Return the profiles of these names; KeyError where there is none, as settings see to it."""
+    """Return the profiles of these names; raises KeyError for an unknown one."""
     return tuple(PROFILES[name] for name in names)

@@ -1,4 +1,4 @@
-"""The ApexBridge dialect, put together."""
+"""Definition of the ApexBridge dialect."""
 
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES

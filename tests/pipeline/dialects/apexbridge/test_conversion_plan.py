@@ -120,7 +120,7 @@ def test_metadata_is_merged_and_kept() -> None:
     assert "version: '2.0.0' # second\n" in text
     assert (declared(of)["name"], declared(of)["description"]) == ("dice", "Rolls.")
     assert of.moves == {"METADATA.yml": "METADATA.yml.legacy"}
-    assert "keep name as SKILL.md says it; METADATA.yml says “cubes”" in of.steps
+    assert "keep name from SKILL.md; METADATA.yml has “cubes”" in of.steps
 
 
 def test_metadata_alone_becomes_the_frontmatter() -> None:
@@ -182,7 +182,7 @@ def test_code_stays_where_there_is_a_script() -> None:
     text = FULL + "## Code\n\n```ts\nnew\n```\n"
     of = planned(text, "scripts/execute.ts")
     assert not of.changes_something
-    assert of.steps == ("leave the code block in SKILL.md: there is a script already",)
+    assert of.steps == ("leave the code block in SKILL.md, because a script exists already",)
 
 
 def test_the_older_script_gets_its_name() -> None:

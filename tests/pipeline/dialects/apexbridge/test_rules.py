@@ -271,7 +271,7 @@ def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
 def test_what_security_leaves_open_is_named() -> None:
     """The message lists what is missing."""
     finding = only(package(security={"filesystem": "none"}))
-    assert finding.message == "security does not say timeout_ms, memory_mb and network."
+    assert finding.message == "security does not set timeout_ms, memory_mb and network."
 
 
 @pytest.mark.parametrize(
@@ -287,14 +287,14 @@ def test_what_security_leaves_open_is_named() -> None:
         (
             {"network": "some"},
             ["security-value-unknown", "permissions-outdated"],
-            "nothing in it was read.",
+            "it was ignored.",
         ),
         (
             {"filesystem": "read-write"},
             ["security-value-unknown", "permissions-outdated"],
-            "nothing in it was read.",
+            "it was ignored.",
         ),
-        ({}, ["permissions-outdated"], "nothing in it was read."),
+        ({}, ["permissions-outdated"], "it was ignored."),
         (["network"], ["required-field-missing", "field-malformed"], "a map is expected."),
     ],
 )
