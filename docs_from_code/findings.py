@@ -19,8 +19,9 @@ profile, and names the file, the line and what to do next. A skill is valid by t
 rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
 `permissive`.
 
-Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
-<U+200B> and the like are characters that nobody sees.
+Findings that lines of SKILL.md or the path of a file can show have a bad and a good example. In
+them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that
+are not UTF-8, and […] stands for omitted text.
 """
 
 _PROFILES = {

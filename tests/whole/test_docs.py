@@ -9,16 +9,15 @@ from urllib.parse import unquote
 import pytest
 
 from docs_from_code import settings
-from docs_from_code.examples import EXAMPLES
+from docs_from_code.examples import EXAMPLES, OMITTED, Example
 from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.validation.registry import FOR_ALL
+from tests.support.bad_samples import ACCEPTANCES, BAD
 from tests.support.paths import REPOSITORY
-
-BAD = REPOSITORY / "tests/samples/bad"
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
@@ -50,29 +49,54 @@ def test_every_setting_has_a_meaning_and_every_meaning_a_setting() -> None:
 def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
     tmp_path: Path, code: str
 ) -> None:
-    """The bad lines are those of the code's sample; with the good ones its finding is gone.
+    """The bad example is part of the code's sample; the good one removes its finding.
 
-    Nothing new is found then, in a folder that has the name of the skill.
+    The good one adds no finding, in a folder that has the name of the skill.
     """
-    example = EXAMPLES[code]
-    (sample,) = (BAD / code).glob("*/SKILL.md")
-    text = sample.read_bytes().decode("utf-8")
-    assert text.count(example.bad) == 1
-    bad = _codes(sample.parent, REGISTRY[code].profile)
-    good_text = text.replace(example.bad, example.good)
+    (sample,) = (path for path in (BAD / code).iterdir() if path.is_dir())
+    good = tmp_path / "good"
+    shutil.copytree(sample, good)
+    good = (_move if EXAMPLES[code].paths else _replace)(good, EXAMPLES[code])
+    bad_codes = _codes(sample, code)
+    assert code in bad_codes
+    assert _codes(good, code) <= bad_codes - {code}
+
+
+def _replace(skill: Path, example: Example) -> Path:
+    """Write the good lines in place of the bad ones, and rename the folder to the skill's name."""
+    document = skill / "SKILL.md"
+    text = document.read_bytes().decode("utf-8", "surrogateescape")
+    pattern = ".*".join(map(re.escape, example.bad.split(OMITTED)))
+    (match,) = re.finditer(pattern, text, re.DOTALL)
+    good_text = f"{text[: match.start()]}{example.good}{text[match.end() :]}"
+    document.write_bytes(good_text.encode("utf-8", "surrogateescape"))
     name = re.search(r"^name: (.+)$", good_text, re.MULTILINE)
     assert name
-    good = tmp_path / name[1]
-    shutil.copytree(sample.parent, good)
-    (good / "SKILL.md").write_bytes(good_text.encode("utf-8"))
-    assert code in bad
-    assert _codes(good, REGISTRY[code].profile) <= bad - {code}
+    return skill.rename(skill.with_name(name[1]))
 
 
-def _codes(skill: Path, own: str) -> set[str]:
+def _move(skill: Path, example: Example) -> Path:
+    """Move the bad file to each good path; native code becomes text, its source."""
+    old = skill / example.bad
+    content, mode = old.read_bytes(), old.stat().st_mode
+    old.unlink()
+    for path in example.good.splitlines():
+        new = skill / path
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(b"A text.\n" if b"\0" in content else content)
+        new.chmod(mode)
+    return skill.rename(skill.with_name("sample"))
+
+
+def _codes(skill: Path, code: str) -> set[str]:
     common = [profile.name for profile in FOR_ALL]
-    profiles = common if own in ("reading", *common) else [own]
-    (judgement,) = judge_paths([skill], profiles=profiles, cores=1)
+    own = REGISTRY[code].profile
+    (judgement,) = judge_paths(
+        [skill],
+        profiles=common if own in ("reading", *common) else [own],
+        acceptance=ACCEPTANCES.get(code, "lenient"),
+        cores=1,
+    )
     return {finding.code for finding in judgement.findings}
 
 

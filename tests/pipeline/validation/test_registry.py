@@ -21,26 +21,13 @@ from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
 from tests.support import made_archives
+from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS
 from tests.support.judging import judge
+from tests.support.paths import REPOSITORY
 
 FOR_ALL = tuple(profile.name for profile in registry.FOR_ALL)
 
-REPOSITORY = Path(__file__).parents[3]
 DOCS = REPOSITORY / "docs"
-BAD = Path(__file__).parents[2] / "samples" / "bad"
-
-# What the samples of these codes are judged with; anything larger would bloat the repository.
-LIMITS: Mapping[str, Limits] = {
-    "skill-md-too-large": Limits(skill_md_bytes=100),
-    "too-many-files": Limits(files=2),
-    "folder-too-large": Limits(bytes=400),
-    "folder-too-deep": Limits(depth=2),
-    "hard-link-refused": Limits(hard_links="reject"),
-}
-ACCEPTANCES: Mapping[str, Acceptance] = {
-    "description-derived": "permissive",
-    "description-underivable": "permissive",
-}
 
 GOOD = (
     "---\nname: sample\ndescription: Takes a text file and gives its word count. Use when asked "
