@@ -30,14 +30,14 @@ def declare(
     in_quotes holds the paths of quoted values. An empty value counts as not declared. Wrong types
     of the specification's own fields are left to its rules. Never raises.
     """
-    misfits: dict[Path, TypeMismatch] = {}
+    mismatches: dict[Path, TypeMismatch] = {}
     own = {
-        dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), misfits)
+        dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), mismatches)
         for dialect in dialects
         if not dialect.fields.isdisjoint(frontmatter)
     }
-    common = _read(Declared, frontmatter, misfits)
-    return Declaration(common, own, owners(dialects), tuple(misfits.values()))
+    common = _read(Declared, frontmatter, mismatches)
+    return Declaration(common, own, owners(dialects), tuple(mismatches.values()))
 
 
 @lru_cache
@@ -51,9 +51,9 @@ def owners(dialects: Dialects) -> Mapping[str, str]:
 
 
 def _read(
-    model: type[F], frontmatter: Mapping[str, Json], misfits: MutableMapping[Path, TypeMismatch]
+    model: type[F], frontmatter: Mapping[str, Json], mismatches: MutableMapping[Path, TypeMismatch]
 ) -> F:
-    """Return the fields of a model, and add its fields of the wrong type to the misfits."""
+    """Return the fields of a model, and add its fields of the wrong type to the mismatches."""
     values = {key: value for key, value in frontmatter.items() if value is not None and value != ""}
     while True:
         try:
@@ -63,7 +63,7 @@ def _read(
         wrong = {_path(error, model.lists_of_fields): error for error in reversed(errors)}
         for path, error in reversed(wrong.items()):
             if len(path) > 1 or path[0] not in SPECIFICATION_NAMES:
-                misfits.setdefault(path, _misfit(path, error, values, model))
+                mismatches.setdefault(path, _mismatch(path, error, values, model))
         for path, error in wrong.items():
             # A map that lacks a required field is ignored as a whole.
             values = _without(values, path[:-1] if error["type"] == "missing" else path)
@@ -91,7 +91,7 @@ def _path(error: ErrorDetails, lists: Container[Path]) -> Path:
     return path[: next(ends, len(path))]
 
 
-def _misfit(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:
+def _mismatch(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:
     field = ".".join(map(str, path))
     if error["type"] == "missing":
         return TypeMismatch(field, f"{printable(field)} is missing.")

@@ -30,7 +30,7 @@ class Dialect(Generic[F]):
     profile: Profile  # its name is also the dialect's name
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
-    misfits: FindingType | None = None  # with which its rules report values of a wrong type
+    mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = _as_written
     """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""
     record: Callable[[F], object | None] = _none

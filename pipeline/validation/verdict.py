@@ -98,7 +98,7 @@ def examine(
         is_whole=snapshot.is_whole,
     )
     by_rules = check(skill, ruleset.profiles)
-    findings = (*problems, *parsed.findings, *_misfits(skill, by_rules, dialects), *by_rules)
+    findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     name = _name(skill.declared, place)
     if not snapshot.is_whole:
         return Examined(skill, name, None, ruleset.with_rejection(findings, acceptance))
@@ -156,16 +156,16 @@ def _ruleset(profiles: tuple[Profile, ...], dialects: Dialects) -> _Ruleset:
     )
 
 
-def _misfits(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
+def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
     """Yield a finding for each value of a wrong type that no rule of a dialect has reported."""
-    misfits = skill.declaration.misfits
-    if not misfits:
+    mismatches = skill.declaration.mismatches
+    if not mismatches:
         return
-    codes = {dialect.misfits.code for dialect in dialects if dialect.misfits}
+    codes = {dialect.mismatch_type.code for dialect in dialects if dialect.mismatch_type}
     reported = {finding.field for finding in by_rules if finding.code in codes}
-    for misfit in misfits:
-        if misfit.field not in reported:
-            yield skill.finding(FIELD_TYPE, misfit.message, field=misfit.field)
+    for mismatch in mismatches:
+        if mismatch.field not in reported:
+            yield skill.finding(FIELD_TYPE, mismatch.message, field=mismatch.field)
 
 
 def folder_name(place: Place) -> str:

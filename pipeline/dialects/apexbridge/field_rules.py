@@ -92,9 +92,9 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
 
 def types_and_ranges(skill: Skill) -> Iterator[Finding]:
     """Find each value of a wrong type or out of range, and texts in place of lists."""
-    for misfit in skill.declaration.misfits:
-        if misfit.field.partition(".")[0] in FIELDS:
-            yield skill.finding(FIELD_MALFORMED, misfit.message, field=misfit.field)
+    for mismatch in skill.declaration.mismatches:
+        if mismatch.field.partition(".")[0] in FIELDS:
+            yield skill.finding(FIELD_MALFORMED, mismatch.message, field=mismatch.field)
     for field in _LISTS:
         value = _value_of(skill.frontmatter, field)
         if isinstance(value, str) and value.strip():

@@ -93,7 +93,7 @@ class Declaration(NamedTuple):
     common: Declared
     own: Mapping[type[Fields], Any]  # by its model, the fields of each dialect that has any here
     owners: Mapping[str, str]  # the system that defines each known field
-    misfits: tuple[TypeMismatch, ...]
+    mismatches: tuple[TypeMismatch, ...]
 
     def of(self, model: type[F]) -> F:
         """Return the fields of a dialect, all undeclared if it has none here."""

@@ -47,8 +47,8 @@ def mood_is_not_sad(skill: Skill) -> Iterator[Finding]:
 
 def weight_fits(skill: Skill) -> Iterator[Finding]:
     """Find a weight that does not fit its type."""
-    for misfit in skill.declaration.misfits:
-        yield skill.finding(TOO_HEAVY, misfit.message, field=misfit.field)
+    for mismatch in skill.declaration.mismatches:
+        yield skill.finding(TOO_HEAVY, mismatch.message, field=mismatch.field)
 
 
 TINY = Dialect(
@@ -56,7 +56,7 @@ TINY = Dialect(
     profile=Profile("tiny", (SAD, TOO_HEAVY), (mood_is_not_sad, weight_fits)),
     model=TinyFields,
     fields=frozenset({"mood", "weight"}),
-    misfits=TOO_HEAVY,
+    mismatch_type=TOO_HEAVY,
     record=lambda declared: Mood(declared.mood) if declared.mood else None,
     priority=lambda declared: declared.weight,
 )
@@ -107,10 +107,10 @@ def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
     assert isinstance(judged(bad, TINY.profile, acceptance="strict"), Rejection)
 
 
-def test_a_misfit_is_reported_by_the_dialect_that_is_asked(
+def test_a_mismatch_is_reported_by_the_dialect_that_is_asked(
     skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """A misfit is one finding: the dialect's own where its profile is asked, else the common."""
+    """A wrong type is one finding: the dialect's if its profile is on, else the common one."""
     folder = skill(tmp_path / "a", more="weight: 9")
     codes = set(messages(judged(folder, TINY.profile)))
     assert codes == {"too-heavy", "field-not-in-specification"}

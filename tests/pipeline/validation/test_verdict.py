@@ -307,7 +307,9 @@ def test_naming(
             {"model_invocable": True, "user_invocable": False},
             id="models only",
         ),
-        pytest.param("user-invocable: maybe", {"user_invocable": True}, id="a misfit is none"),
+        pytest.param(
+            "user-invocable: maybe", {"user_invocable": True}, id="wrong type"
+        ),
     ],
 )
 def test_declared_values(fields: str, expected: dict[str, Any]) -> None:
@@ -316,12 +318,12 @@ def test_declared_values(fields: str, expected: dict[str, Any]) -> None:
     assert {field: getattr(record, field) for field in expected} == expected
 
 
-def test_a_misfit_is_found_at_its_line() -> None:
+def test_a_mismatch_is_found_at_its_line() -> None:
     """A field of a wrong type is a finding with its place, and no reason to reject."""
     record = accepted(with_fields("metadata:\n  priority: high"), "strict")
-    (misfit,) = record.findings
-    assert (misfit.code, misfit.field, misfit.line) == ("field-type", "metadata.priority", 5)
-    assert (misfit.severity, record.priority) == ("warning", None)
+    (mismatch,) = record.findings
+    assert (mismatch.code, mismatch.field, mismatch.line) == ("field-type", "metadata.priority", 5)
+    assert (mismatch.severity, record.priority) == ("warning", None)
 
 
 CORPUS = Path(os.environ.get("SKILLDROP_CORPUS") or Path(__file__).parents[4] / "shared/corpus")
