@@ -7,7 +7,7 @@ from catalog.model.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Old:
+class OldLayout:
     """Content of a folder, as far as the plan depends on it."""
 
     folder: str  # its name
@@ -40,7 +40,7 @@ class Conversion:
     """Conversion of older layouts to packages of a dialect."""
 
     reads: frozenset[str]  # paths of the files, beside SKILL.md, whose text the plan needs
-    plan: Callable[[Old], Plan]  # never raises; its plan for a converted folder is empty
+    plan: Callable[[OldLayout], Plan]  # never raises; its plan for a converted folder is empty
 
 
 NO_OLDER_LAYOUTS = Conversion(frozenset(), lambda _: Plan())

@@ -24,7 +24,7 @@ from pipeline.parsing.codes import (
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
-from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.conversion import OldLayout, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
 
 METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
@@ -53,7 +53,7 @@ _UNREADABLE = {INVALID_UTF_8.code} | {
 """Codes of findings that prevent migration; a SKILL.md without frontmatter can be migrated."""
 
 
-def plan(old: Old) -> Plan:
+def plan(old: OldLayout) -> Plan:
     """Return the plan for an older layout; never raises. The plan for its result is empty."""
     planning = _Planner(old)
     try:
@@ -73,7 +73,7 @@ class _RefusedError(Exception):
 class _Planner:
     """Planner that builds the future content of the folder step by step."""
 
-    def __init__(self, old: Old) -> None:
+    def __init__(self, old: OldLayout) -> None:
         self.old = old
         self.steps: list[str] = []
         self.findings: list[Finding] = []

@@ -307,9 +307,7 @@ def test_naming(
             {"model_invocable": True, "user_invocable": False},
             id="models only",
         ),
-        pytest.param(
-            "user-invocable: maybe", {"user_invocable": True}, id="wrong type"
-        ),
+        pytest.param("user-invocable: maybe", {"user_invocable": True}, id="wrong type"),
     ],
 )
 def test_declared_values(fields: str, expected: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.dialects.apexbridge.conversion_plan import plan
 from pipeline.parsing.document import parse
-from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.conversion import OldLayout, Plan
 
 FULL = """---
 name: dice # as in the game
@@ -34,7 +34,7 @@ def planned(
     """Return the plan for a folder named dice."""
     texts = texts or {}
     return plan(
-        Old(
+        OldLayout(
             "dice",
             "SKILL.md",
             skill_md if isinstance(skill_md, bytes) else skill_md.encode(),
@@ -285,7 +285,7 @@ def test_a_second_run_changes_nothing(
     first = planned(skill_md, *files, texts=texts, folders=frozenset())
     left = {*files, *texts} - set(first.moves) | set(first.moves.values()) | set(first.writes)
     second = plan(
-        Old("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
+        OldLayout("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
     )
     assert not second.changes_something
     assert not second.findings
