@@ -10,15 +10,18 @@ from pipeline.validation.profile import Profile
 from pipeline.validation.registry import FOR_ALL, READING
 
 DIALECTS: Dialects = (APEXBRIDGE,)
+"""All dialects; a new one is registered here."""
 
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile for profile in (*FOR_ALL, *(dialect.profile for dialect in DIALECTS))
 }
+"""All profiles by name: those for every skill, then those of the dialects."""
 
 FINDING_TYPES: tuple[FindingType, ...] = (
     *READING,
     *(kind for profile in PROFILES.values() for kind in profile.types),
 )
+"""Types of all findings that a verdict may contain."""
 
 
 @lru_cache

@@ -46,7 +46,7 @@ def mood_is_not_sad(skill: Skill) -> Iterator[Finding]:
 
 
 def weight_fits(skill: Skill) -> Iterator[Finding]:
-    """Find a weight that does not fit its type."""
+    """Find a weight of the wrong type."""
     for mismatch in skill.declaration.mismatches:
         yield skill.finding(TOO_HEAVY, mismatch.message, field=mismatch.field)
 
@@ -84,7 +84,7 @@ def messages(verdict: Verdict) -> dict[str, str]:
 
 
 def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> None:
-    """Its fields and its record are read, its rule is asked, and messages name its owner."""
+    """Its fields and record are read, its rule is checked, and messages name its owner."""
     folder = skill(tmp_path / "a", more="mood: sad, grey\nweight: 0.3")
     record = judged(folder, TINY.profile)
     assert isinstance(record, SkillRecord)
@@ -99,7 +99,7 @@ def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> No
 def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
     skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """Fields of the dialect are expected where its profile is asked, and its own errors reject."""
+    """The dialect's fields are accepted if its profile is on, and its own errors reject."""
     good = skill(tmp_path / "good", more="mood: glad")
     assert isinstance(judged(good, acceptance="strict"), Rejection)
     assert isinstance(judged(good, TINY.profile, acceptance="strict"), SkillRecord)
@@ -127,12 +127,12 @@ def test_dialects_leave_one_another_alone(skill: SkillWriter, tmp_path: Path) ->
 
 
 def test_every_registered_dialect_has_its_rows() -> None:
-    """What a dialect declares is not lost on its way to the catalog."""
+    """A dialect's record reaches the catalog."""
     assert {dialect.profile.name for dialect in DIALECTS} == set(ROWS)
 
 
 def test_a_profile_that_does_not_exist_is_an_error() -> None:
-    """A misspelt profile is not silently nothing."""
+    """A misspelt profile raises an error."""
     assert profiles_named(("spec", "apexbridge")) == (PROFILES["spec"], PROFILES["apexbridge"])
     with pytest.raises(KeyError):
         profiles_named(("spce",))

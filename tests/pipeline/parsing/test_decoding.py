@@ -91,7 +91,7 @@ CONFLICT = b"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n"
     ],
 )
 def test_an_unresolved_conflict_is_found_outside_code(data: bytes, line: int | None) -> None:
-    """All three markers must stand in order; a code block may speak of them."""
+    """All three markers must appear in order; markers in a code block do not count."""
     lines = [at for code, at in odd(data) if code == "conflict-markers"]
     assert lines == ([line] if line else [])
 

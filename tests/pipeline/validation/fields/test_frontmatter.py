@@ -20,7 +20,7 @@ from tests.support.judging import declare
 
 
 def test_the_specifications_fields() -> None:
-    """The six fields of the specification are read as they are written, without outer space."""
+    """The six fields of the specification are read as written, without surrounding space."""
     declared, _, _, mismatches = declare(
         {
             "name": " pdf ",
@@ -214,13 +214,13 @@ def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
 def test_a_mismatch_says_what_is_expected(
     frontmatter: Mapping[str, Any], field: str, message: str
 ) -> None:
-    """A value of the wrong type is named once, with what is there and what should be."""
+    """A value of the wrong type is reported once, with the actual and the expected value."""
     mismatches = declare(frontmatter).mismatches
     assert [(mismatch.field, mismatch.message) for mismatch in mismatches] == [(field, message)]
 
 
 def test_an_empty_value_is_no_mismatch() -> None:
-    """A field with nothing behind it counts as not declared."""
+    """A field without a value counts as not declared."""
     declaration = declare({"user-invocable": "", "triggers": "", "tags": None, "hooks": ""})
     assert declaration.common == declare({}).common
     assert declaration.of(ApexBridgeFields) == ApexBridgeFields()
@@ -228,7 +228,7 @@ def test_an_empty_value_is_no_mismatch() -> None:
 
 
 def test_a_mismatch_leaves_everything_else_alone() -> None:
-    """One wrong value takes nothing with it, not even its neighbours in the same map."""
+    """One wrong value affects no other field, not even in the same map."""
     declaration = declare(
         {
             "name": "pdf",
@@ -251,7 +251,7 @@ def test_a_mismatch_leaves_everything_else_alone() -> None:
 
 
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
-    """A wrong type of the specification's fields is not said twice."""
+    """A wrong type in the specification's fields is not reported twice."""
     declared, _, _, mismatches = declare(
         {
             "name": ["a"],
@@ -282,7 +282,7 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     ],
 )
 def test_who_defined_a_field(field: str, owner: str | None) -> None:
-    """Fields are known by their spelling in SKILL.md, not by ours in Python."""
+    """Fields are known by their names in SKILL.md, not by their Python names."""
     assert owners(DIALECTS).get(field) == owner
 
 
@@ -298,7 +298,7 @@ _VALUES = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*_FIELDS, "model_config", "__class__", "x"]), _VALUES))
 def test_nothing_written_makes_it_fail(frontmatter: dict[str, Any]) -> None:
-    """Any frontmatter gives a model, and what has the wrong type is ignored."""
+    """Any frontmatter gives a model, and values of the wrong type are ignored."""
     declaration = declare(frontmatter)
     fields = {mismatch.field for mismatch in declaration.mismatches}
     without = {
