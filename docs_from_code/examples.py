@@ -12,11 +12,11 @@ OMITTED = "[…]"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Lines of SKILL.md, or paths of a skill's files, that raise a finding, and corrected ones."""
+    """Lines of a file, or paths of a skill's files, that raise a finding, and corrected ones."""
 
     bad: str
     good: str
-    paths: bool = False  # one per line, instead of lines of SKILL.md
+    paths: bool = False  # one per line, instead of lines of SKILL.md or an outcome file
 
     def as_markdown(self) -> str:
         """Return both as blocks of code."""
@@ -30,7 +30,7 @@ EXAMPLES: Mapping[str, Example] = {
         Path(__file__).with_name("examples.yml").read_text("utf-8")
     ).items()
 }
-"""An example for each code that a SKILL.md or a path can show, by the code."""
+"""An example for each code that lines or a path can show, by the code."""
 
 
 def _block(lines: str) -> str:

@@ -19,9 +19,9 @@ profile, and names the file, the line and what to do next. A skill is valid by t
 rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
 `permissive`.
 
-Findings that lines of SKILL.md or the path of a file can show have a bad and a good example. In
-them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that
-are not UTF-8, and […] stands for omitted text.
+Findings that lines of a file or its path can show have a bad and a good example. In them, → is a
+tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
+and […] stands for omitted text.
 """
 
 _PROFILES = {

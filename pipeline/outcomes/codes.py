@@ -74,7 +74,7 @@ OUTCOME_FIELD_UNKNOWN = FindingType(
     "outcome",
     NEVER,
     "An outcome has fields that no schema defines; they are not stored.",
-    "Remove them, or move them into metadata or output.",
+    "Remove them, or move them into output or the metadata of a memory write.",
     _SCHEMA,
 )
 TYPES = (

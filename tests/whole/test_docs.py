@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from catalog.model.outcome import RunFile
 from docs_from_code import settings
 from docs_from_code.examples import EXAMPLES, OMITTED, Example
 from docs_from_code.pages import DOCS, PAGES
@@ -15,6 +16,7 @@ from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.outcomes.parser import judge_outcome
 from pipeline.validation.registry import FOR_ALL
 from tests.support.bad_samples import ACCEPTANCES, BAD
 from tests.support.paths import REPOSITORY
@@ -45,7 +47,9 @@ def test_every_setting_has_a_meaning_and_every_meaning_a_setting() -> None:
     assert settings.explained() == settings.keys()
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@pytest.mark.parametrize(
+    "code", sorted(code for code in EXAMPLES if REGISTRY[code].profile != "outcome")
+)
 def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
     tmp_path: Path, code: str
 ) -> None:
@@ -65,14 +69,20 @@ def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
 def _replace(skill: Path, example: Example) -> Path:
     """Write the good lines in place of the bad ones, and rename the folder to the skill's name."""
     document = skill / "SKILL.md"
-    text = document.read_bytes().decode("utf-8", "surrogateescape")
+    good = _replaced(document.read_bytes(), example)
+    document.write_bytes(good)
+    name = re.search(rb"^name: (.+)$", good, re.MULTILINE)
+    assert name
+    return skill.rename(skill.with_name(name[1].decode()))
+
+
+def _replaced(data: bytes, example: Example) -> bytes:
+    """Return a file's bytes with the good lines in place of the bad ones, which occur once."""
+    text = data.decode("utf-8", "surrogateescape")
     pattern = ".*".join(map(re.escape, example.bad.split(OMITTED)))
     (match,) = re.finditer(pattern, text, re.DOTALL)
-    good_text = f"{text[: match.start()]}{example.good}{text[match.end() :]}"
-    document.write_bytes(good_text.encode("utf-8", "surrogateescape"))
-    name = re.search(r"^name: (.+)$", good_text, re.MULTILINE)
-    assert name
-    return skill.rename(skill.with_name(name[1]))
+    good = f"{text[: match.start()]}{example.good}{text[match.end() :]}"
+    return good.encode("utf-8", "surrogateescape")
 
 
 def _move(skill: Path, example: Example) -> Path:
@@ -98,6 +108,18 @@ def _codes(skill: Path, code: str) -> set[str]:
         cores=1,
     )
     return {finding.code for finding in judgement.findings}
+
+
+@pytest.mark.parametrize(
+    "code", sorted(code for code in EXAMPLES if REGISTRY[code].profile == "outcome")
+)
+def test_the_good_lines_of_an_outcome_have_no_finding(code: str) -> None:
+    """The bad lines are those of the code's sample; with the good ones its finding is gone."""
+    file = RunFile("meetings/run-1.json", "f", "0" * 64)
+    bad = (REPOSITORY / f"tests/samples/outcomes/bad/{code}.json").read_bytes()
+    good = _replaced(bad, EXAMPLES[code])
+    assert [finding.code for finding in judge_outcome(file, bad).findings] == [code]
+    assert judge_outcome(file, good).findings == ()
 
 
 def _linked(page: Path) -> Iterator[Path]:

@@ -36,23 +36,17 @@ def problems_of(schema: Mapping[str, Json]) -> Iterator[SchemaProblem]:
     # Importing takes 70 ms, so it happens only for packages with a schema.
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
 
-    validator: Any = Draft202012Validator
     checked = dict(schema)
-    if (version := checked.pop("$schema", None)) is not None:
-        unknown: Any = object()
-        try:
-            validator = validator_for({"$schema": version}, default=unknown)
-        except (TypeError, ValueError, AttributeError):  # it is not a text, or not an address
-            validator = unknown
-        if validator is unknown:
-            validator = Draft202012Validator
-            yield SchemaProblem(
-                SCHEMA_DIALECT_UNKNOWN,
-                "$schema",
-                "it does not name a known version of JSON Schema; 2020-12 was assumed",
-            )
+    version = checked.pop("$schema", None)
+    validator = Draft202012Validator if version is None else _validator_of(version)
+    if validator is None:
+        validator = Draft202012Validator
+        yield SchemaProblem(
+            SCHEMA_DIALECT_UNKNOWN,
+            "$schema",
+            "it does not name a known version of JSON Schema; 2020-12 was assumed",
+        )
     try:
         validator.check_schema(checked, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
@@ -69,6 +63,18 @@ def problems_of(schema: Mapping[str, Json]) -> Iterator[SchemaProblem]:
                 SCHEMA_REFERENCE_OUTSIDE, path, f"it refers to “{printable(target)}”"
             )
             return
+
+
+def _validator_of(version: Json) -> Any:
+    """Return the validator for a value of $schema, or None for an unknown version."""
+    from jsonschema.validators import validator_for
+
+    unknown: Any = object()
+    try:
+        validator = validator_for({"$schema": version}, default=unknown)
+    except (TypeError, ValueError, AttributeError):  # it is not a text, or not an address
+        return None
+    return None if validator is unknown else validator
 
 
 def _references(value: Json, path: str) -> Iterator[tuple[str, str]]:
