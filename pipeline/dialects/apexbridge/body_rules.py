@@ -48,7 +48,7 @@ _ENGLISH_WORDS = {
 _CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
 
 
-def sections_are_there(skill: Skill) -> Iterator[Finding]:
+def sections_exist(skill: Skill) -> Iterator[Finding]:
     """Find each required section without a heading in the body."""
     if skill.parsed.frontmatter is None:
         return
@@ -62,7 +62,7 @@ def sections_are_there(skill: Skill) -> Iterator[Finding]:
             )
 
 
-RULES: tuple[Rule, ...] = (sections_are_there,)
+RULES: tuple[Rule, ...] = (sections_exist,)
 
 
 def sections_of(body: str) -> set[str]:

@@ -134,7 +134,7 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def triggers_trigger(skill: Skill) -> Iterator[Finding]:
+def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
     """Find triggers without an intent, a phrase or an event type."""
     triggers = _declared(skill).triggers
     if not isinstance(skill.frontmatter.get("triggers"), Mapping):
@@ -145,7 +145,7 @@ def triggers_trigger(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(TRIGGERS_EMPTY, field="triggers")
 
 
-def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
+def schemas_are_valid(skill: Skill) -> Iterator[Finding]:
     """Find schemas that are not valid JSON Schema, or that refer to something outside them."""
     for field, schema in _schemas(skill):
         for problem in problems_of(schema):
@@ -153,7 +153,7 @@ def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
             yield skill.finding(problem.kind, f"{printable(path)}: {problem.message}.", field=path)
 
 
-def security_is_known(skill: Skill) -> Iterator[Finding]:
+def security_is_valid(skill: Skill) -> Iterator[Finding]:
     """Find limits that security does not set, and values that ApexBridge does not know."""
     security = _declared(skill).security
     if security is None or not skill.frontmatter.get("security"):
@@ -181,7 +181,7 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
+def no_old_permissions(skill: Skill) -> Iterator[Finding]:
     """Find permissions, and report how they are read as security."""
     old = _declared(skill).permissions
     if old is None:
@@ -248,10 +248,10 @@ RULES: tuple[Rule, ...] = (
     types_and_ranges,
     version_is_semantic,
     values_are_known,
-    triggers_trigger,
-    schemas_are_schemas,
-    security_is_known,
-    permissions_are_outdated,
+    triggers_are_not_empty,
+    schemas_are_valid,
+    security_is_valid,
+    no_old_permissions,
     tools_are_complete,
 )
 

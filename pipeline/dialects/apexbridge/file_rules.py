@@ -82,7 +82,7 @@ def resources_exist(skill: Skill) -> Iterator[Finding]:
             )
 
 
-def code_lies_in_scripts(skill: Skill) -> Iterator[Finding]:
+def code_is_in_scripts(skill: Skill) -> Iterator[Finding]:
     """Find executable code outside scripts/ and tests/."""
     stray = (
         file
@@ -106,7 +106,7 @@ def folders_are_known(skill: Skill) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     script_exists,
     resources_exist,
-    code_lies_in_scripts,
+    code_is_in_scripts,
     folders_are_known,
 )
 

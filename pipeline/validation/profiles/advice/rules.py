@@ -45,7 +45,7 @@ MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
 
 
-def body_says_something(skill: Skill) -> Iterator[Finding]:
+def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
     """Find a body without text."""
     if skill.parsed.frontmatter is not None and not skill.parsed.body:
         yield skill.finding_in_body(BODY_EMPTY, offset=0)
@@ -67,7 +67,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def named_files(skill: Skill) -> Iterator[Finding]:
+def references_exist(skill: Skill) -> Iterator[Finding]:
     """Find references to files that are missing, outside the folder or deep in it."""
     named = [link for link in references(skill.parsed.body) if not link.leads_to_machine]
     if not named:
@@ -130,7 +130,7 @@ def description_says_when(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
-def description_is_its_own(skill: Skill) -> Iterator[Finding]:
+def description_is_specific(skill: Skill) -> Iterator[Finding]:
     """Find phrases that fit any other skill as well."""
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
@@ -162,11 +162,11 @@ RULES: tuple[Rule, ...] = (
     description_length,
     description_says_what,
     description_says_when,
-    description_is_its_own,
+    description_is_specific,
     can_be_invoked,
-    body_says_something,
+    body_is_not_empty,
     body_length,
-    named_files,
+    references_exist,
 )
 
 

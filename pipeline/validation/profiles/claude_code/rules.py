@@ -100,7 +100,7 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
+def hooks_are_valid(skill: Skill) -> Iterator[Finding]:
     """Find hooks for unknown events, and malformed hooks."""
     hooks: Mapping[str, Json] = skill.declared.hooks or {}
     for event, matchers in hooks.items():
@@ -139,7 +139,7 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def other_fields(skill: Skill) -> Iterator[Finding]:
+def no_unknown_fields(skill: Skill) -> Iterator[Finding]:
     """Find each field that neither Claude Code nor the specification defines."""
     for field in skill.frontmatter:
         if field in FIELDS:
@@ -157,10 +157,10 @@ RULES: tuple[Rule, ...] = (
     listing_length,
     context_is_fork,
     values_are_known,
-    hooks_are_heard,
+    hooks_are_valid,
     paths_can_match,
     argument_hint_is_text,
-    other_fields,
+    no_unknown_fields,
 )
 
 

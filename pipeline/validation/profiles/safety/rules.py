@@ -46,7 +46,7 @@ _RUNS_ANYTHING = re.compile(
 )
 
 
-def nothing_is_hidden(skill: Skill) -> Iterator[Finding]:
+def no_hidden_text(skill: Skill) -> Iterator[Finding]:
     """Find invisible characters, bidi controls and tags in fields, body and file names."""
     for field, text in _texts(skill.frontmatter):
         for hidden in hidden_in(text):
@@ -74,7 +74,7 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
             )
 
 
-def no_overriding(skill: Skill) -> Iterator[Finding]:
+def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
     """Find text that is meant to override the agent's instructions."""
     fields = [
         (field, value)
@@ -99,7 +99,7 @@ def no_overriding(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def links_stay_inside(skill: Skill) -> Iterator[Finding]:
+def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
     """Find links to the reader's machine: its system folders, home folders or drives."""
     body = skill.parsed.body
     if not TO_MACHINE.search(body):
@@ -118,7 +118,7 @@ def no_native_binaries(skill: Skill) -> Iterator[Finding]:
     return _listed(skill, NATIVE_BINARY, filter(_is_native, skill.files))
 
 
-def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
+def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
     """Find executable files outside scripts/."""
     if all(file.mode == 0o755 for file in skill.files):
         return iter(())  # on many shares every file is executable, and the bit means nothing
@@ -130,7 +130,7 @@ def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
     return _listed(skill, EXECUTABLE_OUTSIDE_SCRIPTS, stray)
 
 
-def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
+def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
     """Find allowed-tools that let the agent do anything without asking for permission."""
     tools = skill.declared.allowed_tools
     if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
@@ -142,13 +142,13 @@ def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
 
 
 RULES: tuple[Rule, ...] = (
-    nothing_is_hidden,
+    no_hidden_text,
     no_markup_in_the_prompt,
-    no_overriding,
-    tools_are_narrow,
-    links_stay_inside,
+    no_instruction_overrides,
+    tools_are_restricted,
+    no_links_to_machine,
     no_native_binaries,
-    executables_lie_in_scripts,
+    executables_are_in_scripts,
 )
 
 

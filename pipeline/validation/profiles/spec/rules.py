@@ -102,7 +102,7 @@ def name_characters(skill: Skill) -> Iterator[Finding]:
     )
 
 
-def name_is_the_folders(skill: Skill) -> Iterator[Finding]:
+def name_matches_folder(skill: Skill) -> Iterator[Finding]:
     """Find a name that differs from the name of the skill's folder."""
     name = _name(skill)
     if name and name != unicodedata.normalize("NFKC", skill.folder):
@@ -227,7 +227,7 @@ RULES: tuple[Rule, ...] = (
     name_outer_hyphens,
     name_double_hyphens,
     name_characters,
-    name_is_the_folders,
+    name_matches_folder,
     description_required,
     description_length,
     compatibility_length,
