@@ -16,11 +16,11 @@ class Example:
 
     bad: str
     good: str
-    paths: bool = False  # one per line, instead of lines of SKILL.md or an outcome file
+    paths: bool = False  # one per line, with ` -> target` for a link, instead of lines of a file
 
     def as_markdown(self) -> str:
         """Return both as blocks of code."""
-        noun = " path" if self.paths else ""
+        noun = " paths" if self.paths else ""
         return f"Bad{noun}:\n\n{_block(self.bad)}\nGood{noun}:\n\n{_block(self.good)}"
 
 

@@ -19,7 +19,7 @@ profile, and names the file, the line and what to do next. A skill is valid by t
 rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
 `permissive`.
 
-Findings that lines of a file or its path can show have a bad and a good example. In them, → is a
+Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
 tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
 and […] stands for omitted text.
 """

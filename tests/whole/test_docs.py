@@ -1,7 +1,9 @@
 """The documentation: pages that are made from the code, and the site that is built from all."""
 
+import io
 import re
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -19,7 +21,13 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.validation.registry import FOR_ALL
 from tests.support.bad_samples import ACCEPTANCES, BAD
+from tests.support.made_archives import GOOD
 from tests.support.paths import REPOSITORY
+
+# Examples whose paths are all of a folder or an archive, and those of outcome files; the others
+# are part of a sample.
+LISTED = {code for code, shown in EXAMPLES.items() if shown.paths and not (BAD / code).exists()}
+OF_OUTCOMES = {code for code in EXAMPLES if REGISTRY[code].profile == "outcome"}
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
@@ -47,9 +55,7 @@ def test_every_setting_has_a_meaning_and_every_meaning_a_setting() -> None:
     assert settings.explained() == settings.keys()
 
 
-@pytest.mark.parametrize(
-    "code", sorted(code for code in EXAMPLES if REGISTRY[code].profile != "outcome")
-)
+@pytest.mark.parametrize("code", sorted(EXAMPLES.keys() - LISTED - OF_OUTCOMES))
 def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
     tmp_path: Path, code: str
 ) -> None:
@@ -110,9 +116,46 @@ def _codes(skill: Path, code: str) -> set[str]:
     return {finding.code for finding in judgement.findings}
 
 
-@pytest.mark.parametrize(
-    "code", sorted(code for code in EXAMPLES if REGISTRY[code].profile == "outcome")
-)
+@pytest.mark.parametrize("code", sorted(LISTED))
+def test_bad_paths_raise_their_finding_and_good_ones_do_not(tmp_path: Path, code: str) -> None:
+    """The paths are those of a folder, or of an archive for the codes of archives."""
+    bad, good = tmp_path / "bad", tmp_path / "good"
+    for folder, lines in ((bad, EXAMPLES[code].bad), (good, EXAMPLES[code].good)):
+        folder.mkdir()
+        write = _pack if code.startswith("archive-") else _create
+        write(folder, [line.split(" -> ") for line in lines.splitlines()])
+    assert _codes(bad, code) == {code}
+    assert _codes(good, code) == set()
+
+
+def _create(folder: Path, paths: list[list[str]]) -> None:
+    """Create files and symbolic links below a folder."""
+    (folder.parent / "outside.md").write_text("A note.\n", "utf-8")
+    for path, *target in paths:
+        (folder / path).parent.mkdir(exist_ok=True)
+        if target:
+            (folder / path).symlink_to(target[0])
+        else:
+            (folder / path).write_text(_content(path), "utf-8")
+
+
+def _pack(folder: Path, paths: list[list[str]]) -> None:
+    """Pack files and symbolic links into an archive in a folder."""
+    with tarfile.open(folder / "sample.tgz", "w:gz") as archive:
+        for path, *target in paths:
+            member, data = tarfile.TarInfo(path), _content(path).encode()
+            if target:
+                member.type, member.linkname = tarfile.SYMTYPE, target[0]
+            else:
+                member.size = len(data)
+            archive.addfile(member, None if target else io.BytesIO(data))
+
+
+def _content(path: str) -> str:
+    return GOOD if path.lower().endswith("skill.md") else "A note.\n"
+
+
+@pytest.mark.parametrize("code", sorted(OF_OUTCOMES))
 def test_the_good_lines_of_an_outcome_have_no_finding(code: str) -> None:
     """The bad lines are those of the code's sample; with the good ones its finding is gone."""
     file = RunFile("meetings/run-1.json", "f", "0" * 64)
