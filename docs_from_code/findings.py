@@ -19,8 +19,9 @@ specification (`spec_valid`) if it has no finding of profile `spec` and severity
 acceptance of the root decides whether a finding rejects the skill: `strict`, `lenient` (the
 default) or `permissive`.
 
-Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
-<U+200B> and the like are characters that nobody sees.
+Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
+tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
+and […] stands for omitted text.
 """
 
 _PROFILES = {

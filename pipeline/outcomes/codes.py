@@ -1,4 +1,4 @@
-"""Findings about outcome files: what a runtime wrote of a run, and cannot be taken as it is."""
+"""Findings about outcome files, which a runtime writes after a run."""
 
 from catalog.model.finding import NEVER, OURS, FindingType
 
@@ -10,8 +10,8 @@ OUTCOME_MISPLACED = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file does not lie in a folder named after its skill_id.",
-    "Write it as <skill_id>/<run_id>.json below the folder of outcomes.",
+    "An outcome file is not in a folder named after its skill_id.",
+    "Write it as <skill_id>/<run_id>.json below the outcomes folder.",
     _FILES,
 )
 OUTCOME_TOO_LARGE = FindingType(
@@ -20,7 +20,7 @@ OUTCOME_TOO_LARGE = FindingType(
     "outcome",
     NEVER,
     "An outcome file is larger than 16 MiB.",
-    "Write large output to a file of its own, and name that in output.",
+    "Write large output to a separate file, and name that file in output.",
     _FILES,
 )
 OUTCOME_UNREADABLE = FindingType(
@@ -29,7 +29,7 @@ OUTCOME_UNREADABLE = FindingType(
     "outcome",
     NEVER,
     "An outcome file cannot be read, or is not a regular file.",
-    "Let the user that skilldrop runs as read it.",
+    "Make it a regular file that the user running skilldrop can read.",
     _FILES,
 )
 OUTCOME_NOT_JSON = FindingType(
@@ -38,7 +38,7 @@ OUTCOME_NOT_JSON = FindingType(
     "outcome",
     NEVER,
     "An outcome file is not one JSON object.",
-    "Write one object, in UTF-8, by a JSON library.",
+    "Write one object in UTF-8 with a JSON library.",
     "RFC 8259",
 )
 OUTCOME_KEY_TWICE = FindingType(
@@ -47,7 +47,7 @@ OUTCOME_KEY_TWICE = FindingType(
     "outcome",
     NEVER,
     "An object in an outcome file has the same key twice.",
-    "Keep one of them; readers differ in which they take.",
+    "Keep one of them; readers differ in which one they use.",
     "RFC 8259, section 4",
 )
 OUTCOME_FIELD_MISSING = FindingType(
@@ -56,7 +56,7 @@ OUTCOME_FIELD_MISSING = FindingType(
     "outcome",
     NEVER,
     "A required field of an outcome is missing.",
-    "Add it; docs/schemas has the form.",
+    "Add it; docs/schemas holds the JSON Schemas.",
     _SCHEMA,
 )
 OUTCOME_FIELD_WRONG = FindingType(
@@ -64,8 +64,8 @@ OUTCOME_FIELD_WRONG = FindingType(
     "error",
     "outcome",
     NEVER,
-    "A field of an outcome has a value that it cannot have.",
-    "Correct the value; docs/schemas has the form.",
+    "A field of an outcome has an invalid value.",
+    "Correct the value; docs/schemas holds the JSON Schemas.",
     _SCHEMA,
 )
 OUTCOME_FIELD_UNKNOWN = FindingType(
@@ -73,8 +73,8 @@ OUTCOME_FIELD_UNKNOWN = FindingType(
     "warning",
     "outcome",
     NEVER,
-    "An outcome has fields that no form knows; they are not stored.",
-    "Remove them, or put them into metadata or output.",
+    "An outcome has fields that no schema defines; they are not stored.",
+    "Remove them, or move them into output or the metadata of a memory write.",
     _SCHEMA,
 )
 TYPES = (

@@ -1,4 +1,4 @@
-"""Findings about archives as a whole: why nothing in one is read."""
+"""Findings that reject an archive as a whole."""
 
 from catalog.model.finding import ALWAYS, OURS, FindingType
 
@@ -16,18 +16,18 @@ ARCHIVE_WITHOUT_SKILL = _refusal(
 )
 ARCHIVE_TRUNCATED = _refusal(
     "archive-truncated",
-    "The archive ends before its end, as one that is not copied whole.",
-    "Copy it again; it is read when the rest is there.",
+    "The archive is truncated.",
+    "Copy it again; it is read as soon as it is complete.",
 )
 ARCHIVE_CORRUPT = _refusal(
     "archive-corrupt",
-    "The archive is damaged, or is not of the kind that its name says.",
+    "The archive is damaged, or its format does not match its name.",
     "Pack and copy it again.",
 )
 ARCHIVE_UNREADABLE = _refusal(
     "archive-unreadable",
     "The archive cannot be read.",
-    "Give the service the right to read it, or remove it.",
+    "Give the service permission to read it, or remove it.",
 )
 ARCHIVE_ENCRYPTED = _refusal(
     "archive-encrypted",
@@ -36,7 +36,7 @@ ARCHIVE_ENCRYPTED = _refusal(
 )
 ARCHIVE_COMPRESSION = _refusal(
     "archive-compression",
-    "The archive is compressed in a way that is not read here.",
+    "The archive uses a compression method that is not supported.",
     "Pack it again with the usual method, deflate.",
 )
 ARCHIVE_TOO_MANY_MEMBERS = _refusal(
@@ -46,28 +46,28 @@ ARCHIVE_TOO_MANY_MEMBERS = _refusal(
 )
 ARCHIVE_TOO_LARGE = _refusal(
     "archive-too-large",
-    "The archive is larger than the limit, or becomes so when unpacked.",
+    "The archive is larger than the limit, packed or unpacked.",
     "Remove what agents do not need, or raise the limit in the settings.",
 )
 ARCHIVE_BOMB = _refusal(
     "archive-bomb",
-    "The archive would become so many times larger when unpacked that nothing in it is read.",
-    "Remove the files that consist of nothing but repetition.",
+    "The archive's compression ratio is above the limit, so nothing in it is read.",
+    "Remove files that consist only of repeated data.",
 )
 ARCHIVE_PATH_UNSAFE = _refusal(
     "archive-path-unsafe",
-    "The path of a member leads out of the archive, or would on some system.",
-    "Pack the folder itself, with paths that are relative, plain and not too long.",
+    "The path of a member leads outside the archive, at least on some systems.",
+    "Pack the folder itself, with plain, relative paths that are not too long.",
 )
 ARCHIVE_NAME_NOT_UTF8 = _refusal(
     "archive-name-not-utf8",
-    "The name of a member is not valid UTF-8, so that nobody knows what it is called.",
-    "Pack it with a program that writes names in UTF-8.",
+    "The name of a member is not valid UTF-8, so the intended name is unknown.",
+    "Pack it with a program that stores names in UTF-8.",
 )
 ARCHIVE_LINK_LEAVES = _refusal(
     "archive-link-leaves",
-    "A link in the archive leads out of it.",
-    "Replace the link with a copy of what it leads to.",
+    "A link in the archive points outside it.",
+    "Replace the link with a copy of its target.",
 )
 ARCHIVE_HARD_LINK = _refusal(
     "archive-hard-link",
@@ -76,18 +76,18 @@ ARCHIVE_HARD_LINK = _refusal(
 )
 ARCHIVE_SPECIAL_MEMBER = _refusal(
     "archive-special-member",
-    "The archive holds something that is neither a file, a directory nor a link.",
+    "The archive holds a member that is neither a file, a directory nor a link.",
     "Pack regular files and directories only.",
 )
 ARCHIVE_DUPLICATE_MEMBER = _refusal(
     "archive-duplicate-member",
-    "The archive holds two members of one path, so that nobody knows which is meant.",
-    "Pack it again instead of adding to it.",
+    "The archive holds two members with the same path, so it is unclear which one is meant.",
+    "Create the archive again instead of adding to it.",
 )
 ARCHIVE_NAMES_COLLIDE = _refusal(
     "archive-names-collide",
-    "Two paths in the archive differ only in case or in how Unicode writes a character.",
-    "Rename one of them; on many systems the one would overwrite the other.",
+    "Two paths in the archive differ only in case or in Unicode normalisation.",
+    "Rename one of them; on many systems, one would overwrite the other.",
 )
 TYPES = (
     ARCHIVE_WITHOUT_SKILL,
