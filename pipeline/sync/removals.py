@@ -130,11 +130,14 @@ class RemovalDetector:
         fresh = [place for place in gone if not self._rows[place].is_held]
         if not fresh:
             return []
+        removed: list[WatchUnit] = []
         lost: dict[str, list[WatchUnit]] = defaultdict(list)
         mounts = LostMounts(self._store, root, is_lost=root in self._lost)
         for place in fresh:
-            lost[mounts.why_gone(place.path) or ""].append(place)
-        removed = lost.pop("", [])
+            if why := mounts.why_gone(place.path):
+                lost[why].append(place)
+            else:
+                removed.append(place)
         for why, places in lost.items():
             self.hold(root, [place.path for place in places], why)
         return self._brake(root, removed) if removed else []

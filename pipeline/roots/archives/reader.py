@@ -53,8 +53,7 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
                     ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}."),
                 )
             ]
-        # How many there are stands in the fingerprint: who knows fewer has not seen all.
-        seal = f"{archive.fingerprint}.{len(found)}"
+        seal = _seal(archive, len(found))
         yield [
             replace(
                 folder,
@@ -112,20 +111,27 @@ def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Archive
 
 def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
     """Tell whether these are the fingerprints of all that is in an archive, as it is now."""
-    return bool(fingerprints) and (
-        set(fingerprints) == {f"{archive.fingerprint}.{len(fingerprints)}"}
-    )
+    return bool(fingerprints) and (set(fingerprints) == {_seal(archive, len(fingerprints))})
+
+
+def _seal(archive: Archive, folders: int) -> str:
+    """Return the fingerprint of each folder in an archive.
+
+    It contains the number of folders, so that a reader that knows fewer reads the archive again.
+    """
+    return f"{archive.fingerprint}.{folders}"
 
 
 def is_refused(folder: Folder) -> bool:
-    """Tell whether a folder stands for an archive in which nothing is read."""
+    """Whether a folder stands for a rejected archive, in which nothing is read."""
     return isinstance(folder.source, _Refusal)
 
 
 def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
-    """Return a refused archive's folder as it stands for each path that was known in it."""
-    before, _, _ = folder.fingerprint.rpartition(".")
-    return [replace(folder, path=path, fingerprint=f"{before}.{len(paths)}") for path in paths]
+    """Return the folder of a rejected archive for each path that the catalog has in it."""
+    assert isinstance(folder.source, _Refusal)
+    seal = _seal(folder.source.archive, len(paths))
+    return [replace(folder, path=path, fingerprint=seal) for path in paths]
 
 
 class _Source:
@@ -203,12 +209,12 @@ class _Refusal:
     is_open = True
 
     def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+        self.archive = archive
 
     @property
     def is_as_seen(self) -> bool:
         """Whether the archive is the file that was refused; OSError."""
-        return _is_as_seen(self._archive)
+        return _is_as_seen(self.archive)
 
     def chunks(self, path: str) -> Iterator[bytes]:
         """Raise OSError."""
