@@ -84,7 +84,7 @@ def can_list(root: Path) -> bool:
     return True
 
 
-def leads_out(root: Path, path: str) -> bool:
+def leads_out(root: Path | RootDirectory, path: str) -> bool:
     """Say whether a link on a path leads out of its root."""
     try:
         with held_open(root) as held:

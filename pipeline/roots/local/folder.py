@@ -89,8 +89,8 @@ class Limits:
     hard_links: Literal["report", "reject"] = "report"  # of files with a name outside the folder
 
 
-class Source(Protocol):
-    """What the files of a folder are read from, where that is not a directory."""
+class FileSource(Protocol):
+    """Source of the bytes of a folder's files, if they are not in a directory on disk."""
 
     @property
     def is_open(self) -> bool:
@@ -115,7 +115,7 @@ class Folder:
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
     is_alias: bool = False  # reached through a link to a directory, or to an archive
-    source: Source | None = field(default=None, compare=False, repr=False)
+    source: FileSource | None = field(default=None, compare=False, repr=False)
 
     @property
     def skill_md_name(self) -> str | None:

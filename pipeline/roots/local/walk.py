@@ -95,7 +95,7 @@ def entries(root: RootDirectory, path: str) -> list[str] | None:
 
 
 def taken_apart(
-    root: Path, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
+    root: Path | RootDirectory, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
 ) -> list[str]:
     """Return paths that together are these, going down until there are enough of them.
 
