@@ -383,7 +383,7 @@ class TestHardLinks:
             (tmp_path / "root/s" / name).hardlink_to(tmp_path / "other/one")
         folder = seen(tmp_path / "root")
         assert problems(folder) == [("hard-linked-file", "a")]
-        assert "4 names" in folder.problems[0].message
+        assert "4 hard links" in folder.problems[0].message
         assert "2 other files" in folder.problems[0].message
 
     def test_names_within_the_folder_are_no_matter(self, tmp_path: Path) -> None:
