@@ -15,7 +15,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_UNREADABLE,
     ARCHIVE_WITHOUT_SKILL,
 )
-from pipeline.roots.archives.members import ArchiveEntries, ArchiveRejected, check_size
+from pipeline.roots.archives.entries import ArchiveEntries, ArchiveRejected, check_size
 from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.codes import FOLDER_TOO_DEEP
 from pipeline.roots.local.descent import Archive, LooseFinding

@@ -14,7 +14,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_SPECIAL_MEMBER,
     ARCHIVE_TRUNCATED,
 )
-from pipeline.roots.archives.members import (
+from pipeline.roots.archives.entries import (
     CHUNK,
     ArchiveEntries,
     ArchiveEntry,

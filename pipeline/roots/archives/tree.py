@@ -16,7 +16,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
 )
-from pipeline.roots.archives.members import ArchiveEntry, ArchiveRejected
+from pipeline.roots.archives.entries import ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import Limits, Target, Targets

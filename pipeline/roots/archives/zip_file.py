@@ -15,7 +15,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_MANY_MEMBERS,
     ARCHIVE_TRUNCATED,
 )
-from pipeline.roots.archives.members import (
+from pipeline.roots.archives.entries import (
     CHUNK,
     READER_BYTES,
     ArchiveEntries,

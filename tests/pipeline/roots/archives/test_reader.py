@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.roots import reader
-from pipeline.roots.archives.members import ArchiveRejected, LimitedReader
+from pipeline.roots.archives.entries import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive
