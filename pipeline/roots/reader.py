@@ -16,7 +16,7 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
 from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
 from pipeline.roots.local.descent import Archive
-from pipeline.roots.local.files import identity, is_text, opened
+from pipeline.roots.local.files import identity, is_text, open_expected
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.roots.local.walk import (
@@ -123,7 +123,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
     problems = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
-    for path, stat in folder.worth_reading(limits):
+    for path, stat in folder.files_to_read(limits):
         try:
             if folder.source:
                 chunks = folder.source.chunks(f"{folder.path}/{path}")
@@ -158,7 +158,7 @@ def _is_unchanged(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
     second change in the same tick of the system's clock leaves no trace, so it is walked again.
     """
     if folder.source:
-        return folder.source.is_as_seen
+        return folder.source.is_unchanged
     root.forget()
     if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
         current = look(root, folder.path, limits)
@@ -193,7 +193,7 @@ def _chunks(root: RootDirectory, path: str, expected: os.stat_result) -> Iterato
 
     PermissionError if it may not be read, OSError if it has changed since the walk.
     """
-    file = opened(root, path, expected)
+    file = open_expected(root, path, expected)
     try:
         yield from _all_bytes(file, expected.st_size)
     finally:

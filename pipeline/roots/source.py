@@ -15,7 +15,7 @@ from pipeline.roots.snapshot import Snapshot
 class Source(Protocol):
     """Root that is open for reading, by one thread. All paths are relative to it.
 
-    Every method may raise RootUnreadable if the root itself cannot be read.
+    walk, split, folder and archive raise RootUnreadable if the root cannot be listed.
     """
 
     def is_in_place(self) -> bool:

@@ -7,7 +7,6 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
-from pipeline.roots.archives import tar_file, zip_file
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -16,11 +15,13 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_WITHOUT_SKILL,
 )
 from pipeline.roots.archives.entries import ArchiveEntries, ArchiveRejected, check_size
+from pipeline.roots.archives.tar_file import open_tar
 from pipeline.roots.archives.tree import ArchiveTree
+from pipeline.roots.archives.zip_file import open_zip
 from pipeline.roots.codes import FOLDER_TOO_DEEP
 from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.directory import Directory
-from pipeline.roots.local.files import identity, opened
+from pipeline.roots.local.files import identity, open_expected
 from pipeline.roots.local.folder import Folder, hard_link
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.walk import folders_in
@@ -41,7 +42,7 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
         try:
             file = stack.enter_context(open(_descriptor(archive), "rb"))
             hard_links = _hard_links(archive)
-            source = _ArchiveContent(archive, stack.enter_context(_opened(archive, file)))
+            source = _ArchiveContent(archive, stack.enter_context(_open(archive, file)))
             stack.callback(source.close)
             folders = source.folders()
         except ArchiveRejected as rejected:
@@ -84,7 +85,7 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
 def _descriptor(archive: Archive) -> int:
     """Return the descriptor of the file that the walk saw; OSError."""
     with RootDirectory(archive.root) as root:
-        return opened(root, archive.file, archive.stat)
+        return open_expected(root, archive.file, archive.stat)
 
 
 def _is_unchanged(archive: Archive) -> bool:
@@ -93,7 +94,7 @@ def _is_unchanged(archive: Archive) -> bool:
         return identity(root.stat(archive.file)) == identity(archive.stat)
 
 
-def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
+def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
     """Open an archive as a zip or a tar, as its name says; ArchiveRejected, OSError."""
     size, limits = archive.stat.st_size, archive.limits
     if not size:
@@ -105,8 +106,8 @@ def _opened(archive: Archive, file: IO[bytes]) -> AbstractContextManager[Archive
             )
         )
     if archive.file.lower().endswith(_ZIPS):
-        return zip_file.opened(file, size, limits)
-    return tar_file.opened(file, limits)
+        return open_zip(file, size, limits)
+    return open_tar(file, limits)
 
 
 def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
@@ -148,7 +149,7 @@ class _ArchiveContent:
         return self._entries is not None
 
     @property
-    def is_as_seen(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the archive is the file that was opened; OSError."""
         return _is_unchanged(self._archive)
 
@@ -213,7 +214,7 @@ class _NoContent:
         self.archive = archive
 
     @property
-    def is_as_seen(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the archive is the file that was rejected; OSError."""
         return _is_unchanged(self.archive)
 

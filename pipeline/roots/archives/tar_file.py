@@ -36,7 +36,7 @@ _BLOCK = 512  # bytes
 
 
 @contextmanager
-def opened(file: IO[bytes], limits: Limits) -> Iterator[ArchiveEntries]:
+def open_tar(file: IO[bytes], limits: Limits) -> Iterator[ArchiveEntries]:
     """Open a compressed tar, unpacked into a spool file that allows access in any order.
 
     Raises ArchiveRejected, and OSError for example if the disk is full.

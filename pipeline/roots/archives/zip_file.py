@@ -39,7 +39,7 @@ _END_BYTES = _RECORD_BYTES + 65_535  # … with a comment, at most
 
 
 @contextmanager
-def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[ArchiveEntries]:
+def open_zip(file: IO[bytes], size: int, limits: Limits) -> Iterator[ArchiveEntries]:
     """Open a zip of `size` bytes; ArchiveRejected, OSError."""
     reader = LimitedReader(file)
     with rejecting():

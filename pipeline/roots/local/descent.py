@@ -74,7 +74,7 @@ class Descent:
             is_last = depth == len(names)
             if is_junk(name) or name in {"", ".", ".."} or depth > self._limits.depth + is_last:
                 return None
-            here.pass_on_to(name, self._root)
+            here.pass_through(name, self._root)
             below = self._step(here, name)
             if not isinstance(below, Directory):
                 return below if is_last else None

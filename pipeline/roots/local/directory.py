@@ -47,7 +47,7 @@ class Directory:
         """Whether the way to it leads through a directory of its tree, or ends there."""
         return any(f"{passed}/".startswith(f"{path}/") for passed in (self.path, *self.left))
 
-    def pass_on_to(self, name: str, root: RootDirectory) -> None:
+    def pass_through(self, name: str, root: RootDirectory) -> None:
         """Set is_skill, on the way to a name in it, without listing the directory if possible.
 
         The answer decides whether folders below are skills only if the name is a data folder's.

@@ -10,7 +10,7 @@ from stat import S_ISREG
 from pipeline.roots.local.root_directory import RootDirectory
 
 
-def opened(root: RootDirectory, path: str, expected: os.stat_result) -> int:
+def open_expected(root: RootDirectory, path: str, expected: os.stat_result) -> int:
     """Return the descriptor of a file below a root, which the caller closes.
 
     Only the inode that the walk saw inside the root is opened, even if the path leads elsewhere
@@ -47,7 +47,7 @@ def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: in
 
     PermissionError if it may not be read, OSError if it has changed since the walk.
     """
-    file = opened(root, path, expected)
+    file = open_expected(root, path, expected)
     try:
         head = _read(file, min(expected.st_size, most))
         if identity(os.fstat(file)) != identity(expected):

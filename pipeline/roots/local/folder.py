@@ -97,7 +97,7 @@ class FileSource(Protocol):
         """Whether it can still be read."""
 
     @property
-    def is_as_seen(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether it is unchanged since the folder was found in it; OSError."""
 
     def chunks(self, path: str) -> Iterator[bytes]:
@@ -128,7 +128,7 @@ class Folder:
         """Whether the folder is too large for its files to be read."""
         return any(problem.code in LIMIT_CODES for problem in self.problems)
 
-    def worth_reading(self, limits: Limits) -> Iterator[Entry]:
+    def files_to_read(self, limits: Limits) -> Iterator[Entry]:
         """Yield the files to read; of a folder that exceeds a limit, only a small SKILL.md.
 
         No file of a folder that is rejected for its hard links is read.

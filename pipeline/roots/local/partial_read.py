@@ -36,7 +36,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
-    for path, stat in folder.worth_reading(limits):
+    for path, stat in folder.files_to_read(limits):
         mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
         root_path = f"{top}/{os_path(path)}"
         head = None

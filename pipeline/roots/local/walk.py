@@ -70,7 +70,28 @@ def archive_at(
         return archive
 
 
-def entries(root: RootDirectory, path: str) -> list[str] | None:
+def taken_apart(
+    root: Path | RootDirectory, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
+) -> list[str]:
+    """Replace paths by the paths below them until there are enough; their walks are equal.
+
+    A directory deeper than `depth` is not replaced, as its walk yields a finding about it.
+    """
+    parts = [(path, False) for path in paths]
+    with held_open(root) as opened:
+        while len(parts) < enough and not all(is_whole for _, is_whole in parts):
+            below: list[tuple[str, bool]] = []
+            for path, is_whole in parts:
+                is_whole = is_whole or path.count("/") >= depth
+                children = None if is_whole else _children(opened, path)
+                below += (
+                    [(path, True)] if children is None else [(name, False) for name in children]
+                )
+            parts = below
+    return [path for path, _ in parts]
+
+
+def _children(root: RootDirectory, path: str) -> list[str] | None:
     """Return the paths directly in a directory whose walks together equal its walk.
 
     None if it must be walked as a whole: a skill folder, a link, an archive, or a directory that
@@ -93,27 +114,6 @@ def entries(root: RootDirectory, path: str) -> list[str] | None:
         for name in names
         for end in (("", "!") if is_archive(name) else ("",))
     ]
-
-
-def taken_apart(
-    root: Path | RootDirectory, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
-) -> list[str]:
-    """Replace paths by the paths below them until there are enough; their walks are equal.
-
-    A directory deeper than `depth` is not replaced, as its walk yields a finding about it.
-    """
-    parts = [(path, False) for path in paths]
-    with held_open(root) as opened:
-        while len(parts) < enough and not all(is_whole for _, is_whole in parts):
-            below: list[tuple[str, bool]] = []
-            for path, is_whole in parts:
-                is_whole = is_whole or path.count("/") >= depth
-                children = None if is_whole else entries(opened, path)
-                below += (
-                    [(path, True)] if children is None else [(name, False) for name in children]
-                )
-            parts = below
-    return [path for path, _ in parts]
 
 
 def look_at(

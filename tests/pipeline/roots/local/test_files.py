@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots.local.files import is_text, opened, read_head
+from pipeline.roots.local.files import is_text, open_expected, read_head
 from pipeline.roots.local.root_directory import RootDirectory
 
 
@@ -36,7 +36,7 @@ def test_only_the_file_of_the_walk_is_read(root: RootDirectory, file: Path) -> N
     file.rename(file.with_name("moved"))
     file.write_bytes(b"0123456789")
     with pytest.raises(OSError, match="changed since the walk"):
-        opened(root, "/file", seen)
+        open_expected(root, "/file", seen)
     os.truncate(file.with_name("moved"), 3)
     with pytest.raises(OSError, match="changed since the walk"):
         read_head(root, "/moved", seen, 10)
@@ -46,7 +46,7 @@ def test_a_pipe_is_not_waited_for(root: RootDirectory, tmp_path: Path) -> None:
     """It has no writer, and is not a regular file."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="changed since the walk"):
-        opened(root, "/pipe", (tmp_path / "pipe").stat())
+        open_expected(root, "/pipe", (tmp_path / "pipe").stat())
 
 
 def test_no_descriptor_is_left_open(root: RootDirectory, file: Path) -> None:
