@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import RootSpec
 from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local_source import open_local
@@ -49,12 +48,15 @@ class Source(Protocol):
         """Whether a link on a path leads out of the root."""
 
 
-def open_source(root: RootSpec, limits: Limits) -> AbstractContextManager[Source]:
-    """Open a root. Raises RootUnreadable. Here the kind of a root selects its implementation."""
-    return open_local(root.path, limits)
+def open_source(root: str, limits: Limits) -> AbstractContextManager[Source]:
+    """Open a root by its configured path. Raises RootUnreadable.
+
+    The path selects the implementation, which is always the disk today.
+    """
+    return open_local(root, limits)
 
 
-def can_list(root: RootSpec) -> bool:
+def can_list(root: str) -> bool:
     """Whether a root exists and can be listed."""
     try:
         with open_source(root, Limits()) as source:

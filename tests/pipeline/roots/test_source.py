@@ -7,7 +7,6 @@ from zipfile import ZipFile
 import pytest
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import RootSpec
 from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.source import can_list, open_source
@@ -16,17 +15,17 @@ TEXT = "---\nname: a\ndescription: Use it.\n---\n"
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> RootSpec:
+def root(tmp_path: Path) -> str:
     """Return a root with a skill folder, an archive and a dangling link."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a/SKILL.md").write_text(TEXT)
     with ZipFile(tmp_path / "b.zip", "w") as packed:
         packed.writestr("b/SKILL.md", TEXT)
     (tmp_path / "link").symlink_to("nowhere")
-    return RootSpec(str(tmp_path))
+    return str(tmp_path)
 
 
-def test_a_walk_finds_folders_archives_and_loose_findings(root: RootSpec) -> None:
+def test_a_walk_finds_folders_archives_and_loose_findings(root: str) -> None:
     """Each can be read further through the same source."""
     with open_source(root, Limits()) as source:
         loose, archive, folder = source.walk("")
@@ -43,7 +42,7 @@ def test_a_walk_finds_folders_archives_and_loose_findings(root: RootSpec) -> Non
             assert source.read(folders[0])
 
 
-def test_the_parts_of_a_split_stand_for_the_whole(root: RootSpec) -> None:
+def test_the_parts_of_a_split_stand_for_the_whole(root: str) -> None:
     """Their walks yield what the walk of the root yields."""
     with open_source(root, Limits()) as source:
         parts = source.split([""], 3)
@@ -52,7 +51,7 @@ def test_the_parts_of_a_split_stand_for_the_whole(root: RootSpec) -> None:
         assert sorted(map(repr, found)) == sorted(map(repr, source.walk("")))
 
 
-def test_a_file_is_opened_only_inside_the_root(root: RootSpec, tmp_path: Path) -> None:
+def test_a_file_is_opened_only_inside_the_root(root: str, tmp_path: Path) -> None:
     """A package is made of these files."""
     (tmp_path / "a/out").symlink_to("/etc/hostname")
     with open_source(root, Limits()) as source:
@@ -65,7 +64,7 @@ def test_a_file_is_opened_only_inside_the_root(root: RootSpec, tmp_path: Path) -
             source.open_file("a/out")
 
 
-def test_a_root_that_is_renamed_away_is_no_longer_in_place(root: RootSpec, tmp_path: Path) -> None:
+def test_a_root_that_is_renamed_away_is_no_longer_in_place(root: str, tmp_path: Path) -> None:
     """An open source stays open; a new one cannot be opened."""
     with open_source(root, Limits()) as source:
         assert source.is_in_place()
