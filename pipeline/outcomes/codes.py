@@ -1,4 +1,4 @@
-"""Findings about outcome files, which a runtime writes after a run."""
+"""Findings about outcome files, in which runtimes report the results of runs."""
 
 from catalog.model.finding import NEVER, OURS, FindingType
 
@@ -10,8 +10,8 @@ OUTCOME_MISPLACED = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file is not in a folder named after its skill_id.",
-    "Write it as <skill_id>/<run_id>.json below the outcomes folder.",
+    "The outcome file is not in a folder named after its skill_id.",
+    "Write it as <skill_id>/<run_id>.json in the outcomes folder.",
     _FILES,
 )
 OUTCOME_TOO_LARGE = FindingType(
@@ -19,8 +19,8 @@ OUTCOME_TOO_LARGE = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file is larger than 16 MiB.",
-    "Write large output to a separate file, and name that file in output.",
+    "The outcome file is larger than 16 MiB.",
+    "Write large output to a separate file, and give its path in output.",
     _FILES,
 )
 OUTCOME_UNREADABLE = FindingType(
@@ -37,8 +37,8 @@ OUTCOME_NOT_JSON = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file is not one JSON object.",
-    "Write one object in UTF-8 with a JSON library.",
+    "The outcome file is not one JSON object.",
+    "Write one object in UTF-8, with a JSON library.",
     "RFC 8259",
 )
 OUTCOME_KEY_TWICE = FindingType(
@@ -46,8 +46,8 @@ OUTCOME_KEY_TWICE = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An object in an outcome file has the same key twice.",
-    "Keep one of them; readers differ in which one they use.",
+    "An object in the outcome file has the same key twice.",
+    "Keep one of them; JSON parsers differ in which one they use.",
     "RFC 8259, section 4",
 )
 OUTCOME_FIELD_MISSING = FindingType(
@@ -55,8 +55,8 @@ OUTCOME_FIELD_MISSING = FindingType(
     "error",
     "outcome",
     NEVER,
-    "A required field of an outcome is missing.",
-    "Add it; docs/schemas holds the JSON Schemas.",
+    "A required field of the outcome is missing.",
+    "Add it; docs/schemas holds the schema.",
     _SCHEMA,
 )
 OUTCOME_FIELD_WRONG = FindingType(
@@ -64,8 +64,8 @@ OUTCOME_FIELD_WRONG = FindingType(
     "error",
     "outcome",
     NEVER,
-    "A field of an outcome has an invalid value.",
-    "Correct the value; docs/schemas holds the JSON Schemas.",
+    "The value of an outcome field is not valid.",
+    "Correct the value; docs/schemas holds the schema.",
     _SCHEMA,
 )
 OUTCOME_FIELD_UNKNOWN = FindingType(

@@ -1,18 +1,18 @@
-"""Findings met while a folder is read from disk, before any rule is asked."""
+"""Findings of reading a folder from disk, before any rule is applied."""
 
 from catalog.model.finding import ALWAYS, NEVER, OURS, SPECIFICATION, FindingType
 
 _LIMITS = f"{OURS}, limits"
 _LINKS = f"{OURS}, links"
-_FILES = f"{OURS}, what is read"
+_FILES = f"{OURS}, files read"
 
 SKILL_MD_MISSING = FindingType(
     "skill-md-missing",
     "error",
     "spec",
     ALWAYS,
-    "There is no SKILL.md here or in any folder below.",
-    "Name the skill's folder, or add a SKILL.md to it.",
+    "Neither this folder nor any folder below holds a SKILL.md.",
+    "Give the path of a skill's folder, or add a SKILL.md to this one.",
     f"{SPECIFICATION}, Directory structure",
 )
 SKILL_MD_NOT_A_FILE = FindingType(
@@ -29,8 +29,8 @@ SKILL_MD_OTHER_CASE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The file's name differs from SKILL.md in upper and lower case.",
-    "Rename it to SKILL.md; some clients look for that name only.",
+    "The letter case of the name SKILL.md is wrong.",
+    "Rename it to SKILL.md; some clients accept only this spelling.",
     f"{SPECIFICATION}, Directory structure",
 )
 SKILL_MD_TWICE = FindingType(
@@ -47,7 +47,7 @@ SKILL_MD_IN_ROOT = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "SKILL.md lies directly in the root, where it is not read as a skill.",
+    "SKILL.md lies directly in the root, so it does not belong to a skill.",
     "Create a folder for the skill, and move SKILL.md and its files into it.",
     _FILES,
 )
@@ -92,7 +92,7 @@ FILE_UNREADABLE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The file cannot be read, and without it the skill is incomplete.",
+    "The file cannot be read; without it the skill is incomplete.",
     "Give the service permission to read it, or remove it.",
     _FILES,
 )
@@ -111,7 +111,7 @@ READ_FAILED = FindingType(
     "reading",
     ALWAYS,
     "The system reported an error of the disk, the file system or the file server.",
-    "Check the system log (dmesg) and the disk or the share; the service tries again.",
+    "Check the system log (dmesg) and the disk or the share; a running service tries again.",
     _FILES,
 )
 SPECIAL_FILE = FindingType(
@@ -119,7 +119,7 @@ SPECIAL_FILE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The file is a pipe, a socket or a device, and is left out.",
+    "This is a pipe, a socket or a device; it is ignored.",
     "Remove it; a skill consists of regular files.",
     _FILES,
 )
@@ -129,7 +129,7 @@ NAME_NOT_UTF8 = FindingType(
     "reading",
     NEVER,
     "The name is not valid UTF-8.",
-    "Rename it; agents and browsers may be unable to request it.",
+    "Rename it; agents and browsers may not be able to open it.",
     _FILES,
 )
 LINK_LEAVES_ROOT = FindingType(
@@ -137,7 +137,7 @@ LINK_LEAVES_ROOT = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link points outside the root and is left out.",
+    "The link leads out of the root; it is ignored.",
     "Replace it with a copy of its target.",
     _LINKS,
 )
@@ -146,7 +146,7 @@ LINK_DANGLING = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link's target is missing or unreachable; the link is left out.",
+    "The target of the link does not exist or cannot be reached; the link is ignored.",
     "Remove it, or restore its target.",
     _LINKS,
 )
@@ -155,7 +155,7 @@ LINK_LOOP = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link points to itself or to a directory that contains it, and is left out.",
+    "The link leads back to itself or to a directory above it; it is ignored.",
     "Remove it.",
     _LINKS,
 )
@@ -165,7 +165,7 @@ HARD_LINKED_FILE = FindingType(
     "safety",
     NEVER,
     "A file has a hard link outside the skill's folder, through which it can be changed.",
-    "Replace it with a copy (cp --remove-destination), unless you know that link.",
+    "Replace it with a copy (cp --remove-destination), unless the other link is intended.",
     f"{OURS}, safety",
 )
 HARD_LINK_REFUSED = FindingType(
@@ -173,7 +173,7 @@ HARD_LINK_REFUSED = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "A file has a hard link outside the skill's folder, and the settings refuse such files.",
+    "A file has a hard link outside the skill's folder, and the settings reject such files.",
     "Replace it with a copy (cp --remove-destination), or set limits.hard_links to report.",
     _LINKS,
 )
@@ -182,8 +182,8 @@ LINK_BEHIND_LINK = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The directory is reached through two links in a row and is left out.",
-    "Link to the directory itself; its contents are read where they lie.",
+    "The directory is reached through two links in a row; it is ignored.",
+    "Link to the directory itself; its contents are read at their own path.",
     _LINKS,
 )
 TYPES = (
