@@ -26,13 +26,13 @@ class WriteBuffer:
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[Ingestion] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version
-    judged_anew: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
+    judged_again: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
 
     def write(self, db: Connection) -> None:
         """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
         execute = db.executemany
         self._name_versions(db)
-        execute("DELETE FROM findings WHERE skill = ?", self.judged_anew)
+        execute("DELETE FROM findings WHERE skill = ?", self.judged_again)
         _write_rows(db, upsert, "skills", self.skills)
         _write_rows(db, insert, "versions", self.versions)
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)

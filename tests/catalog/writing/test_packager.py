@@ -248,7 +248,7 @@ def test_a_folder_that_changes_after_it_was_judged_waits(
     """Nothing of it is taken in, the rest of its batch is, and the next look does it."""
     for name in "abc":
         skill(world.root / name, files={"x.txt": "judged"})
-    take_in = batch.take_in
+    write_batch = batch.write_batch
 
     def changing(db: object, changes: Sequence[object], **kwargs: object) -> object:
         x = world.root / "b/x.txt"
