@@ -13,7 +13,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
-from catalog.writing.rows import rows
+from catalog.writing.rows import mapping
 
 
 class Present(NamedTuple):
@@ -96,7 +96,7 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
         if row["seen_digest"] != record.digest:
             yield "its present content has not been judged"
         return
-    expected = rows.accepted(record)
+    expected = mapping.accepted(record)
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has another {', '.join(wrong)}"
@@ -120,7 +120,7 @@ def _holds(db: Database, version: int | None, record: SkillRecord) -> bool:
     return said == (record.digest, record.skill_md_hash, record.skill_md_content) and (
         files
         == sorted(
-            (rows.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
+            (mapping.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
         )
     )
 
@@ -136,19 +136,19 @@ def _of_rejection(row: sql.Row, rejection: Rejection) -> Iterator[str]:
 
 
 def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Iterator[str]:
-    expected = [rows.finding(row["id"], row["root"], row["path"], found) for found in findings]
+    expected = [mapping.finding(row["id"], row["root"], row["path"], found) for found in findings]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has other findings"
 
 
 def stray_findings(db: Database, root: str, strays: Iterable[tuple[str, Finding]]) -> bool:
     """Tell whether the catalog has just these findings that speak of no skill of a root."""
-    expected = [rows.finding(None, root, folder, found) for folder, found in strays]
+    expected = [mapping.finding(None, root, folder, found) for folder, found in strays]
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
 def _findings(db: Database, which: str, values: list[object]) -> list[tuple[object, ...]]:
-    columns = ", ".join(f'"{name}"' for name in rows.FINDING_COLUMNS)
+    columns = ", ".join(f'"{name}"' for name in mapping.FINDING_COLUMNS)
     found = db.execute(
         f"SELECT {columns} FROM findings WHERE {which} AND code NOT IN (?, ?, ?)",
         [*values, *CODES],

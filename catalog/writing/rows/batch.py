@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, purge, rows
+from catalog.writing.rows import dialects, mapping, purge
 from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -100,7 +100,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if old and old["pinned_version_id"] and not _is_reranked(old, record.place):
         _accept_behind_pin(work, record, judged, old)
         return
-    fields = rows.accepted(record) | _SETTLED | {"pinned_version_id": None}
+    fields = mapping.accepted(record) | _SETTLED | {"pinned_version_id": None}
     if (
         old
         and work.is_stored(old, fields, record.findings)
@@ -138,7 +138,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     work.replace_findings(skill, record.place.root, record.place.path, record.findings, old)
     version = fields.get("current_version_id") or (old and old["current_version_id"])
     assert version
-    work.buffer.texts.append(rows.search_document(skill, version, record))
+    work.buffer.texts.append(mapping.search_document(skill, version, record))
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
     work.note(skill, place, record.name, outcome, judged, fields.get("current_version_id"), old)
 
@@ -161,7 +161,7 @@ def _accept_behind_pin(
     if is_new and _is_delayed(work, old, record):
         return
     version = (
-        work.add_version(skill, None, record, rows.accepted(record), work.moment(old))
+        work.add_version(skill, None, record, mapping.accepted(record), work.moment(old))
         if is_new
         else None
     )
@@ -172,7 +172,7 @@ def _accept_behind_pin(
             path
             for (path,) in work.db.execute("SELECT path FROM files WHERE version = ?", [held["id"]])
         ]
-        work.buffer.texts.append(rows.restored_text(skill, held, paths))
+        work.buffer.texts.append(mapping.restored_text(skill, held, paths))
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
     work.replace_findings(skill, place[0], place[1], findings, old)
     work.contested |= {record.skill_id, old["skill_id"]}
@@ -191,12 +191,12 @@ def _restore_content(
     work: UnitOfWork, version: int, record: SkillRecord, old: database_sql.Row
 ) -> None:
     """Restore the content of a version that recovery lost, from its folder."""
-    content = rows.version(record, rows.accepted(record)) | {"skill_id": old["skill_id"]}
+    content = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
     settings = ", ".join(f"{column} = :{column}" for column in content)
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
-    work.buffer.files.extend(rows.file(version, entry) for entry in record.files)
+    work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
-    work.buffer.texts.append(rows.search_document(old["id"], version, record))
+    work.buffer.texts.append(mapping.search_document(old["id"], version, record))
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:
@@ -245,7 +245,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     else:
         fields = (
             _SETTLED
-            | rows.rejected(rejection)
+            | mapping.rejected(rejection)
             | {
                 "status": "rejected",
                 "status_reason": _why(rejection.findings),

@@ -15,7 +15,7 @@ from catalog.model.skill import DESCRIBED, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
 from catalog.text.times import iso
-from catalog.writing.rows import rows
+from catalog.writing.rows import mapping
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -82,11 +82,11 @@ class UnitOfWork:
         ):
             return False
         known = self.db.execute(
-            f"SELECT {columns(rows.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
+            f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
             " ORDER BY id",
             [old["id"], publication_findings.NAME_CONFUSABLE.code],
         ).fetchall()
-        return known == [rows.finding(old["id"], old["root"], old["path"], f) for f in findings]
+        return known == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
     def touch(self, old: database_sql.Row, fingerprint: str) -> None:
         """Store the fingerprint of a folder whose verdict is stored already."""
@@ -115,14 +115,14 @@ class UnitOfWork:
         """Add accepted content as a version, and return its id."""
         version, self.next_version = self.next_version, self.next_version + 1
         self.buffer.versions.append(
-            rows.version(record, fields)
+            mapping.version(record, fields)
             | {
                 "id": version,
                 "skill": skill,
                 "ingested_at": moment,
             }
         )
-        self.buffer.files.extend(rows.file(version, entry) for entry in record.files)
+        self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
         if old and old["current_version_id"]:
             self.buffer.superseded.append((moment, old["current_version_id"]))
         return version
@@ -134,7 +134,7 @@ class UnitOfWork:
         if fields["skill_id"] == old["skill_id"]:
             return fields
         version, self.next_version = self.next_version, self.next_version + 1
-        content = rows.readdressed(published, fields) | {
+        content = mapping.readdressed(published, fields) | {
             "id": version,
             "ingested_at": self.moment(old),
         }
@@ -145,7 +145,7 @@ class UnitOfWork:
         self.buffer.versions.append(content)
         self.buffer.files += [(version, *file) for file in files]
         self.buffer.texts.append(
-            rows.restored_text(old["id"], content, [path for path, *_ in files])
+            mapping.restored_text(old["id"], content, [path for path, *_ in files])
         )
         self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
@@ -162,7 +162,7 @@ class UnitOfWork:
         if old:
             self.buffer.judged_again.append((skill,))
         self.buffer.findings.extend(
-            rows.finding(skill, root, path, finding) for finding in findings
+            mapping.finding(skill, root, path, finding) for finding in findings
         )
 
     def note(

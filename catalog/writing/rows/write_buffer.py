@@ -9,7 +9,7 @@ from typing import Any
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
-from catalog.writing.rows import dialects, fulltext, ingestions, rows
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -22,7 +22,7 @@ class WriteBuffer:
     files: list[tuple[Any, ...]] = field(default_factory=list)
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
-    texts: list[rows.SearchDocument] = field(default_factory=list)
+    texts: list[mapping.SearchDocument] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[Ingestion] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version
@@ -37,7 +37,7 @@ class WriteBuffer:
         _write_rows(db, insert, "versions", self.versions)
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
-        write(db, insert, "findings", rows.FINDING_COLUMNS, self.findings)
+        write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
         ingestions.add(db, self.ingestions)
 
