@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from catalog.model.errors import SkilldropError
-from pipeline.cli.lazy import lazy_command
-from pipeline.cli.options import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE, Where
+from pipeline.cli.lazy import lazy_commands
+from pipeline.cli.options import DONE, INTERNAL_ERROR, INTERRUPTED, PATH, USAGE_ERROR, GlobalOptions
 
 
 def main() -> None:
@@ -25,10 +25,10 @@ def main() -> None:
         code = _internal_error(ended) if isinstance(ended, EOFError) else INTERRUPTED
     except click.ClickException as error:
         error.show()
-        code = WRONG_USAGE
+        code = USAGE_ERROR
     except SkilldropError as error:
         click.echo(f"skilldrop: {error}", err=True)
-        code = WRONG_USAGE
+        code = USAGE_ERROR
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         sys.stderr.close()
         code = DONE
@@ -36,7 +36,7 @@ def main() -> None:
         click.echo(
             "skilldrop: There is not enough memory. Give it more, or set smaller limits.", err=True
         )
-        code = WRONG_USAGE
+        code = USAGE_ERROR
     except Exception as error:  # noqa: BLE001  # the one place that speaks of internal errors
         code = _damaged_catalog(error) or _internal_error(error)
     _leave_closed_streams()
@@ -53,7 +53,7 @@ def _damaged_catalog(error: Exception) -> int | None:
     if not is_damage(error):
         return None
     click.echo(f"skilldrop: The catalog is damaged: {error}. {REBUILT}", err=True)
-    return WRONG_USAGE
+    return USAGE_ERROR
 
 
 def _leave_closed_streams() -> None:
@@ -82,18 +82,18 @@ def _internal_error(error: BaseException) -> int:
             f"Please report it with {report}.",
             err=True,
         )
-    return OUR_BUG
+    return INTERNAL_ERROR
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "--config",
     "config_file",
-    type=A_PATH,
+    type=PATH,
     help="Settings file.  [default: skilldrop.toml where it exists]",
 )
-@click.option("--watched", type=A_PATH, help="The one root to watch.  [default: watched]")
-@click.option("--data", type=A_PATH, help="Where catalog and index go.  [default: var]")
+@click.option("--watched", type=PATH, help="The one root to watch.  [default: watched]")
+@click.option("--data", type=PATH, help="Where catalog and index go.  [default: var]")
 @click.version_option(package_name="skilldrop", prog_name="skilldrop")
 @click.pass_context
 def cli(
@@ -105,8 +105,8 @@ def cli(
     Drop skill folders into watched/ and run:
       skilldrop up
     """
-    context.obj = Where(config_file, watched, data)
+    context.obj = GlobalOptions(config_file, watched, data)
 
 
-for command in lazy_command():
+for command in lazy_commands():
     cli.add_command(command)

@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import Where
+from pipeline.cli.options import GlobalOptions
 from pipeline.config import loader
 from pipeline.config.settings import Settings
 
 
 def settings_of(context: click.Context, **site: Any) -> Settings:
     """Load the settings, with those of the site that the command line gave in their place."""
-    where: Where = context.obj
+    where: GlobalOptions = context.obj
     settings = loader.load(*where)
     given = {key: value for key, value in site.items() if value is not None}
     return settings.model_copy(update={"site": settings.site.model_copy(update=given)})

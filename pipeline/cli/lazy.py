@@ -86,7 +86,7 @@ class LazyCommand(click.Command):
         return self.real.make_context(*given, **options)
 
 
-def lazy_command() -> Iterator[LazyCommand]:
+def lazy_commands() -> Iterator[LazyCommand]:
     """Yield every command, none of them imported yet."""
     for name, (place, line) in COMMANDS.items():
         yield LazyCommand(name, place, line)

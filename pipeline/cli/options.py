@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import click
 
-DONE, FINDINGS, WRONG_USAGE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
 
-A_PATH = click.Path(path_type=Path, readable=False)  # we say ourselves what cannot be read
+PATH = click.Path(path_type=Path, readable=False)  # we say ourselves what cannot be read
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-class Where(NamedTuple):
+class GlobalOptions(NamedTuple):
     """What the command line says of where the settings are; the commands' `context.obj`."""
 
     config: Path | None

@@ -6,7 +6,7 @@ import click
 
 from catalog.text.display import visible
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
-from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
@@ -15,11 +15,11 @@ _OUTPUT = Path("migrated")
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=A_PATH)
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--dry-run", is_flag=True, help="Write nothing; print the steps and a diff.")
 @click.option("--validate", is_flag=True, help="Judge the result with the profile apexbridge.")
 @click.option("--in-place", is_flag=True, help="Change the folders themselves; keep a backup.")
-@click.option("--output", type=A_PATH, help="Where new folders go.  [default: migrated]")
+@click.option("--output", type=PATH, help="Where new folders go.  [default: migrated]")
 @as_json_option
 def migrate(
     paths: tuple[Path, ...],

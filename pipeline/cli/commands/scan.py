@@ -8,14 +8,14 @@ import click
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
-from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=A_PATH)
+@click.argument("paths", nargs=-1, type=PATH)
 @click.option("--deep", is_flag=True, help="Read and hash every file, also of unchanged folders.")
 @click.option(
     "--engine",
