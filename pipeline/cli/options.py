@@ -1,4 +1,4 @@
-"""Parts that all commands share: exit codes, settings options and JSON."""
+"""Exit codes, global options and JSON output, shared by all commands."""
 
 import json
 from pathlib import Path
@@ -9,13 +9,13 @@ import click
 DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
 
-PATH = click.Path(path_type=Path, readable=False)  # we say ourselves what cannot be read
+PATH = click.Path(path_type=Path, readable=False)  # the command reports unreadable paths
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 class GlobalOptions(NamedTuple):
-    """What the command line says of where the settings are; the commands' `context.obj`."""
+    """Options of all commands, which say where settings and data are; `context.obj`."""
 
     config: Path | None
     watched: Path | None
@@ -23,5 +23,5 @@ class GlobalOptions(NamedTuple):
 
 
 def to_json(value: Any) -> str:
-    """Return JSON for people and programs, with its non-ASCII text readable."""
+    """Return indented JSON in which non-ASCII text stays readable."""
     return json.dumps(value, ensure_ascii=False, indent=2)
