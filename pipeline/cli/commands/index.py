@@ -48,11 +48,17 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     callback=_moment,
     help="Print the index as it was published then; a date means the end of that day.",
 )
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Use this format.")
-@click.option("--budget-chars", type=click.IntRange(min=0), help="Use this budget.")
-@click.option("--overflow", type=click.Choice(get_args(Overflow)), help="Use this overflow.")
-@click.option("--language", type=click.Choice(get_args(Language)), help="Use this language.")
-@click.option("--location-base", metavar="PATH|URL", help="Start all locations with this.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
+@click.option("--budget-chars", type=click.IntRange(min=0), help="Most characters of the text.")
+@click.option(
+    "--overflow",
+    type=click.Choice(get_args(Overflow)),
+    help="Shorten descriptions to fit, or exclude whole entries.",
+)
+@click.option(
+    "--language", type=click.Choice(get_args(Language)), help="Language of the added text."
+)
+@click.option("--location-base", metavar="PATH|URL", help="Start of all locations.")
 @click.option(
     "--level",
     "levels",
