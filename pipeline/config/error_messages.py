@@ -17,7 +17,7 @@ from pipeline.config.settings import (
 )
 
 
-class _Layer(NamedTuple):
+class Layer(NamedTuple):
     """Values from one source, in the shape of Settings."""
 
     source: str
@@ -33,14 +33,15 @@ _TABLES: Mapping[str, type[BaseModel]] = {
 }
 
 
-def _sentence(error: ValidationError, layers: Sequence[_Layer]) -> str:
+def error_sentence(error: ValidationError, layers: Sequence[Layer]) -> str:
+    """Return one sentence about the first error, with the source and the key."""
     problem = error.errors(include_url=False)[0]
     where = list(map(str, problem["loc"]))
     sentence = f"{_source(where, layers)}: {_complaint(problem, where)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
 
 
-def _source(where: Sequence[str], layers: Sequence[_Layer]) -> str:
+def _source(where: Sequence[str], layers: Sequence[Layer]) -> str:
     """Return the source of the value at a location; all sources for an error without location."""
     if not where:
         return " and ".join(layer.source for layer in reversed(layers) if layer.values)

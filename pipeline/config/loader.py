@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config.error_messages import _Layer, _sentence
+from pipeline.config.error_messages import Layer, error_sentence
 from pipeline.config.settings import (
     PREFIX,
     Settings,
@@ -31,14 +31,14 @@ def load(
     """
     options = {"watched": watched, "data": data}
     layers = [
-        _Layer("the command line", {key: path for key, path in options.items() if path}),
-        _Layer("the environment", _environment()),
+        Layer("the command line", {key: path for key, path in options.items() if path}),
+        Layer("the environment", _environment()),
         *_file(config),
     ]
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
-        raise SettingsInvalid(_sentence(error, layers)) from None
+        raise SettingsInvalid(error_sentence(error, layers)) from None
 
 
 def _environment() -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _environment() -> dict[str, Any]:
     return environment.read()
 
 
-def _file(config: Path | None) -> list[_Layer]:
+def _file(config: Path | None) -> list[Layer]:
     named = config or os.environ.get(f"{PREFIX}CONFIG")
     path = Path(named or FILE_NAME)
     if not named and not path.exists():
@@ -66,7 +66,7 @@ def _file(config: Path | None) -> list[_Layer]:
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid(f"{path}: the file is not valid TOML: {error}.") from error
-    return [_Layer(str(path), _starting_from(path.absolute().parent, values))]
+    return [Layer(str(path), _starting_from(path.absolute().parent, values))]
 
 
 def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _joined(folder: Path, path: object) -> object:
     return folder / path
 
 
-def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
+def _merged(layers: Sequence[Layer]) -> dict[str, Any]:
     """Return one set of values; the first layer with a key decides its value.
 
     `watched` and `roots` are alternatives, so a layer with either overrides both in the layers

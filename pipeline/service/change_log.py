@@ -1,4 +1,4 @@
-"""Log lines of the service about changes, and about each trouble once."""
+"""Log lines of the service about changes, and about each problem once."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -13,26 +13,26 @@ log = logging.getLogger("skilldrop")
 
 
 class ChangeLog:
-    """Takes what was found out of reports and logs it."""
+    """Log of scan reports and outcome reports."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()  # troubles that were logged
+        self._logged: set[str] = set()  # problems that still exist
 
-    def tell(self, report: Report) -> bool:
-        """Log changes and troubles, and tell whether there were changes; both are then cleared."""
-        self._tell_troubles(report.troubles.values())
-        self._tell_held(report.held)
+    def write(self, report: Report) -> bool:
+        """Log and clear the problems and changes of a report; return whether it had changes."""
+        self._write_problems(report.troubles.values())
+        self._write_held(report.held)
         has_changes = bool(report.changes)
-        self._tell_changes(report.changes)
+        self._write_changes(report.changes)
         report.troubles.clear()
         report.held.clear()
         report.changes.clear()
         return has_changes
 
-    def tell_outcomes(self, report: OutcomeReport) -> None:
-        """Log which outcome files were taken in, and which were not."""
+    def write_outcomes(self, report: OutcomeReport) -> None:
+        """Log the stored and the rejected outcome files."""
         for path in (*report.stored, *report.revised):
-            log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
+            log.info("outcome %s stored", visible(path), extra={"fields": {"outcome_file": path}})
         for path, why in report.rejected.items():
             log.warning(
                 "outcome %s rejected: %s",
@@ -41,24 +41,27 @@ class ChangeLog:
                 extra={"fields": {"outcome_file": path}},
             )
 
-    def _tell_troubles(self, troubles: Iterable[str]) -> None:
-        now = set(troubles)
-        for trouble in sorted(now - self._told):
-            log.warning("%s", trouble)
-        self._told = now
+    def _write_problems(self, problems: Iterable[str]) -> None:
+        current = set(problems)
+        for problem in sorted(current - self._logged):
+            log.warning("%s", problem)
+        self._logged = current
 
-    def _tell_held(self, held: Mapping[str, str]) -> None:
+    def _write_held(self, held: Mapping[str, str]) -> None:
         for root, why in held.items():
             log.warning(
-                "%s: %s; the skills are kept until they are back or `skilldrop reconcile"
+                "%s: %s; the skills are kept until they return or `skilldrop reconcile"
                 " --accept-removals` confirms the removal",
                 root,
                 why,
             )
 
-    def _tell_changes(self, changes: Iterable[ChangeResult]) -> None:
-        for one in changes:
-            detail = f" ({one.detail})" if one.detail else ""
+    def _write_changes(self, changes: Iterable[ChangeResult]) -> None:
+        for change in changes:
+            detail = f" ({change.detail})" if change.detail else ""
             log.info(
-                "%s %s", one.outcome, visible(f"{one.path}{detail}"), extra={"fields": asdict(one)}
+                "%s %s",
+                change.outcome,
+                visible(f"{change.path}{detail}"),
+                extra={"fields": asdict(change)},
             )
