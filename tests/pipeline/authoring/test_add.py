@@ -153,7 +153,7 @@ def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
     assert root_named(roots, "enterprise") == root_named(roots, f"{tmp_path}/company") == roots[0]
     assert root_named(roots[:1], None) == roots[0]
     with pytest.raises(
-        NotAdded, match=r"the roots are .*company \(enterprise\), .*ours \(project\)"
+        NotAdded, match=r"are .*company \(enterprise\), .*ours \(project\)"
     ):
         root_named(roots, "elsewhere")
 
