@@ -3,7 +3,7 @@
 import click
 
 from pipeline.cli.app import cli
-from pipeline.cli.lazy import lazy_command
+from pipeline.cli.lazy import lazy_commands
 
 _OPENING = """\
 # Commands
@@ -23,7 +23,7 @@ def page() -> str:
     with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
         parts += [
             _section(command.real, top)
-            for command in sorted(lazy_command(), key=lambda command: command.name or "")
+            for command in sorted(lazy_commands(), key=lambda command: command.name or "")
         ]
     return "\n".join(parts)
 

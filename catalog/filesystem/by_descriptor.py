@@ -1,4 +1,4 @@
-"""Works on names in directories that are open, by descriptor, so that no link is ever followed."""
+"""Operations on names in open directories, by descriptor, which never follow links."""
 
 import errno
 import os
@@ -9,17 +9,17 @@ from stat import S_IMODE, S_ISLNK
 from typing import NamedTuple
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-"""How a directory is opened that is no link."""
+"""Flags to open a directory, but no link to one."""
 _NO_DIRECTORY = {errno.ENOTDIR, errno.ELOOP}
 
 
-def open_directory(name: str, at: int) -> int | None:
-    """Open a directory by its name in an open one; None where a link or a file has that name.
+def open_directory(name: str, dir_fd: int) -> int | None:
+    """Open a directory by its name in an open one; None if the name is a link or a file.
 
-    Raises FileNotFoundError and other OSErrors. The caller closes it.
+    The caller closes it. Raises FileNotFoundError and other OSErrors.
     """
     try:
-        return os.open(name, DIRECTORY, dir_fd=at)
+        return os.open(name, DIRECTORY, dir_fd=dir_fd)
     except OSError as error:
         if error.errno in _NO_DIRECTORY:
             return None
@@ -28,52 +28,51 @@ def open_directory(name: str, at: int) -> int | None:
 
 @contextmanager
 def directory(path: str | Path) -> Iterator[int]:
-    """Give a directory as an open one, through links in its path, closed in the end."""
-    at = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Yield an open directory; links in its path are followed."""
+    dir_fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield at
+        yield dir_fd
     finally:
-        os.close(at)
+        os.close(dir_fd)
 
 
 @contextmanager
-def descended(at: int, names: Sequence[str]) -> Iterator[int]:
-    """Give the directory at some names below an open one.
+def descended(dir_fd: int, names: Sequence[str]) -> Iterator[int]:
+    """Yield the open directory at a path of names below an open one.
 
-    Raises NotADirectoryError where a link or a file has one of the names, and other OSErrors.
+    Raises NotADirectoryError if one of the names is a link or a file, and other OSErrors.
     """
     opened: list[int] = []
     try:
         for name in names:
-            below = open_directory(name, opened[-1] if opened else at)
+            below = open_directory(name, opened[-1] if opened else dir_fd)
             if below is None:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
             opened.append(below)
-        yield opened[-1] if opened else at
+        yield opened[-1] if opened else dir_fd
     finally:
-        for each in opened:
-            os.close(each)
+        for descriptor in opened:
+            os.close(descriptor)
 
 
-def set_mode(name: str, at: int, mode: int) -> None:
-    """Give a file or directory a mode, also one that may not be read; a link is left alone."""
-    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+def set_mode(name: str, dir_fd: int, mode: int) -> None:
+    """Set the mode of a file or directory, even of an unreadable one; ignore links."""
+    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
     try:
-        found = os.fstat(handle).st_mode
-        if not S_ISLNK(found) and S_IMODE(found) != mode:
+        current = os.fstat(handle).st_mode
+        if not S_ISLNK(current) and S_IMODE(current) != mode:
             os.chmod(f"/proc/self/fd/{handle}", mode)
     finally:
         os.close(handle)
 
 
-def remove(name: str, at: int) -> None:
-    """Remove a file, a link or a read-only tree; nothing is asked of what is not there.
+def remove(name: str, dir_fd: int) -> None:
+    """Remove a file, a link or a tree, even a read-only one; ignore a missing name.
 
-    Of a link the link goes, and what it leads to stays; so does what is mounted there. Raises
-    OSError.
+    The target of a link stays, and so does a mounted file system. Raises OSError.
     """
-    mount = _mount_of(at)
-    below = _removable(name, at, mount)
+    mount = _mount_of(dir_fd)
+    below = _removable(name, dir_fd, mount)
     if below is None:
         return
     levels = [below]
@@ -81,53 +80,54 @@ def remove(name: str, at: int) -> None:
         while levels:
             level = levels[-1]
             inner = next(
-                filter(None, (_removable(each, level.at, mount) for each in level.names)), None
+                filter(None, (_removable(entry, level.dir_fd, mount) for entry in level.names)),
+                None,
             )
             if inner:
                 levels.append(inner)
                 continue
-            os.rmdir(level.name, dir_fd=levels[-2].at if len(levels) > 1 else at)
-            os.close(levels.pop().at)
+            os.rmdir(level.name, dir_fd=levels[-2].dir_fd if len(levels) > 1 else dir_fd)
+            os.close(levels.pop().dir_fd)
     finally:
         for level in levels:
-            os.close(level.at)
+            os.close(level.dir_fd)
 
 
 def remove_made(path: str | Path, made: os.stat_result) -> None:
-    """Remove what has a path, as far as that can be, if it is still what was made there.
+    """Remove the entry at a path if it is still the one that was made there; ignore errors.
 
-    made is its stat from then.
+    `made` is the stat of the entry from the time it was made.
     """
     parent, name = os.path.split(path)
-    with suppress(OSError), directory(parent or ".") as at:
-        if os.path.samestat(os.stat(name, dir_fd=at, follow_symlinks=False), made):
-            remove(name, at)
+    with suppress(OSError), directory(parent or ".") as dir_fd:
+        if os.path.samestat(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), made):
+            remove(name, dir_fd)
 
 
 class _Level(NamedTuple):
-    """A directory whose content is being removed."""
+    """Directory whose content is being removed."""
 
     name: str
-    at: int
-    names: Iterator[str]  # what of it is still to go
+    dir_fd: int
+    names: Iterator[str]  # entries still to be removed
 
 
-def _removable(name: str, at: int, mount: bytes) -> _Level | None:
-    """Remove what is no directory; open and return what is one, made writable."""
+def _removable(name: str, dir_fd: int, mount: bytes) -> _Level | None:
+    """Remove a file or link; open a directory, make it writable and return it."""
     try:
-        folder = open_directory(name, at)
+        folder = open_directory(name, dir_fd)
     except FileNotFoundError:
         return None
     except PermissionError:
-        set_mode(name, at, 0o700)
-        folder = open_directory(name, at)
+        set_mode(name, dir_fd, 0o700)
+        folder = open_directory(name, dir_fd)
     if folder is None:
         with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=at)
+            os.unlink(name, dir_fd=dir_fd)
         return None
     try:
         if _mount_of(folder) != mount:
-            raise OSError(errno.EBUSY, "something is mounted there", name)
+            raise OSError(errno.EBUSY, "a file system is mounted there", name)
         if S_IMODE(os.fstat(folder).st_mode) & 0o700 != 0o700:
             os.fchmod(folder, 0o700)
         return _Level(name, folder, iter(os.listdir(folder)))
@@ -137,9 +137,9 @@ def _removable(name: str, at: int, mount: bytes) -> _Level | None:
 
 
 def _mount_of(directory: int) -> bytes:
-    """Return what tells the mount of an open directory from others, bind mounts among them.
+    """Return an identifier of the mount of an open directory; bind mounts differ, too.
 
-    Source: proc_pid_fdinfo(5). Without /proc, that is the device alone.
+    Source: proc_pid_fdinfo(5). Without /proc it is only the device number.
     """
     try:
         handle = os.open(f"/proc/self/fdinfo/{directory}", os.O_RDONLY | os.O_CLOEXEC)
@@ -154,7 +154,7 @@ def _mount_of(directory: int) -> bytes:
 
 @contextmanager
 def named(path: str | Path) -> Iterator[None]:
-    """Let an OSError from inside name a path: by descriptor, it would name a part of one."""
+    """Make an OSError name the full path: operations by descriptor name only a part of it."""
     try:
         yield
     except OSError as error:

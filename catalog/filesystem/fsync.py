@@ -1,4 +1,4 @@
-"""Waits until what was written is on the disk: one call, however many files."""
+"""Synchronisation of a file system with the disk: one call for any number of files."""
 
 import ctypes
 import os
@@ -6,8 +6,8 @@ import os
 _syncfs = ctypes.CDLL(None, use_errno=True).syncfs
 
 
-def sync(at: int) -> None:
-    """Wait for all that was written to the file system of an open directory. Raises OSError."""
-    if _syncfs(at):
+def sync(dir_fd: int) -> None:
+    """Wait until the file system of an open directory is written to disk. Raises OSError."""
+    if _syncfs(dir_fd):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

@@ -1,4 +1,4 @@
-"""Marker files that tell the folders made by skilldrop from all others."""
+"""Marker files that identify folders made by skilldrop."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,39 +11,39 @@ from catalog.filesystem.by_descriptor import DIRECTORY, directory
 from catalog.model.errors import FolderNotOwned
 
 MARKER = ".skilldrop"
-"""The file that says what a folder is and which catalog it belongs to. An empty one hands the
-folder over to the catalog that finds it."""
+"""Name of the file with the kind of a folder and the identity of its catalog. An empty one hands
+the folder over to the next catalog that uses it."""
 
 FolderKind: TypeAlias = Literal["packages", "index", "outcomes"]
 
 
 class OwnedFolder(NamedTuple):
-    """A folder to which skilldrop writes."""
+    """Folder that skilldrop writes to."""
 
     path: Path
     kind: FolderKind
 
 
 def new_identity() -> str:
-    """Return an identity for a catalog that has none."""
+    """Return a new identity for a catalog."""
     return uuid4().hex
 
 
 def identity_of(folders: Iterable[OwnedFolder]) -> str | None:
-    """Return the identity of the first folder that has one, of those that are no link.
+    """Return the first identity found in the folders; links are ignored.
 
-    A new catalog takes it over: it comes in the place of one that was lost.
+    A new catalog takes it over, because it replaces one that was lost.
     """
     for folder in folders:
         try:
-            at = os.open(folder.path, DIRECTORY)
+            dir_fd = os.open(folder.path, DIRECTORY)
         except OSError:
             continue
         try:
-            if (said := _said(at)) and said[0] == folder.kind:
-                return said[1]
+            if (marker := _read_marker(dir_fd)) and marker[0] == folder.kind:
+                return marker[1]
         finally:
-            os.close(at)
+            os.close(dir_fd)
     return None
 
 
@@ -52,88 +52,92 @@ def refuse_others(
     identity: str | None,
     knows: Callable[[FolderKind, int], bool] = lambda *_: False,
 ) -> None:
-    """Raise FolderNotOwned where a folder is not this catalog's; nothing is written.
+    """Raise FolderNotOwned if a folder does not belong to this catalog; write nothing.
 
-    knows tells whether the catalog knows what lies in an open folder without a marker.
+    `knows` returns whether the catalog knows the content of an open folder without a marker.
     """
     for folder in folders:
         if os.path.lexists(folder.path):
-            with directory(folder.path) as at:
-                _ownership(folder, identity, at, knows)
+            with directory(folder.path) as dir_fd:
+                _ownership(folder, identity, dir_fd, knows)
 
 
 @contextmanager
 def opened(
     folder: OwnedFolder, identity: str, knows: Callable[[FolderKind, int], bool] = lambda *_: False
 ) -> Iterator[int]:
-    """Give a folder as an open directory; it is made where there is none, and marked.
+    """Yield a folder as an open directory; create and mark it if necessary.
 
-    Raises FolderNotOwned, before anything is written, where it is not this catalog's, and
+    Raises FolderNotOwned, before anything is written, if it does not belong to this catalog, and
     OSError.
     """
     try:
-        at = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        dir_fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
         os.makedirs(folder.path, exist_ok=True)
-        at = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        dir_fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if not _ownership(folder, identity, at, knows):
-            _mark(folder.kind, identity, at)
-        yield at
+        if not _ownership(folder, identity, dir_fd, knows):
+            _mark(folder.kind, identity, dir_fd)
+        yield dir_fd
     finally:
-        os.close(at)
+        os.close(dir_fd)
 
 
 def _ownership(
-    folder: OwnedFolder, identity: str | None, at: int, knows: Callable[[FolderKind, int], bool]
+    folder: OwnedFolder, identity: str | None, dir_fd: int, knows: Callable[[FolderKind, int], bool]
 ) -> bool:
-    """Tell whether a folder is marked as ours; False where it may be. Raises FolderNotOwned."""
-    for _ in range(2):  # another skilldrop process may mark it between two looks
-        said = _said(at)
-        if said == (folder.kind, identity):
+    """Return whether a folder has this catalog's marker; False if it may get one.
+
+    Raises FolderNotOwned.
+    """
+    for _ in range(2):  # another skilldrop process may mark it between the two checks
+        marker = _read_marker(dir_fd)
+        if marker == (folder.kind, identity):
             return True
-        if said == () or (said is None and (not os.listdir(at) or knows(folder.kind, at))):
+        is_unmarked = marker is None
+        if marker == () or (is_unmarked and (not os.listdir(dir_fd) or knows(folder.kind, dir_fd))):
             return False
-    why = (
+    reason = (
         "belongs to another catalog"
-        if said and said[0] == folder.kind
-        else ("is not empty and has no marker of skilldrop's")
+        if marker and marker[0] == folder.kind
+        else "is not empty and has no marker of skilldrop"
     )
     raise FolderNotOwned(
-        f"{folder.path} {why}, so nothing in it is touched. Move it away, name another --data "
+        f"{folder.path} {reason}, so nothing in it is changed. Move it away, choose another --data "
         f"directory, or hand it over with an empty file {folder.path}/{MARKER}."
     )
 
 
-def _said(at: int) -> tuple[str, ...] | None:
-    """Return kind and identity by the marker of an open folder; nothing where that is empty.
+def _read_marker(dir_fd: int) -> tuple[str, ...] | None:
+    """Return kind and identity from the marker of an open folder; nothing if it is empty.
 
-    None where there is no marker.
+    Without a marker it is None.
     """
     try:
         handle = os.open(
-            MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+            MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd
         )
     except OSError:
         return None
     try:
-        found = os.read(handle, _LINE)
+        content = os.read(handle, _LINE)
     except OSError:  # a directory
         return None
     finally:
         os.close(handle)
-    if not found.strip():
-        return () if len(found) < _LINE else None
-    line = found.partition(b"\n")[0].decode(errors="replace").split()
+    if not content.strip():
+        return () if len(content) < _LINE else None
+    line = content.partition(b"\n")[0].decode(errors="replace").split()
     return tuple(line[1:]) if line[:1] == ["skilldrop"] else None
 
 
-def _mark(kind: FolderKind, identity: str, at: int) -> None:
+def _mark(kind: FolderKind, identity: str, dir_fd: int) -> None:
     handle = os.open(
         MARKER,
         os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
         0o644,
-        dir_fd=at,
+        dir_fd=dir_fd,
     )
     try:
         os.fchmod(handle, 0o644)
@@ -143,5 +147,5 @@ def _mark(kind: FolderKind, identity: str, at: int) -> None:
 
 
 _LINE = 200
-"""Bytes in which the first line of a marker fits."""
-_EXPLAINED = "Made by skilldrop, which removes nothing from a folder without this file."
+"""Most bytes of the first line of a marker."""
+_EXPLAINED = "Made by skilldrop, which removes nothing from folders without this file."

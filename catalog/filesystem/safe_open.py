@@ -1,4 +1,4 @@
-"""Opens files below a directory, and nothing else: no link is followed, nothing is waited for."""
+"""Safe opening of files below a directory: without following links and without blocking."""
 
 import errno
 import os
@@ -10,39 +10,39 @@ from catalog.model.errors import PathRefused
 from catalog.text.suggestions import shown
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-# Opening a FIFO would wait for its other end, and a terminal could become ours.
+# Opening a FIFO would block, and a terminal could become the controlling terminal.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def open_file(top: str, directories: Sequence[str], path: str) -> BinaryIO:
-    """Open the regular file that a path names below a directory, which lies below `top`.
+    """Open a regular file by its path below nested `directories` of `top`.
 
-    `top` is trusted, each name in `directories` and each part of the path is not: it must be
-    the name of a real directory, the last one that of a regular file. The caller closes the
-    file. Raises PathRefused, FileNotFoundError and other OSErrors.
+    `top` is trusted. The names in `directories` and the parts of the path are not: each must be a
+    real directory, and the last part a regular file. The caller closes the file. Raises
+    PathRefused, FileNotFoundError and other OSErrors.
     """
     *folders, name = [*directories, *path.split("/")]
-    at = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    dir_fd = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for folder in folders:
-            above, at = at, _enter(at, folder, path)
-            os.close(above)
-        return _regular(_opened(name, _FILE, at, path), path)
+            parent_fd, dir_fd = dir_fd, _enter(dir_fd, folder, path)
+            os.close(parent_fd)
+        return _regular(_opened(name, _FILE, dir_fd, path), path)
     finally:
-        os.close(at)
+        os.close(dir_fd)
 
 
-def _enter(at: int, folder: str, path: str) -> int:
-    return _opened(folder, _DIRECTORY, at, path)
+def _enter(dir_fd: int, folder: str, path: str) -> int:
+    return _opened(folder, _DIRECTORY, dir_fd, path)
 
 
-def _opened(name: str, flags: int, at: int, path: str) -> int:
+def _opened(name: str, flags: int, dir_fd: int, path: str) -> int:
     if name in ("", ".", "..") or "/" in name or "\0" in name:
-        raise PathRefused(f"{shown(path)} is no path of a file inside a skill.")
+        raise PathRefused(f"{shown(path)} is not a path of a file inside a skill.")
     try:
-        return os.open(name, flags, dir_fd=at)
+        return os.open(name, flags, dir_fd=dir_fd)
     except OSError as error:
-        # A link gives ELOOP, or ENOTDIR where a directory was wanted; a socket gives ENXIO.
+        # A link raises ELOOP, or ENOTDIR if a directory is expected; a socket raises ENXIO.
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
             raise _not_regular(path) from None
         raise
@@ -57,6 +57,6 @@ def _regular(handle: int, path: str) -> BinaryIO:
 
 def _not_regular(path: str) -> PathRefused:
     return PathRefused(
-        f"{shown(path)} is a link or a special file on the disk, not the regular "
-        "file that the catalog knows; it is not followed or opened."
+        f"{shown(path)} is a link or a special file on disk, not the regular file of the "
+        "catalog; it is not opened."
     )

@@ -1,4 +1,4 @@
-"""Adding of skill folders and archives to a root, checked first and copied whole."""
+"""Addition of skill folders and archives to a root, validated first and copied whole."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from pipeline.roots.names import is_junk
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What became of one source."""
+    """Result of adding one source."""
 
     source: Path
     place: Path  # in the root
@@ -32,45 +32,47 @@ class Addition:
             "source": text_path(str(self.source)),
             "path": text_path(str(self.place)),
             "added": self.is_added,
-            "skills": [one.as_json() for one in self.judgements],
+            "skills": [judgement.as_json() for judgement in self.judgements],
         }
 
 
-def root_named(roots: Sequence[RootSpec], named: str | None) -> RootSpec:
-    """Return the root of that path or level; without one the first of level project, else any.
+def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
+    """Return the root with this path or level; by default the first of level project, else any.
 
-    Raises NotAdded, naming the roots there are.
+    Raises NotAdded with a list of the roots.
     """
-    if named is None:
+    if name is None:
         return next((root for root in roots if root.level == "project"), roots[0])
-    wanted = os.path.realpath(os.path.expanduser(named))
+    path = os.path.realpath(os.path.expanduser(name))
     for root in roots:
-        if named == root.level or wanted == os.path.realpath(root.path):
+        if name == root.level or path == os.path.realpath(root.path):
             return root
-    there_are = ", ".join(f"{root.path} ({root.level})" for root in roots)
-    raise NotAdded(f"{named} is no root; there are {there_are}.")
+    configured = ", ".join(f"{root.path} ({root.level})" for root in roots)
+    raise NotAdded(f"{name} is not a root; the roots are {configured}.")
 
 
 def add(sources: Sequence[Path], root: RootSpec, *, replace: bool = False) -> Iterator[Addition]:
-    """Copy each source into a root, and yield what became of it.
+    """Copy each source into a root, and yield the results.
 
-    A source with a skill that the root would reject is not copied; its findings say why. Each
-    comes whole or not at all: it is copied under a name that no scan reads, then renamed. Raises
-    NotAdded, before anything is copied, where a source or its place in the root will not do.
+    A source with a skill that the root would reject is not copied; its findings give the reason.
+    Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
+    Raises NotAdded, before anything is copied, if a source or its place in the root is unsuitable.
     """
     places = [_place(source, Path(root.path), replace=replace) for source in sources]
     if len(set(places)) < len(places):
-        raise NotAdded("Two of the sources have the same name; add them one after the other.")
+        raise NotAdded("Two sources have the same name; rename one of them.")
     for source, place in zip(sources, places, strict=True):
-        judged = tuple(judge_paths([source], acceptance=root.acceptance, profiles=root.profiles))
-        is_good = all(one.loadable for one in judged)
-        if is_good:
+        judgements = tuple(
+            judge_paths([source], acceptance=root.acceptance, profiles=root.profiles)
+        )
+        is_accepted = all(judgement.loadable for judgement in judgements)
+        if is_accepted:
             _copy(source, place)
-        yield Addition(source, place, judged, is_good)
+        yield Addition(source, place, judgements, is_accepted)
 
 
 def _place(source: Path, root: Path, *, replace: bool) -> Path:
-    """Return where a source goes; a SKILL.md stands for nothing but itself, and is refused."""
+    """Return the place of a source in a root. Raises NotAdded, also for a single SKILL.md."""
     real = Path(os.path.realpath(source))
     place = root / real.name
     if not root.is_dir():
@@ -78,11 +80,11 @@ def _place(source: Path, root: Path, *, replace: bool) -> Path:
     if not (real.is_dir() or is_archive(real.name)):
         raise NotAdded(f"{source} is neither a folder nor an archive.")
     if real.is_relative_to(root) or root.is_relative_to(real):
-        raise NotAdded(f"{source} lies in the root {root} already, or the root in it.")
+        raise NotAdded(f"{source} is already inside the root {root}, or contains it.")
     if is_junk(real.name):
-        raise NotAdded(f"{source} has a name that scans do not read; rename it.")
+        raise NotAdded(f"{source} has a name that scans ignore; rename it.")
     if os.path.lexists(place) and not replace:
-        raise NotAdded(f"{place} is there already. Add --replace to put the new one in its place.")
+        raise NotAdded(f"{place} exists already. Use --replace to replace it.")
     return place
 
 
@@ -121,7 +123,7 @@ def _copy_file(source: Path, place: Path) -> None:
 
 
 def _first(error: OSError | shutil.Error) -> str:
-    """Return one reason; copytree gathers all of them."""
+    """Return the first reason; copytree collects all of them."""
     reasons = error.args[0] if error.args else None
     if isinstance(reasons, list) and reasons:
         return str(reasons[0][-1])

@@ -1,4 +1,4 @@
-"""Builds a folder beside the place it is for, and puts it there in one step or not at all."""
+"""Atomic replacement of folders: built beside their place, then moved there in one step."""
 
 import ctypes
 import errno
@@ -17,9 +17,9 @@ _NOT_THERE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 @contextmanager
 def built_beside(place: Path, source: Path) -> Iterator[Path]:
-    """Yield a copy of a folder to change, beside a place; it is gone afterwards unless moved.
+    """Yield a copy of a folder beside a place, to be changed; remove it unless it was moved.
 
-    Links are copied as links. Its name is one that no scan reads. Raises OSError.
+    Links are copied as links. Scans ignore the name of the copy. Raises OSError.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     holder = Path(tempfile.mkdtemp(prefix=".skilldrop-", dir=place.parent))
@@ -31,18 +31,18 @@ def built_beside(place: Path, source: Path) -> Iterator[Path]:
 
 
 def put(built: Path, place: Path) -> None:
-    """Put a folder that was built where nothing is yet, whole. Raises OSError."""
+    """Move a built folder to a free place. Raises OSError."""
     _sync(built)
     os.rename(built, place)
     _sync_folder(place.parent)
 
 
 def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path | None:
-    """Put a folder that was built where another is, and return where that is kept.
+    """Exchange a built folder with the one at a place; return the backup of the old one.
 
-    At every moment either of them is whole at the place, except on a file system that cannot
-    exchange two names at once: there the old one may, for a moment, be found as the backup
-    alone. None, and nothing is done, where it is not the same any more. Raises OSError.
+    One of the two is complete at the place at every moment. On a file system that cannot exchange
+    two names atomically, the old one may briefly exist only as the backup. Returns None and does
+    nothing if `still_same` denies. Raises OSError.
     """
     _sync(built)
     backup, made = _free(place), built.lstat()
@@ -51,14 +51,14 @@ def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path |
     try:
         done = still_same() and (_exchanged(backup, place) or _exchanged_in_steps(backup, place))
     finally:
-        if not done:  # where not even that could be undone, the backup is the old folder
+        if not done:  # if the exchange cannot be undone, the backup is the old folder
             remove_made(backup, made)
     _sync_folder(place.parent)
     return backup if done else None
 
 
 def _free(place: Path) -> Path:
-    """Return the name of a backup that is not there yet; `~` at its end keeps scans away."""
+    """Return an unused name for a backup; scans ignore names that end with `~`."""
     backup, number = place.with_name(f"{place.name}~"), 2
     while os.path.lexists(backup):
         backup, number = place.with_name(f"{place.name}.~{number}~"), number + 1
@@ -66,7 +66,7 @@ def _free(place: Path) -> Path:
 
 
 def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names at once; False where the system cannot."""
+    """Exchange two names atomically; return False if the system does not support it."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
@@ -78,7 +78,7 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 
 def _exchanged_in_steps(one: Path, other: Path) -> bool:
-    """Exchange two names by way of a third, which no scan reads."""
+    """Exchange two names through a third one, which scans ignore."""
     third = one.with_name(f".skilldrop-{one.name}")
     os.rename(one, third)
     os.rename(other, one)
@@ -92,7 +92,7 @@ def _exchanged_in_steps(one: Path, other: Path) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """Have everything in a folder on disk."""
+    """Wait until everything in a folder is on disk."""
     for path, _, names in os.walk(folder):
         for name in names:
             file = os.path.join(path, name)

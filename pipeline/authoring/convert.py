@@ -1,4 +1,4 @@
-"""Conversion of older layouts to packages of a dialect, beside them or in their place."""
+"""Conversion of older layouts to packages of a dialect, in new folders or in place."""
 
 import difflib
 import os
@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +31,20 @@ from pipeline.validation.dialect import Dialect
 
 @dataclass(frozen=True, slots=True)
 class ConversionOptions:
-    """The dialect to convert to, and what is wanted beside the steps themselves."""
+    """Target dialect and options of a conversion."""
 
     dialect: Dialect[Any]
-    output: Path | None = None  # where new folders go; None puts them in the place of the old
+    output: Path | None = None  # for new folders; None converts in place
     dry_run: bool = False
     validate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of one folder, or would."""
+    """Result of converting one folder, or of a dry run."""
 
     path: str
-    output: str  # where the package is, or would be
+    output: str  # path of the package
     plan: Plan
     diff: str = ""
     backup: str | None = None
@@ -56,31 +57,31 @@ class Conversion:
             "output": self.output,
             "migrated": not self.plan.refused,
             "steps": self.plan.steps,
-            "findings": [f.as_json() for f in self.plan.findings],
+            "findings": [finding.as_json() for finding in self.plan.findings],
             "diff": self.diff or None,
             "backup": self.backup,
             "validated": self.judgement.as_json() if self.judgement else None,
         }
 
 
-def migrate_paths(paths: Sequence[Path], how: ConversionOptions) -> Iterator[Conversion]:
-    """Migrate every skill folder at or below the paths, while one iterates.
+def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator[Conversion]:
+    """Convert every skill folder at or below the paths, lazily.
 
-    One that cannot be migrated is a Migration whose plan says why. Raises RootUnreadable and
-    MigrationFailed, at once where the paths are wrong.
+    The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
+    MigrationFailed; at once if a path is unsuitable.
     """
     targets = [_target(path) for path in paths]
     for path, (root, under) in zip(paths, targets, strict=True):
-        if how.output and (how.output.resolve()).is_relative_to(root / under):
+        if options.output and (options.output.resolve()).is_relative_to(root / under):
             raise MigrationFailed(
-                f"The output {how.output} lies inside {path}, which is migrated; "
-                "name another with --output."
+                f"The output {options.output} is inside {path}, which is to be converted; "
+                "choose another with --output."
             )
-    return (each for root, under in targets for each in _below(root, under, how))
+    return chain.from_iterable(_below(root, under, options) for root, under in targets)
 
 
 def _target(path: Path) -> tuple[Path, str]:
-    """Return a root and the path in it; a skill folder is looked at from the one it lies in."""
+    """Return a root and a path in it; the root of a skill folder is its parent."""
     real = Path(os.path.realpath(path))
     if not real.is_dir():
         raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
@@ -91,35 +92,33 @@ def _target(path: Path) -> tuple[Path, str]:
     )
 
 
-def _below(root: Path, under: str, how: ConversionOptions) -> Iterator[Conversion]:
-    found = list(
-        local_walk.walk(root, under, DEFAULT_LIMITS)
-    )  # all at once: migrating makes folders
-    for each in found:
-        if isinstance(each, LooseFinding):
-            named = f"{root}/{each.path}"
-            yield Conversion(named, named, Plan(findings=(each.finding,), refused=True))
-        elif isinstance(each, Folder):
-            yield _migrated(root, each, how)
+def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conversion]:
+    entries = list(local_walk.walk(root, under, DEFAULT_LIMITS))  # conversion creates folders
+    for entry in entries:
+        if isinstance(entry, LooseFinding):
+            path = f"{root}/{entry.path}"
+            yield Conversion(path, path, Plan(findings=(entry.finding,), refused=True))
+        elif isinstance(entry, Folder):
+            yield _converted(root, entry, options)
         else:
-            archive = root / model_paths.os_path(each.path.removesuffix("!"))
+            archive = root / model_paths.os_path(entry.path.removesuffix("!"))
             yield _refused(
                 archive,
                 archive,
                 FOLDER_UNREADABLE.at(
-                    "An archive is not migrated.",
-                    fix="Unpack it, and migrate its folder.",
+                    "Archives cannot be converted.",
+                    fix="Unpack the archive and convert its folder.",
                 ),
             )
-    if not found:
+    if not entries:
         yield Conversion(
             str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True)
         )
 
 
-def _migrated(root: Path, folder: Folder, how: ConversionOptions) -> Conversion:
+def _converted(root: Path, folder: Folder, options: ConversionOptions) -> Conversion:
     source = root / model_paths.os_path(folder.path)
-    place = how.output / model_paths.os_path(folder.path) if how.output else source
+    place = options.output / model_paths.os_path(folder.path) if options.output else source
     snapshot = reader.read(root, folder, DEFAULT_LIMITS)
     if snapshot is None:
         return _refused(
@@ -127,21 +126,21 @@ def _migrated(root: Path, folder: Folder, how: ConversionOptions) -> Conversion:
             place,
             FOLDER_UNREADABLE.at(
                 "The folder kept changing while it was read.",
-                fix="Migrate it again when nothing writes to it.",
+                fix="Convert it again when nothing writes to it.",
             ),
         )
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(source, place, *snapshot.problems)
-    conversion = how.dialect.conversion
-    todo = conversion.plan(_old(snapshot, source, conversion.reads))
-    migration = Conversion(str(source), str(place), todo, diff=_diff(snapshot, todo))
-    if todo.refused or (not todo.changes_something and place == source):
-        return _judged(migration, source, how)
+    rules = options.dialect.conversion
+    plan = rules.plan(_old(snapshot, source, rules.reads))
+    conversion = Conversion(str(source), str(place), plan, diff=_diff(snapshot, plan))
+    if plan.refused or (not plan.changes_something and place == source):
+        return _judged(conversion, source, options)
     try:
-        return _carried_out(migration, root, folder, source, place, how)
+        return _carried_out(conversion, root, folder, source, place, options)
     except (OSError, shutil.Error) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise MigrationFailed(f"{source} was not migrated and is as it was: {said}.") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise MigrationFailed(f"{source} was not converted and is unchanged: {reason}.") from error
 
 
 def _refused(source: Path, place: Path, *findings: Finding) -> Conversion:
@@ -164,67 +163,67 @@ def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
 
 
 def _carried_out(
-    migration: Conversion,
+    conversion: Conversion,
     root: Path,
     folder: Folder,
     source: Path,
     place: Path,
-    how: ConversionOptions,
+    options: ConversionOptions,
 ) -> Conversion:
-    if how.dry_run:
-        if not how.validate:
-            return migration
+    if options.dry_run:
+        if not options.validate:
+            return conversion
         with tempfile.TemporaryDirectory(prefix="skilldrop-") as scratch:
             built = Path(shutil.copytree(source, Path(scratch) / source.name, symlinks=True))
-            _change(built, migration.plan)
-            return _judged(migration, built, how)
+            _change(built, conversion.plan)
+            return _judged(conversion, built, options)
 
     def still_same() -> bool:
         now = reader.look(root, folder.path, DEFAULT_LIMITS)
         return now is not None and now.fingerprint == folder.fingerprint
 
     with built_beside(place, source) as built:
-        _change(built, migration.plan)
+        _change(built, conversion.plan)
         if place != source:
             if os.path.lexists(place):
-                return _there_already(migration, built, place, how)
+                return _there_already(conversion, built, place, options)
             if not still_same():
-                return _changing(migration)
+                return _changing(conversion)
             put(built, place)
-            return _judged(migration, place, how)
+            return _judged(conversion, place, options)
         backup = exchange(built, place, still_same)
     if backup is None:
-        return _changing(migration)
-    return _judged(replace(migration, backup=str(backup)), place, how)
+        return _changing(conversion)
+    return _judged(replace(conversion, backup=str(backup)), place, options)
 
 
-def _change(built: Path, todo: Plan) -> None:
-    """Carry out a plan in a copy."""
-    for path in (*todo.moves, *todo.moves.values(), *todo.writes):
-        for above in Path(model_paths.os_path(path)).parents:
-            if above != Path() and (built / above).is_symlink():
-                raise OSError(f"{path} lies behind a link, which may lead anywhere")
-    for old, new in todo.moves.items():
+def _change(built: Path, plan: Plan) -> None:
+    """Carry out a plan in a copy of the folder."""
+    for path in (*plan.moves, *plan.moves.values(), *plan.writes):
+        for parent in Path(model_paths.os_path(path)).parents:
+            if parent != Path() and (built / parent).is_symlink():
+                raise OSError(f"{path} is behind a link, which may lead anywhere")
+    for old, new in plan.moves.items():
         os.rename(built / model_paths.os_path(old), built / model_paths.os_path(new))
-    for name in todo.folders:
+    for name in plan.folders:
         (built / name).mkdir(exist_ok=True)
-    for path, content in todo.writes.items():
+    for path, content in plan.writes.items():
         target = built / model_paths.os_path(path)
         target.parent.mkdir(exist_ok=True)
         if target.is_symlink():
-            target.unlink()  # what it leads to is not ours to change
+            target.unlink()  # its target must not change
         target.write_bytes(content)
 
 
-def _changing(migration: Conversion) -> Conversion:
+def _changing(conversion: Conversion) -> Conversion:
     return replace(
-        migration,
+        conversion,
         plan=Plan(
             refused=True,
             findings=(
                 FOLDER_UNREADABLE.at(
-                    "The folder changed while it was migrated, and is left as it is.",
-                    fix="Migrate it again when nothing writes to it.",
+                    "The folder changed during the conversion and is left as it is.",
+                    fix="Convert it again when nothing writes to it.",
                 ),
             ),
         ),
@@ -232,40 +231,39 @@ def _changing(migration: Conversion) -> Conversion:
 
 
 def _there_already(
-    migration: Conversion, built: Path, place: Path, how: ConversionOptions
+    conversion: Conversion, built: Path, place: Path, options: ConversionOptions
 ) -> Conversion:
-    """Leave what an earlier run put there, if it is just that; else say so."""
+    """Keep an existing result if it is identical. Raises MigrationFailed if it differs."""
     if _contents(built) != _contents(place):
         raise MigrationFailed(
-            f"{place} is there already and holds something else; remove it, or "
-            "name another --output."
+            f"{place} exists already with other content; remove it or choose another --output."
         )
-    return _judged(replace(migration, plan=Plan(), diff=""), place, how)
+    return _judged(replace(conversion, plan=Plan(), diff=""), place, options)
 
 
 def _contents(folder: Path) -> dict[str, bytes | str | None]:
     """Return the content of each file, the target of each link, and None for each folder."""
-    found: dict[str, bytes | str | None] = {}
+    contents: dict[str, bytes | str | None] = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = os.readlink(path)
+            contents[name] = os.readlink(path)
         else:
-            found[name] = path.read_bytes() if path.is_file() else None
-    return found
+            contents[name] = path.read_bytes() if path.is_file() else None
+    return contents
 
 
-def _judged(migration: Conversion, built: Path, how: ConversionOptions) -> Conversion:
-    if not how.validate or migration.plan.refused:
-        return migration
-    judgement = next(iter(judge_paths([built], profiles=[how.dialect.profile.name])))
-    return replace(migration, judgement=replace(judgement, path=migration.output))
+def _judged(conversion: Conversion, built: Path, options: ConversionOptions) -> Conversion:
+    if not options.validate or conversion.plan.refused:
+        return conversion
+    judgement = next(iter(judge_paths([built], profiles=[options.dialect.profile.name])))
+    return replace(conversion, judgement=replace(judgement, path=conversion.output))
 
 
-def _diff(snapshot: Snapshot, todo: Plan) -> str:
-    """Return what changes in texts, as `diff -u` says it."""
+def _diff(snapshot: Snapshot, plan: Plan) -> str:
+    """Return the changes of texts in the format of `diff -u`."""
     lines: list[str] = []
-    for path, content in todo.writes.items():
+    for path, content in plan.writes.items():
         is_document = path == snapshot.skill_md_name
         before = decode(snapshot.skill_md)[0] if is_document else ""
         lines += difflib.unified_diff(

@@ -1,4 +1,4 @@
-"""Validation of skill folders for their authors, without a catalog."""
+"""Validation of skills for their authors, without a catalog."""
 
 import logging
 import os
@@ -33,30 +33,30 @@ from pipeline.validation.verdict import examine
 
 log = logging.getLogger(__name__)
 
-_TRIES = 3  # how often a folder is read that changes under our eyes
-_PATHS = 256  # a tree is taken apart into so many paths, if it can be …
-_PATHS_IN_A_PIECE = 16  # … which are judged by so many at once
+_TRIES = 3  # readings of a folder that keeps changing
+_PATHS = 256  # most paths into which a tree is divided …
+_PATHS_IN_A_PIECE = 16  # … and paths per piece of work
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What there is to say of one skill folder, or of something that is not quite one."""
+    """Verdict and findings for one skill folder, or for something that is not quite one."""
 
-    path: str  # as the author named it; as text, like all our paths
-    name: str | None  # None of what is no skill
+    path: str  # as given by the author, as text
+    name: str | None  # None if it is no skill
     spec_valid: bool
     loadable: bool
     findings: tuple[Finding, ...]
-    document: str | None = None  # the name of its SKILL.md …
-    text: str = ""  # … and what that says, where a finding names a line of it
+    document: str | None = None  # name of its SKILL.md …
+    text: str = ""  # … and its text, if a finding has a line
 
-    def place(self, found: Finding) -> str:
-        """Return the path of the file that a finding speaks of, or of the folder."""
-        return self._inside(found.path)
+    def place(self, finding: Finding) -> str:
+        """Return the path of the file that a finding is about, or of the folder."""
+        return self._inside(finding.path)
 
-    def file(self, found: Finding) -> str:
-        """Return the path of a file even where a finding speaks of the folder: its SKILL.md."""
-        return self._inside(found.path or self.document)
+    def file(self, finding: Finding) -> str:
+        """Return the path of the file that a finding is about; for the folder, its SKILL.md."""
+        return self._inside(finding.path or self.document)
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
@@ -65,7 +65,7 @@ class Judgement:
             "name": self.name,
             "spec_valid": self.spec_valid,
             "loadable": self.loadable,
-            "findings": [f.as_json() for f in self.findings],
+            "findings": [finding.as_json() for finding in self.findings],
         }
 
     def _inside(self, path: str | None) -> str:
@@ -85,9 +85,9 @@ def judge_paths(
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
-    folder without the skills inside it. They are judged while one iterates, on every core unless
-    told otherwise, and come in the same order however many there are. Raises RootUnreadable for
-    a path that is none of these, at once, and where one cannot be listed, when its turn comes.
+    folder without nested skills. Skills are judged during iteration, by default on every core, in
+    an order that does not depend on `cores`. Raises RootUnreadable at once for a path of another
+    kind, and during iteration for a path that cannot be listed.
     """
     targets = [_target(path) for path in paths]
     return _judgements(targets, _Judge(acceptance, tuple(profiles), limits), cores)
@@ -95,38 +95,39 @@ def judge_paths(
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where to look for skills."""
+    """Place to search for skills."""
 
-    named: str  # as the author named it
+    name: str  # path as given by the author
     root: Path
     under: str  # relative to the root
-    alone: bool  # whether only this one folder was meant
+    alone: bool  # only this folder, without nested skills
 
     def paths(self) -> list[str]:
-        """Return paths that together are the target, so many that all cores have work."""
+        """Return paths that together make up the target, enough to keep all cores busy."""
         if self.alone:
             return [self.under]
         return local_walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
 
-    def found(self, path: str, limits: Limits) -> Iterator[Folder | LooseFinding]:
+    def entries(self, path: str, limits: Limits) -> Iterator[Folder | LooseFinding]:
+        """Yield the skill folders at or below a path, and findings outside of them."""
         if self.alone:
             folder = reader.look(self.root, path, limits)
             yield from [folder] if folder else []
             return
-        for found in local_walk.walk(self.root, path, limits):
-            if isinstance(found, Archive):
-                yield from _in_archive(found)
+        for entry in local_walk.walk(self.root, path, limits):
+            if isinstance(entry, Archive):
+                yield from _in_archive(entry)
             else:
-                yield found
+                yield entry
 
-    def as_named(self, path: str) -> str:
-        """Return a path below the root in the words of the author."""
+    def full_name(self, path: str) -> str:
+        """Return a path of the root in the form that the author used."""
         if self.under.endswith("!"):
-            return f"{self.named}{path[len(self.under) - 1 :]}"
+            return f"{self.name}{path[len(self.under) - 1 :]}"
         below = path[len(self.under) :].lstrip("/")
-        if self.named in (".", "/"):
-            return f"{self.named}{below}".removeprefix("." if below else "")
-        return f"{self.named}/{below}" if below else self.named
+        if self.name in (".", "/"):
+            return f"{self.name}{below}".removeprefix("." if below else "")
+        return f"{self.name}/{below}" if below else self.name
 
 
 def _in_archive(archive: Archive) -> Iterator[Folder | LooseFinding]:
@@ -147,93 +148,93 @@ def _target(path: Path) -> _Target:
     elif not path.is_dir():
         if path.is_file() and is_archive(path.name):
             file = Path(os.path.realpath(path))
-            named = model_paths.text_path(str(path))
-            return _Target(named, file.parent, f"{model_paths.text_path(file.name)}!", alone)
+            name = model_paths.text_path(str(path))
+            return _Target(name, file.parent, f"{model_paths.text_path(file.name)}!", alone)
         name = model_paths.text_path(str(path))
         raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
-    # A skill has the name of the folder in which it really lies.
-    folder, named = Path(os.path.realpath(path)), model_paths.text_path(str(path))
+    # Links are resolved: a skill has the name of its real folder.
+    folder, name = Path(os.path.realpath(path)), model_paths.text_path(str(path))
     if reader.is_skill_folder(folder):
-        return _Target(named, folder.parent, model_paths.text_path(folder.name), alone)
-    return _Target(named, folder, "", False)
+        return _Target(name, folder.parent, model_paths.text_path(folder.name), alone)
+    return _Target(name, folder, "", False)
 
 
 _Step: TypeAlias = tuple[_Target, str]  # a target and a path in it
-_Told: TypeAlias = tuple[str, Judgement | None]  # where it lies tells a skill from others
+_Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """How skills are judged, in whichever process."""
+    """Options for judging skills, sent to every process."""
 
     acceptance: Acceptance
     profiles: tuple[str, ...]
     limits: Limits
 
-    def each(self, steps: Sequence[_Step]) -> list[list[_Told]]:
-        """Return what there is to say of what lies at each of these paths."""
+    def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
+        """Return the results at each of the paths."""
         return [
             [
-                (f"{target.root}/{found.path}", self._told(target, found))
-                for found in target.found(path, self.limits)
+                (f"{target.root}/{entry.path}", self._judgement(target, entry))
+                for entry in target.entries(path, self.limits)
             ]
             for target, path in steps
         ]
 
-    def _told(self, target: _Target, found: Folder | LooseFinding) -> Judgement | None:
-        """Judge what was found; None where it has vanished meanwhile."""
-        named = target.as_named(found.path)
-        if isinstance(found, LooseFinding):
-            return Judgement(named, None, False, False, (found.finding,))
-        current: Folder | None = found
+    def _judgement(self, target: _Target, entry: Folder | LooseFinding) -> Judgement | None:
+        """Judge an entry; None if it has vanished meanwhile."""
+        path = target.full_name(entry.path)
+        if isinstance(entry, LooseFinding):
+            return Judgement(path, None, False, False, (entry.finding,))
+        folder: Folder | None = entry
         for _ in range(_TRIES):
-            if current is None:
+            if folder is None:
                 return None
-            if judged := self._judged(target, current, named):
-                return judged
-            current = reader.look(target.root, found.path, self.limits)
-        restless = FOLDER_UNREADABLE.at(
+            if judgement := self._of_folder(target, folder, path):
+                return judgement
+            folder = reader.look(target.root, entry.path, self.limits)
+        changing = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
         )
-        return self._rejected(found, named, restless)
+        return self._rejected(entry, path, changing)
 
-    def _judged(self, target: _Target, folder: Folder, named: str) -> Judgement | None:
-        """Judge a folder; None where it has changed meanwhile."""
+    def _of_folder(self, target: _Target, folder: Folder, path: str) -> Judgement | None:
+        """Judge a folder; None if it has changed meanwhile."""
         try:
-            look = read_partially(target.root, folder, self.limits)
-            return self._summed_up(target, folder, look, named) if look else None
+            snapshot = read_partially(target.root, folder, self.limits)
+            return self._of_snapshot(target, folder, snapshot, path) if snapshot else None
         except Exception as error:  # an internal error must not stop the other folders
-            log.debug("%s", named, exc_info=True)
-            bug = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
-            return self._rejected(folder, named, bug)
+            log.debug("%s", path, exc_info=True)
+            finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
+            return self._rejected(folder, path, finding)
 
-    def _summed_up(
-        self, target: _Target, folder: Folder, look: PartialSnapshot, named: str
+    def _of_snapshot(
+        self, target: _Target, folder: Folder, snapshot: PartialSnapshot, path: str
     ) -> Judgement:
-        name = look.skill_md_name
-        parsed = parse(look.skill_md, name) if name else None
+        name = snapshot.skill_md_name
+        parsed = parse(snapshot.skill_md, name) if name else None
         examined = examine(
-            look,
+            snapshot,
             parsed,
             Place(str(target.root), folder.path, "project"),
             acceptance=self.acceptance,
             profiles=profiles_named(self.profiles),
             dialects=DIALECTS,
         )
-        is_shown = parsed and any(found.line for found in examined.findings)
+        has_lines = any(finding.line for finding in examined.findings)
         return Judgement(
-            named,
+            path,
             examined.name,
             examined.spec_valid,
             examined.description is not None,
             examined.findings,
             folder.skill_md_name,
-            parsed.text if parsed and is_shown else "",
+            parsed.text if parsed and has_lines else "",
         )
 
-    def _rejected(self, folder: Folder, named: str, why: Finding) -> Judgement:
-        return Judgement(named, folder.path.rpartition("/")[2], False, False, (why,))
+    def _rejected(self, folder: Folder, path: str, finding: Finding) -> Judgement:
+        return Judgement(path, folder.path.rpartition("/")[2], False, False, (finding,))
 
 
 def _judgements(
@@ -245,17 +246,17 @@ def _judgements(
         steps[start : start + _PATHS_IN_A_PIECE]
         for start in range(0, len(steps), _PATHS_IN_A_PIECE)
     ]
-    told = chain.from_iterable(fork_pool.in_order(judge.each, pieces, cores))
-    seen: set[str] = set()
+    results = chain.from_iterable(fork_pool.in_order(judge.judge, pieces, cores))
+    judged: set[str] = set()  # real paths
     for target, paths in planned:
-        nothing_found = True
-        for found in islice(told, len(paths)):
-            nothing_found = nothing_found and not found
-            for place, judgement in found:
-                if judgement and place not in seen:
-                    seen.add(place)
+        is_empty = True
+        for results_at_path in islice(results, len(paths)):
+            is_empty = is_empty and not results_at_path
+            for real_path, judgement in results_at_path:
+                if judgement and real_path not in judged:
+                    judged.add(real_path)
                     yield judgement
-        if nothing_found:
+        if is_empty:
             yield Judgement(
-                target.as_named(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
+                target.full_name(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
             )

@@ -1,1 +1,1 @@
-"""The command line: commands and their output."""
+"""Command line: commands and their output."""

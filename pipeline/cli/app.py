@@ -1,4 +1,4 @@
-"""The command line: reads what is common to all commands, and says in one place what failed."""
+"""Command line: the options of all commands, and the one place that reports failures."""
 
 import os
 import sys
@@ -10,42 +10,42 @@ from pathlib import Path
 import click
 
 from catalog.model.errors import SkilldropError
-from pipeline.cli.lazy import lazy_command
-from pipeline.cli.options import A_PATH, DONE, INTERRUPTED, OUR_BUG, WRONG_USAGE, Where
+from pipeline.cli.lazy import lazy_commands
+from pipeline.cli.options import DONE, INTERNAL_ERROR, INTERRUPTED, PATH, USAGE_ERROR, GlobalOptions
 
 
 def main() -> None:
-    """Run the command line and exit; all failures are printed here."""
+    """Run the command line and exit; print every failure."""
     try:
         code = cli.main(prog_name="skilldrop", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort as abort:
-        # click takes an EOFError for Ctrl-D, but no command reads what is typed.
-        ended = abort.__cause__
-        code = _internal_error(ended) if isinstance(ended, EOFError) else INTERRUPTED
+        # click treats an EOFError as Ctrl-D, but no command reads typed input.
+        cause = abort.__cause__
+        code = _internal_error(cause) if isinstance(cause, EOFError) else INTERRUPTED
     except click.ClickException as error:
         error.show()
-        code = WRONG_USAGE
+        code = USAGE_ERROR
     except SkilldropError as error:
         click.echo(f"skilldrop: {error}", err=True)
-        code = WRONG_USAGE
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+        code = USAGE_ERROR
+    except BrokenPipeError:  # the reader has stopped, such as `head`
         sys.stderr.close()
         code = DONE
     except MemoryError:
         click.echo(
-            "skilldrop: There is not enough memory. Give it more, or set smaller limits.", err=True
+            "skilldrop: Not enough memory. Provide more memory or set lower limits.", err=True
         )
-        code = WRONG_USAGE
-    except Exception as error:  # noqa: BLE001  # the one place that speaks of internal errors
+        code = USAGE_ERROR
+    except Exception as error:  # noqa: BLE001  # the one place that reports internal errors
         code = _damaged_catalog(error) or _internal_error(error)
     _leave_closed_streams()
     sys.exit(code if isinstance(code, int) else DONE)
 
 
 def _damaged_catalog(error: Exception) -> int | None:
-    """Say that the catalog is damaged, where a reading command came upon it in the middle."""
-    from catalog.database.connection import (  # few commands need SQLite to begin with
+    """Report a damaged catalog that a command found while reading it; None for other errors."""
+    from catalog.database.connection import (  # most commands start without SQLite
         REBUILT,
         is_damage,
     )
@@ -53,47 +53,49 @@ def _damaged_catalog(error: Exception) -> int | None:
     if not is_damage(error):
         return None
     click.echo(f"skilldrop: The catalog is damaged: {error}. {REBUILT}", err=True)
-    return WRONG_USAGE
+    return USAGE_ERROR
 
 
 def _leave_closed_streams() -> None:
-    """Drop what nobody reads any more, which else would change the exit code to 120."""
+    """Discard output that has no reader; otherwise Python would exit with code 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        except (AttributeError, ValueError):  # none, or closed by us
+        except (AttributeError, ValueError):  # no stream, or closed above
             pass
 
 
 def _internal_error(error: BaseException) -> int:
-    """Say in one sentence what happened, with the traceback in a file where one can be written."""
-    report = "what you did"
+    """Print one sentence about an internal error; save the traceback to a file if possible."""
+    attachment = "the command that you ran"
     with (
         suppress(OSError),
         tempfile.NamedTemporaryFile("w", prefix="skilldrop-", suffix=".log", delete=False) as log,
     ):
         traceback.print_exception(error, file=log)
-        report = log.name
+        attachment = log.name
     with suppress(OSError, ValueError):
         click.echo(
             f"skilldrop: internal error: {type(error).__name__}: {error}. "
-            f"Please report it with {report}.",
+            f"Please report it with {attachment}.",
             err=True,
         )
-    return OUR_BUG
+    return INTERNAL_ERROR
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "--config",
     "config_file",
-    type=A_PATH,
-    help="Settings file.  [default: skilldrop.toml where it exists]",
+    type=PATH,
+    help="Settings file.  [default: skilldrop.toml, if it exists]",
 )
-@click.option("--watched", type=A_PATH, help="The one root to watch.  [default: watched]")
-@click.option("--data", type=A_PATH, help="Where catalog and index go.  [default: var]")
+@click.option("--watched", type=PATH, help="The only root to watch.  [default: watched]")
+@click.option(
+    "--data", type=PATH, help="Directory for catalog, packages and indexes.  [default: var]"
+)
 @click.version_option(package_name="skilldrop", prog_name="skilldrop")
 @click.pass_context
 def cli(
@@ -105,8 +107,8 @@ def cli(
     Drop skill folders into watched/ and run:
       skilldrop up
     """
-    context.obj = Where(config_file, watched, data)
+    context.obj = GlobalOptions(config_file, watched, data)
 
 
-for command in lazy_command():
+for command in lazy_commands():
     cli.add_command(command)

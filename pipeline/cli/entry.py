@@ -1,4 +1,4 @@
-"""The program `skilldrop`: starts the command line, also quietly when interrupted at once."""
+"""Entry point of `skilldrop`: starts the command line; an early interrupt ends it quietly."""
 
 import os
 import sys
@@ -6,30 +6,30 @@ import sys
 
 def main() -> None:
     """Run the command line and exit."""
-    # Else a process that this one starts would import what lies in the directory it is started
-    # in, before what is installed: a skill's yaml.py, if that is where somebody types the command.
+    # Without this, child processes would import modules of the working directory before the
+    # installed ones: a skill's yaml.py, for example.
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        if _command(sys.argv[1:]) == "up":  # it is stopped as a service from the beginning
+        if _command(sys.argv[1:]) == "up":  # signals stop it like a service from the start
             from pipeline.cli import stopping
 
             stopping.stop_by(_stop)
-        from pipeline.cli import app  # a Ctrl-C may come while this is read
+        from pipeline.cli import app  # Ctrl-C may arrive during this import
     except KeyboardInterrupt:
         sys.exit(130)
     app.main()
 
 
 def _command(words: list[str]) -> str:
-    """Return the first word that is neither an option of all commands nor the value of one."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 1 if "=" in words[at] else 2
-    return words[at] if at < len(words) else ""
+    """Return the first word that is neither a global option nor the value of one."""
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        position += 1 if "=" in words[position] else 2
+    return words[position] if position < len(words) else ""
 
 
 def _stop(number: int, _: object) -> None:
-    """Say so and end, wherever in an import this is; there is nothing to be put away yet."""
+    """Report the signal and end, even in the middle of an import: nothing needs cleaning up yet."""
     from pipeline.cli import stopping
 
     try:

@@ -1,4 +1,4 @@
-"""Commands by name; the module of each is imported when that command is called."""
+"""Lazy commands: the module of each is imported when the command is called."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -8,85 +8,85 @@ from typing import Any
 import click
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "up": ("up.up", "Watch, re-scan and serve until stopped."),
+    "up": ("up.up", "Watch the roots, update the catalog and serve the site until stopped."),
     "scan": (
         "scan.scan",
-        "Bring the catalog up to the roots, or to PATHS inside them, and exit.",
+        "Update the catalog from the roots, or only from PATHS inside them, and exit.",
     ),
-    "serve": ("serve.serve", "Serve the catalog as it is, read-only, without watching anything."),
+    "serve": ("serve.serve", "Serve the catalog read-only, without watching the roots."),
     "reconcile": (
         "reconcile.reconcile",
-        "Compare every folder with the catalog, packages and indexes, and mend what differs.",
+        "Compare all folders, the catalog, packages and indexes, and repair differences.",
     ),
     "validate": (
         "validate.validate",
-        "Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.",
+        "Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.",
     ),
     "outcome": (
         "outcome.outcome",
-        "Validate outcome FILES by hand: what a runtime would drop after a run of a skill.",
+        "Validate outcome FILES, which runtimes write after each run of a skill.",
     ),
     "migrate": (
         "migrate.migrate",
-        "Make ApexBridge packages of skill folders in older layouts, or of all in a tree.",
+        "Convert skill folders in older layouts, or a tree of them, to ApexBridge packages.",
     ),
-    "index": ("index.index", "Print the prompt index NAME; with options, what it would be."),
+    "index": ("index.index", "Print the prompt index NAME; options override its settings."),
     "search": (
         "search.search_",
-        "Find active skills by all WORDS, best first; English or Chinese.",
+        "Find active skills that contain all WORDS, best match first; English or Chinese.",
     ),
     "status": (
         "status.status",
-        "Say how the catalog is: its health, counts, and what waits or is rejected, and why.",
+        "Print health, counts, and which folders wait or are rejected, and why.",
     ),
     "replicate": (
         "replicate.replicate",
-        "Copy every change of the catalog to URL until stopped; runs beside `up`.",
+        "Copy every change of the catalog to URL until stopped; runs alongside `up`.",
     ),
     "restore": (
         "replicate.restore",
-        "Bring the catalog back from URL, to be served read-only or to go on with.",
+        "Restore the catalog from URL, to serve it read-only or to continue with it.",
     ),
-    "read": ("read.read", "Print a published FILE of a SKILL; without FILE it is SKILL.md."),
-    "mcp": ("mcp.mcp", "Serve search and skill files to agents by the Model Context Protocol."),
+    "read": ("read.read", "Print a published FILE of SKILL, by default its SKILL.md."),
+    "mcp": ("mcp.mcp", "Serve search and skill files to agents over the Model Context Protocol."),
     "add": (
         "add.add",
-        "Copy skill folders or archives into a root whole; exit 1 where one would be rejected.",
+        "Copy skill folders or archives into a root; exit 1 if one would be rejected.",
     ),
     "versions": (
         "versions.versions",
-        "List the versions of SKILL, newest first, and what changed in each.",
+        "List the versions of SKILL and their changes, newest first.",
     ),
     "rollback": (
         "rollback.rollback",
-        "Publish SKILL as it was in VERSION, and hold it there until `unpin`.",
+        "Publish VERSION of SKILL and hold the skill there until `unpin`.",
     ),
-    "unpin": ("rollback.unpin", "Let SKILL follow its folder again, from its newest version on."),
+    "unpin": ("rollback.unpin", "Publish the newest version of SKILL and follow its folder again."),
 }
-"""Where each command is in `pipeline.cli.commands`, and the first line of its help."""
+"""Module and function of each command in `pipeline.cli.commands`, and its first help line."""
 
 
 class LazyCommand(click.Command):
-    """Stands for a command in lists of commands, which must not wait for all that these need."""
+    """Placeholder for a command in lists, which must not wait for the imports of all commands."""
 
-    def __init__(self, name: str, place: str, line: str) -> None:
+    def __init__(self, name: str, target: str, line: str) -> None:
         """Take the command's name, its module and function, and the first line of its help."""
         super().__init__(name, help=line)
-        self._place = place
+        self._target = target
 
     @cached_property
     def real(self) -> click.Command:
-        """The command itself."""
-        module, _, function = self._place.partition(".")
-        found: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
-        return found
+        """Command that this one stands for, imported."""
+        module, _, function = self._target.partition(".")
+        command: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
+        return command
 
-    def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Let the command itself read its words; from here on it has the word."""
-        return self.real.make_context(*given, **options)
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Parse the arguments as the real command, which handles the call from here on."""
+        return self.real.make_context(*arguments, **options)
 
 
-def lazy_command() -> Iterator[LazyCommand]:
-    """Yield every command, none of them imported yet."""
-    for name, (place, line) in COMMANDS.items():
-        yield LazyCommand(name, place, line)
+def lazy_commands() -> Iterator[LazyCommand]:
+    """Yield every command without importing any."""
+    for name, (target, line) in COMMANDS.items():
+        yield LazyCommand(name, target, line)

@@ -1,4 +1,4 @@
-"""Parts that all commands share: exit codes, settings options and JSON."""
+"""Exit codes, global options and JSON output, shared by all commands."""
 
 import json
 from pathlib import Path
@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import click
 
-DONE, FINDINGS, WRONG_USAGE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
 
-A_PATH = click.Path(path_type=Path, readable=False)  # we say ourselves what cannot be read
+PATH = click.Path(path_type=Path, readable=False)  # the command reports unreadable paths
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-class Where(NamedTuple):
-    """What the command line says of where the settings are; the commands' `context.obj`."""
+class GlobalOptions(NamedTuple):
+    """Options of all commands, which say where settings and data are; `context.obj`."""
 
     config: Path | None
     watched: Path | None
@@ -23,5 +23,5 @@ class Where(NamedTuple):
 
 
 def to_json(value: Any) -> str:
-    """Return JSON for people and programs, with its non-ASCII text readable."""
+    """Return indented JSON in which non-ASCII text stays readable."""
     return json.dumps(value, ensure_ascii=False, indent=2)

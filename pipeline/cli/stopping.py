@@ -7,12 +7,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def stop_by(stop: Callable[[int, object], None]) -> None:
-    """Let signals call a function from now on, but for those that are ignored, as by nohup."""
+    """Install a handler for the signals, except those that are ignored, as under nohup."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
 
 
 def sentence(number: int) -> str:
-    """Return what a service says last that a signal has stopped."""
+    """Return the last message of a service that a signal has stopped."""
     return f"Stopped by {signal.Signals(number).name}."

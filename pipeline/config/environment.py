@@ -1,4 +1,4 @@
-"""Settings from SKILLDROP_… variables of the environment."""
+"""Settings from environment variables named SKILLDROP_…."""
 
 import difflib
 import os
@@ -11,36 +11,36 @@ from pipeline.config.settings import PREFIX, Settings
 
 
 class _InEnvironment(Settings, BaseSettings):
-    """The settings as the library wants to see them."""
+    """Settings in the form that pydantic-settings requires."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True
     )
 
 
-def said() -> dict[str, Any]:
-    """Return what is set there. Raises SettingsInvalid for what is misspelt or cannot be read."""
+def read() -> dict[str, Any]:
+    """Return the settings. Raises SettingsInvalid for a misspelt name or an invalid value."""
     try:
-        found = EnvSettingsSource(_InEnvironment)()
+        values = EnvSettingsSource(_InEnvironment)()
     except SettingsError as error:
         key = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
         raise SettingsInvalid(
-            f"The environment: {PREFIX}{key.upper()} is not JSON, in which lists and tables are "
-            "written there."
+            f"The environment: {PREFIX}{key.upper()} is not valid JSON; lists and tables must be "
+            "JSON in environment variables."
         ) from error
     _refuse_misspelt()
-    return found
+    return values
 
 
 def _refuse_misspelt() -> None:
-    """Refuse what looks like a misspelt setting; others may use the prefix for their own."""
+    """Refuse variables that resemble a setting; others may use the prefix for other purposes."""
     known = [*Settings.model_fields, "config"]
     for variable in sorted(os.environ):
         key = variable.lower().removeprefix(PREFIX.lower()).partition("__")[0]
         if not variable.upper().startswith(PREFIX) or key in known:
             continue
-        if near := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
+        if matches := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
             raise SettingsInvalid(
                 f"The environment: {variable} is not a setting; "
-                f"did you mean {PREFIX}{near[0].upper()}?"
+                f"did you mean {PREFIX}{matches[0].upper()}?"
             )

@@ -1,4 +1,4 @@
-"""Sentences about settings that cannot be used."""
+"""Error messages about invalid settings."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,13 @@ from pipeline.config.settings import (
     SiteSettings,
 )
 
-# Where settings come from
 
-
-class _Layer(NamedTuple):
-    """What one source says, in the shape of Settings."""
+class Layer(NamedTuple):
+    """Values from one source, in the shape of Settings."""
 
     source: str
     values: Mapping[str, Any]
 
-
-# What is wrong, in one sentence
 
 _TABLES: Mapping[str, type[BaseModel]] = {
     "roots": RootSettings,
@@ -37,39 +33,40 @@ _TABLES: Mapping[str, type[BaseModel]] = {
 }
 
 
-def _sentence(error: ValidationError, layers: Sequence[_Layer]) -> str:
+def error_sentence(error: ValidationError, layers: Sequence[Layer]) -> str:
+    """Return one sentence about the first error, with the source and the key."""
     problem = error.errors(include_url=False)[0]
     where = list(map(str, problem["loc"]))
     sentence = f"{_source(where, layers)}: {_complaint(problem, where)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
 
 
-def _source(where: Sequence[str], layers: Sequence[_Layer]) -> str:
-    """Return which source said what stands in a place; all of them where there is no place."""
+def _source(where: Sequence[str], layers: Sequence[Layer]) -> str:
+    """Return the source of the value at a location; all sources for an error without location."""
     if not where:
         return " and ".join(layer.source for layer in reversed(layers) if layer.values)
-    return next(layer.source for layer in layers if _speaks_of(where, layer.values))
+    return next(layer.source for layer in layers if _contains(layer.values, where))
 
 
-def _speaks_of(where: Sequence[str], values: Mapping[str, Any]) -> bool:
+def _contains(values: Mapping[str, Any], where: Sequence[str]) -> bool:
     top, *rest = where
     table = values.get(top)
     return top in values and (not isinstance(table, dict) or not rest or rest[0] in table)
 
 
 def _complaint(problem: Mapping[str, Any], where: Sequence[str]) -> str:
-    own_words = problem.get("ctx", {}).get("error")
+    message = problem.get("ctx", {}).get("error")
     if not where:
-        return f"{own_words}."
+        return f"{message}."
     model, table, key = _place(where)
     if not key:
-        return f"{table} {own_words or 'must be a table'}."
+        return f"{table} {message or 'must be a table'}."
     inside = f" in {table}" if table else ""
     known = list(model.model_fields)
     if key not in known:
-        near = difflib.get_close_matches(key, known, n=1)
+        matches = difflib.get_close_matches(key, known, n=1)
         return f"there is no setting {key}{inside}; " + (
-            f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+            f"did you mean {matches[0]}?" if matches else f"the settings are {', '.join(known)}."
         )
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {model.model_fields[key].description}."
@@ -79,9 +76,9 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str]) -> str:
 
 
 def _place(where: Sequence[str]) -> tuple[type[BaseModel], str, str]:
-    """Return the model that a place belongs to, its name in the file, and the key in it.
+    """Return the model of a location, the name of its table in the file, and the key.
 
-    The key is empty where a table as a whole is meant.
+    The key is empty if the error is about the whole table.
     """
     top, *rest = where
     if top not in _TABLES or not rest:

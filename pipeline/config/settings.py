@@ -1,4 +1,4 @@
-"""Models of all settings, with defaults, checks and descriptions; frozen."""
+"""Frozen models of all settings, with defaults, checks and descriptions."""
 
 from collections import Counter
 from itertools import combinations
@@ -28,29 +28,29 @@ from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
 
 PREFIX = "SKILLDROP_"
-"""Of the environment variables that can say the same as the file."""
+"""Prefix of the environment variables that correspond to settings."""
 
 INDEX_SHARE = 2
 """Percent of a context window that an index may take."""
 
 
-# The description of a field completes the sentence "it must be …", whatever is wrong with it.
+# The description of a field completes the sentence "it must be …" in error messages.
 
 
 def _absolute(path: object) -> object:
-    """Return the real path, so that a later change of directory moves nothing."""
+    """Return the real path, which a later change of directory does not affect."""
     if path == "":
-        raise ValueError("no path")
+        raise ValueError("empty path")
     if not isinstance(path, str | Path):
         return path
     try:
         return Path(path).expanduser().resolve()
-    except RuntimeError as error:  # a home folder that nobody has, or links in a circle
+    except RuntimeError as error:  # an unknown user, or a loop of links
         raise ValueError(str(error)) from None
 
 
 def _followed(path: object) -> object:
-    """Return an absolute path through the links in it, which may come to lead elsewhere."""
+    """Return an absolute path with its links kept, because their targets may change."""
     real = _absolute(path)
     if not isinstance(path, str | Path) or ".." in Path(path).parts:
         return real
@@ -68,11 +68,11 @@ Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
     if names and names != ("spec",):
-        # Rules take a while to load, which a command that asks none need not wait for.
+        # Profiles are slow to import, and a command may not need them.
         from pipeline.dialects.registry import PROFILES
 
         if unknown := set(names).difference(PROFILES):
-            raise ValueError(f"no profile: {', '.join(sorted(unknown))}")
+            raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
     return names
 
 
@@ -84,21 +84,21 @@ class _Table(BaseModel):
 
 
 class RootSettings(_Table):
-    """One `[[roots]]`: a directory to watch."""
+    """Settings of one `[[roots]]` table: a directory to watch."""
 
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
     profiles: Profiles = Field(
-        ("spec",), description="a list of profiles, which `skilldrop validate --help` names"
+        ("spec",), description="a list of profiles; `skilldrop validate --help` lists them"
     )
 
 
 class IndexSettings(_Table):
-    """One `[[indexes]]`: a prompt index to publish."""
+    """Settings of one `[[indexes]]` table: a prompt index to publish."""
 
     name: Annotated[str, StringConstraints(pattern=r"\A[A-Za-z0-9_-]+\z")] = Field(
-        "default", description="of letters A-Z, digits, hyphens and underscores only"
+        "default", description="a name of letters A-Z or a-z, digits, hyphens and underscores"
     )
     format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
         "xml", description=f"one of {', '.join(FORMATS)}"
@@ -107,9 +107,7 @@ class IndexSettings(_Table):
     context_window_tokens: int | None = Field(
         None, gt=0, description="a whole number of tokens above 0"
     )
-    levels: tuple[Level, ...] = Field(
-        (), description=f"a list of levels, which are {', '.join(LEVELS)}"
-    )
+    levels: tuple[Level, ...] = Field((), description=f"a list of levels: {', '.join(LEVELS)}")
     tags: Words = ()
     names: Words = ()
     featured: Words = ()
@@ -117,25 +115,25 @@ class IndexSettings(_Table):
     language: Literal["en", "zh"] = Field("en", description="one of en, zh")
     location_base: str | None = Field(None, description="a path or a URL")
     locations: Locations = Field("current", description="one of current, version")
-    instruction: str | None = Field(None, description="a text, or an empty one for none")
-    how_to_search: str | None = Field(None, description="a text, or an empty one for none")
+    instruction: str | None = Field(None, description="a text; an empty one for none")
+    how_to_search: str | None = Field(None, description="a text; an empty one for none")
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
         if self.budget_chars and self.context_window_tokens:
-            raise ValueError("has both budget_chars and context_window_tokens; keep one of them")
+            raise ValueError("has both budget_chars and context_window_tokens; remove one of them")
         return self
 
     @property
     def budget(self) -> int:
-        """The characters that the whole text may take."""
+        """Most characters of the whole text."""
         if self.context_window_tokens:
             return self.context_window_tokens * CHARACTERS_A_TOKEN * INDEX_SHARE // 100
         return self.budget_chars or DEFAULT_BUDGET_CHARS
 
     @property
     def spec(self) -> IndexSpec:
-        """The index in the catalog's own words."""
+        """Settings as the catalog's IndexSpec."""
         return IndexSpec(
             name=self.name,
             format=self.format,
@@ -157,7 +155,7 @@ _A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
 
 
 class LimitSettings(_Table):
-    """`[limits]`: how large one skill folder may be; beyond a limit it is rejected."""
+    """Settings of `[limits]`: the largest allowed folder and archive; larger ones are rejected."""
 
     files: int = Field(2000, gt=0, description="a whole number of files above 0")
     bytes: ByteSize = Field(ByteSize(100 * 2**20), gt=0, description=_A_SIZE)
@@ -172,7 +170,7 @@ class LimitSettings(_Table):
 
 
 class RetentionSettings(_Table):
-    """`[retention]`: how much of the past is kept."""
+    """Settings of `[retention]`: how much history is kept."""
 
     index_builds: int = Field(
         USUAL.builds, gt=0, description="a whole number of publications of each index above 0"
@@ -205,49 +203,49 @@ class RetentionSettings(_Table):
 
     @property
     def quota(self) -> Quota:
-        """What publication may take, in the catalog's own words."""
+        """Limits of publication, as the catalog's Quota."""
         return Quota(self.versions_per_hour, self.packages_bytes, self.free_bytes)
 
     @property
     def of_history(self) -> HistoryRetention:
-        """What is kept of rows, in the catalog's own words."""
+        """Retention of history rows."""
         return HistoryRetention(self.history_rows, self.history_days)
 
     @property
     def of_packages(self) -> Retention:
-        """What is kept of versions, in the catalog's own words."""
+        """Retention of published versions."""
         return Retention(self.versions, self.version_days, self.grace)
 
     @property
     def of_indexes(self) -> IndexRetention:
-        """What is kept of indexes, in the catalog's own words."""
+        """Retention of index publications."""
         return IndexRetention(self.index_builds, self.index_days)
 
 
 class SiteSettings(_Table):
-    """`[site]`: the web site of the catalog."""
+    """Settings of `[site]`: the web site of the catalog."""
 
     enabled: bool = Field(True, description="true or false")
     host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
     port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
     names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
-        (), description="a list of host names, without ports, to which the site also answers"
+        (), description="a list of additional host names of the site, without ports"
     )
     sql: bool = Field(False, description="true or false")
 
 
 class Settings(_Table):
-    """Everything that can be set, with its default. Made by `load`; alone it reads nothing."""
+    """All settings with their defaults; `load` fills them from file, environment and options."""
 
     watched: Root = Field(Path("watched"), validate_default=True)
     data: Directory = Field(Path("var"), validate_default=True)
-    roots: tuple[RootSettings, ...] = Field((), description="a list of tables [[roots]]")
+    roots: tuple[RootSettings, ...] = Field((), description="a list of [[roots]] tables")
     indexes: tuple[IndexSettings, ...] = Field(
-        (IndexSettings(),), description="a list of tables [[indexes]]"
+        (IndexSettings(),), description="a list of [[indexes]] tables"
     )
-    limits: LimitSettings = Field(LimitSettings(), description="a table [limits]")
+    limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
-    retention: RetentionSettings = Field(RetentionSettings(), description="a table [retention]")
+    retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
     publish: Literal["copy", "in-place"] = Field("copy", description="one of copy, in-place")
     settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
     settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
@@ -255,29 +253,29 @@ class Settings(_Table):
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
-    site: SiteSettings = Field(SiteSettings(), description="a table [site]")
+    site: SiteSettings = Field(SiteSettings(), description="a [site] table")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
-        """Refuse directories in which one would find what the other holds."""
+        """Refuse directories that lie inside one another."""
         roots = [Path(root.path).resolve() for root in self.root_specs]
         for one, other in combinations(roots, 2):
             if one == other:
-                raise ValueError(f"the root {one} is named twice; keep one of them")
+                raise ValueError(f"the root {one} is configured twice; remove one of them")
             if inner := _inner(one, other):
                 raise ValueError(
-                    f"the root {inner} lies inside another root; keep only one of {one} and {other}"
+                    f"the root {inner} is inside another root; keep only one of {one} and {other}"
                 )
         for root in roots:
             if _inner(root, self.data):
                 raise ValueError(
-                    f"the data directory {self.data} and the root {root} lie one "
-                    "inside the other; move data elsewhere"
+                    f"the data directory {self.data} and the root {root} are inside "
+                    "one another; move the data directory elsewhere"
                 )
             if _inner(root, self.outcomes_folder):
                 raise ValueError(
-                    f"the directory of outcomes {self.outcomes_folder} and the root "
-                    f"{root} lie one inside the other; move outcomes elsewhere"
+                    f"the outcomes directory {self.outcomes_folder} and the root {root} are "
+                    "inside one another; move the outcomes directory elsewhere"
                 )
         return self
 
@@ -285,7 +283,7 @@ class Settings(_Table):
     def _index_names_differ(self) -> Self:
         for name, count in Counter(index.name for index in self.indexes).items():
             if count > 1:
-                raise ValueError(f"there are {count} indexes named {name}; give each its own name")
+                raise ValueError(f"{count} indexes are named {name}; give each a different name")
         return self
 
     @model_validator(mode="after")
@@ -293,7 +291,7 @@ class Settings(_Table):
         if self.settle_longest < self.settle_quiet:
             raise ValueError(
                 f"settle_longest ({self.settle_longest:g} s) is shorter than "
-                f"settle_quiet ({self.settle_quiet:g} s)"
+                f"settle_quiet ({self.settle_quiet:g} s); raise it"
             )
         return self
 
@@ -303,33 +301,33 @@ class Settings(_Table):
         if kept.versions_per_hour > kept.history_rows:
             raise ValueError(
                 f"[retention] versions_per_hour ({kept.versions_per_hour}) is above history_rows "
-                f"({kept.history_rows}), so it would never apply; lower it, or raise history_rows"
+                f"({kept.history_rows}) and would never apply; lower it, or raise history_rows"
             )
         return self
 
     @property
     def catalog_path(self) -> Path:
-        """The catalog's database file."""
+        """Database file of the catalog."""
         return self.data / "catalog.db"
 
     @property
     def index_folder(self) -> Path:
-        """Where the prompt indexes are published."""
+        """Folder of the published prompt indexes."""
         return self.data / "index"
 
     @property
     def packages_folder(self) -> Path:
-        """Where the packages are published."""
+        """Folder of the published packages."""
         return self.data / "packages"
 
     @property
     def outcomes_folder(self) -> Path:
-        """Where runtimes drop what runs of skills came to."""
+        """Folder where runtimes put outcome files."""
         return self.outcomes or self.data / "outcomes"
 
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:
-        """The roots in their order; without `[[roots]]` there is one, `watched`."""
+        """Roots in their order; without `[[roots]]` only `watched`."""
         return tuple(
             RootSpec(str(root.path), root.level, root.acceptance, root.profiles)
             for root in self.roots
@@ -337,12 +335,12 @@ class Settings(_Table):
 
     @property
     def index_specs(self) -> tuple[IndexSpec, ...]:
-        """The indexes in their order."""
+        """Indexes in their order."""
         return tuple(index.spec for index in self.indexes)
 
 
 def _inner(one: Path, other: Path) -> Path | None:
-    """Return which of two directories lies in the other or is it; None where they are apart."""
+    """Return the directory that equals or lies inside the other one; None if they are disjoint."""
     if one.is_relative_to(other):
         return one
     return other if other.is_relative_to(one) else None

@@ -1,1 +1,1 @@
-"""The loop that runs for months."""
+"""Service of `skilldrop up`: a loop that runs for months."""

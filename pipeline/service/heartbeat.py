@@ -1,4 +1,4 @@
-"""Signs of life of the service: in the health row of the catalog, and in the file beside it."""
+"""Heartbeats of the service, in the catalog's health row and in a file beside the catalog."""
 
 import os
 import time
@@ -16,27 +16,27 @@ from pipeline.service.troubles import Troubles
 from pipeline.watch.supervisor import ModeChange
 
 BEAT = 5.0
-"""Seconds between two signs of life."""
+"""Seconds between two heartbeats."""
 QUARANTINE_SPAN = timedelta(days=1)
-"""Time for which a quarantined outcome file needs attention, unless somebody moves it away."""
+"""Time for which a quarantined outcome file needs attention, unless it is moved away."""
 QUARANTINE_LIMIT = 100
-"""Quarantined files that are looked for."""
+"""Most quarantined files that are counted."""
 
 
 class Heartbeat:
-    """The health row, as the service keeps it."""
+    """Writer of the health row and the health file."""
 
     def __init__(self, settings: Settings, troubles: Troubles) -> None:
         self._settings = settings
         self._troubles = troubles
-        self._fields: dict[str, Any] = {}  # that are not written yet
-        self._overflows = 0  # that are not counted yet
+        self._fields: dict[str, Any] = {}  # not written yet
+        self._overflows = 0  # not counted in the catalog yet
         self._last_event: datetime | None = None
-        self._seen: datetime | None = None  # the last sign of life in the catalog
+        self._last_beat: datetime | None = None  # in the catalog
         self._next = 0.0
 
     def begin(self, store: Store, at: datetime) -> None:
-        """Write that the service has started on this catalog."""
+        """Record in the catalog that the service has started."""
         store.health.set(
             service_pid=os.getpid(),
             service_started=at,
@@ -44,41 +44,41 @@ class Heartbeat:
             service_stopped=None,
             quiet_since=None,
         )
-        self._seen = at
+        self._last_beat = at
         store.health.set_troubles(self._troubles.all())
 
     def end(self, store: Store, at: datetime) -> None:
-        """Write that the service has ended."""
+        """Record in the catalog that the service has stopped."""
         store.health.set(
             watcher_mode="stopped", service_pid=None, service_stopped=at, quiet_since=None
         )
         store.health.set_troubles([])
 
     def note_event(self, at: datetime) -> None:
-        """Note when the last event of a root arrived."""
+        """Note the time of the last event in a root."""
         self._last_event = at
 
-    def note_mode(self, turn: ModeChange, at: datetime) -> None:
-        """Note how changes are noticed from now on."""
-        self._overflows += turn.has_overflowed
+    def note_mode(self, change: ModeChange, at: datetime) -> None:
+        """Note a change of the watcher mode."""
+        self._overflows += change.has_overflowed
         self._fields |= {
-            "watcher_mode": turn.mode,
+            "watcher_mode": change.mode,
             "watcher_since": at,
-            "watcher_reason": turn.reason,
+            "watcher_reason": change.reason,
         }
 
     def hurry(self) -> None:
-        """Make the next sign of life due."""
+        """Make the next heartbeat due."""
         self._next = 0.0
 
     def is_due(self, now: float) -> bool:
-        """Tell whether a sign of life is due at a moment of the monotonic clock."""
+        """Return whether a heartbeat is due at a time of the monotonic clock."""
         return now >= self._next or bool(self._fields) or self._troubles.has_changed
 
     def beat(self, store: Store, pending: int, at: datetime) -> None:
-        """Write that the service lives and what is wrong, beside the catalog and in it.
+        """Write the heartbeat and all problems into the catalog and the file beside it.
 
-        pending is the number of folders that wait.
+        `pending` is the number of waiting folders.
         """
         self._next = time.monotonic() + BEAT
         self.write_beside(at)
@@ -94,26 +94,26 @@ class Heartbeat:
                 **self._fields,
             }
         )
-        self._seen = at
+        self._last_beat = at
         self._fields.clear()
         if self._troubles.has_changed:
             store.health.set_troubles(self._troubles.all())
             self._troubles.has_changed = False
 
     def write_beside(self, at: datetime) -> None:
-        """Write the file beside the catalog, which a full disk allows; without it go on."""
+        """Write the file beside the catalog, which works even on a full disk; ignore errors."""
         with suppress(OSError):
             health.write_file(
                 self._settings.catalog_path,
                 os.getpid(),
                 iso(at),
-                iso(self._seen) if self._seen else None,
+                iso(self._last_beat) if self._last_beat else None,
                 self._troubles.all(),
             )
 
 
 def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | None:
-    """Return the problem of outcome files that were quarantined lately and still lie there."""
+    """Return a problem if outcome files were quarantined recently and are still there."""
     folder = settings.outcomes_folder
     paths = [
         path
@@ -124,6 +124,6 @@ def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | Non
         return None
     return Problem(
         f"{len(paths)} quarantined in the last day: {', '.join(paths[:3])}"
-        f"{' and others' if len(paths) > 3 else ''}, in {folder}.",
+        f"{' and others' if len(paths) > 3 else ''} in {folder}.",
         len(paths),
     )

@@ -1,4 +1,4 @@
-"""Publication of the prompt indexes: at once after a quiet time, together while much changes."""
+"""Schedule of index publications: at once after a quiet time, in groups during many changes."""
 
 import logging
 import time
@@ -16,16 +16,16 @@ log = logging.getLogger("skilldrop")
 
 
 class IndexSchedule:
-    """The next publication of all indexes; moments are seconds of the monotonic clock."""
+    """Time of the next publication of all indexes, in seconds of the monotonic clock."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._last = 0.0
         self.due: float | None = None
-        """The moment of the next publication; None where nothing has changed."""
+        """Time of the next publication; None if nothing has changed."""
 
     def publish_now(self) -> None:
-        """Make a publication due."""
+        """Make a publication due now."""
         self.due = 0.0
 
     def changed(self, events: Sequence[Event]) -> None:
@@ -34,12 +34,12 @@ class IndexSchedule:
         self.publish_soon(PUBLISH_EVERY if is_scan else self._settings.index_delay)
 
     def publish_soon(self, delay: float) -> None:
-        """Make a publication due, but not within `delay` seconds of the last one."""
+        """Make a publication due, at the earliest `delay` seconds after the last one."""
         after = max(time.monotonic(), self._last + delay)
         self.due = after if self.due is None else min(after, self.due)
 
     def publish_due(self, store: Store, at: datetime) -> None:
-        """Publish the indexes if that is due."""
+        """Publish the indexes if a publication is due."""
         if self.due is None or time.monotonic() < self.due:
             return
         settings = self._settings

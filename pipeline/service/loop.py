@@ -1,4 +1,4 @@
-"""Main loop of the service, which keeps the catalog equal to the roots."""
+"""Main loop of the service, which keeps the catalog up to date with the roots."""
 
 import logging
 import sqlite3
@@ -53,35 +53,35 @@ log = logging.getLogger("skilldrop")
 T = TypeVar("T")
 
 TICK = 1.0
-"""Seconds between two looks at what cannot call by itself: the watcher and the site."""
+"""Seconds between two checks of the watcher and the site, which cannot report by themselves."""
 COLLECT_EVERY = 600.0
-"""Seconds between two collections of packages that need not be kept."""
+"""Seconds between two removals of expired packages."""
 
 
 class Hint(NamedTuple):
-    """Something may have changed at a path; "" asks for nothing but attention."""
+    """Hint that something may have changed at a path; "" only wakes the loop."""
 
     path: str
 
 
 class ScanDue(NamedTuple):
-    """A full scan is wanted."""
+    """Request for a full scan."""
 
     trigger: Trigger
 
 
 class CollectDue(NamedTuple):
-    """Packages that need not be kept are to be removed."""
+    """Request to remove expired packages."""
 
 
 class Service:
-    """The watcher, the timer and the site around one thread that does all the work.
+    """Watcher, timer and site around one thread that does all the work.
 
-    The other threads only put words into the inbox. It closes the catalog when it has run.
+    The other threads only put messages into the inbox. `run` closes the catalog at its end.
     """
 
     def __init__(self, settings: Settings, store: Store, site: SiteProcess | None = None) -> None:
-        """Take the settings, the catalog opened for writing, and the site to keep running."""
+        """Take the settings, the catalog open for writing, and the site to keep running."""
         self._settings = settings
         self._store = store
         self._site = site
@@ -94,7 +94,7 @@ class Service:
         )
         self._supervisor = WatchSupervisor(
             [*(root.path for root in self._roots), str(settings.outcomes_folder)],
-            self._heard,
+            self._on_path,
             depth=self._limits.depth,
             poll_every=settings.poll_every,
             only_polls=settings.follow == "polling",
@@ -119,25 +119,25 @@ class Service:
         self._is_quiet = False
         self._collects = False
         self._stopping = False
-        self._damage: str | None = None  # of the catalog, which is rebuilt at the next tick
+        self._damage: str | None = None  # of the catalog; it is rebuilt at the next tick
 
     def stop(self) -> None:
-        """Ask the service to end; safe in a signal handler, as a SimpleQueue is reentrant."""
+        """Ask the service to end; safe in a signal handler, because SimpleQueue is reentrant."""
         self._stopping = True
         self._inbox.put(Hint(""))
 
     def rescan(self) -> None:
-        """Ask for a full scan, from any thread."""
+        """Request a full scan, from any thread."""
         self._inbox.put(ScanDue("re-scan"))
 
     def collect(self) -> None:
-        """Ask for the removal of packages that need not be kept, from any thread."""
+        """Request the removal of expired packages, from any thread."""
         self._inbox.put(CollectDue())
 
     def run(self, begun: Callable[[], None] = lambda: None) -> None:
-        """Watch, scan and publish until stopped; `begun` is called once all is listening.
+        """Watch, scan and publish until stopped; call `begun` once everything has started.
 
-        Raises SkilldropError before that.
+        Raises SkilldropError before `begun`.
         """
         self._timer.every(self._settings.rescan_every, "re-scan", self.rescan)
         self._timer.every(COLLECT_EVERY, "collect", self.collect)
@@ -148,12 +148,12 @@ class Service:
                     self._site.start()
                 self._begin()
             begun()
-            systemd.tell("READY=1")
+            systemd.notify("READY=1")
             while not self._stopping:
-                self._hear()
+                self._receive()
                 self._work()
         finally:
-            systemd.tell("STOPPING=1")
+            systemd.notify("STOPPING=1")
             self._timer.stop()
             self._supervisor.stop()
             self._scans.stop()
@@ -168,31 +168,31 @@ class Service:
         self._is_quiet = False
         self._requests.abandon(self._store)
         with self._store.folders.opened(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
-            pass  # there from now on, to be watched
+            pass  # create the folder, so that it can be watched
         self._scans.request("start")
-        self._take_turn(self._supervisor.begin(time.monotonic()))
-        self._index_schedule.publish_now()  # the files may be missing though the catalog is whole
+        self._change_mode(self._supervisor.begin(time.monotonic()))
+        self._index_schedule.publish_now()  # index files may be missing
 
-    # Hearing
+    # Messages
 
-    def _heard(self, path: str) -> None:
-        """Take a hint from watchdog's thread."""
+    def _on_path(self, path: str) -> None:
+        """Take a hint from the thread of watchdog."""
         self._inbox.put(Hint(path))
 
-    def _hear(self) -> None:
-        """Wait for a word, no longer than until the next work, and take those there are by now."""
+    def _receive(self) -> None:
+        """Wait for a message, at most until the next work is due, and handle all in the inbox."""
         try:
-            words = [self._inbox.get(timeout=self._seconds_to_work())]
-            words += [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]
+            messages = [self._inbox.get(timeout=self._seconds_to_work())]
+            messages += [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]
         except Empty:
             return
-        for word in words:
-            if isinstance(word, ScanDue):
-                self._scans.request(word.trigger)
-            elif isinstance(word, CollectDue):
+        for message in messages:
+            if isinstance(message, ScanDue):
+                self._scans.request(message.trigger)
+            elif isinstance(message, CollectDue):
                 self._collects = True
             elif not self._stopping:
-                self._hint(word.path)
+                self._hint(message.path)
 
     def _seconds_to_work(self) -> float:
         now = time.monotonic()
@@ -217,24 +217,24 @@ class Service:
         if self._outcomes.hint(path, time.monotonic()):
             return
         for root in self._roots:
-            # The root's own hint says that an entry came or went, which has its own hint.
+            # A hint for the root itself means a new or removed entry, which has its own hint.
             if path and (unit := walk.unit_of(Path(root.path), path)):
                 self._settle.hint(WatchUnit(root.path, unit), time.monotonic())
                 self._heartbeat.note_event(_now())
 
-    def _take_turn(self, turn: ModeChange) -> None:
-        """Tell the catalog how changes are noticed from now on, and look for what was missed."""
+    def _change_mode(self, change: ModeChange) -> None:
+        """Record a change of the watcher mode, and scan for changes that were missed."""
         self._scans.request("re-scan")
-        self._heartbeat.note_mode(turn, _now())
+        self._heartbeat.note_mode(change, _now())
 
-    # Working
+    # Work
 
     def _work(self) -> None:
-        """Do what is due, part by part: one that fails stops no other, and is tried again."""
+        """Do the due work, part by part; a part that fails is tried again and stops no other."""
         is_tick = time.monotonic() >= self._next_tick
         if is_tick:
             self._next_tick = time.monotonic() + TICK
-            systemd.tell("WATCHDOG=1")
+            systemd.notify("WATCHDOG=1")
             self._try("timer", self._keep_timer)
             self._try("catalog", self._keep_catalog)
             self._try("watcher", self._keep_watch)
@@ -248,8 +248,8 @@ class Service:
                 self._settle.hint(unit, now)
             self._try("requests", self._grant)
         self._try("collect", self._collect)
-        self._try("quiet", self._note_quiet, BEAT)  # before a part of what comes can be seen
-        self._try("changes", self._look_at_due)
+        self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
+        self._try("changes", self._scan_due)
         self._try("outcomes", self._take_outcomes)
         self._try("scan", self._continue_scan)
         for name, listener in self._listeners.items():
@@ -270,7 +270,7 @@ class Service:
     def _try(
         self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
     ) -> None:
-        """Do a part of the work, unless it failed a moment ago; Troubles keeps account of it."""
+        """Do a part of the work, unless it waits for its next try after a failure."""
 
         def explained_work() -> Problem | None:
             with explained(self._settings.catalog_path):
@@ -280,33 +280,33 @@ class Service:
             self._troubles.attempt(part, explained_work, longest)
         except CatalogDamaged as error:
             if self._has_catalog:
-                self._damage, self._next_tick = str(error), 0.0  # rebuilt without delay
+                self._damage, self._next_tick = str(error), 0.0  # rebuilt at once
             else:
                 self._troubles.failed(part, str(error), time.monotonic(), _now(), longest)
 
     def _keep_timer(self) -> None:
-        """Let the jobs come when they are due, whatever happens to the clock or their thread."""
+        """Keep the jobs on time, even if the clock is changed or their thread dies."""
         if step := self._timer.keep_pace(time.monotonic(), _now()):
             log.warning(
-                "the clock was set %s by %.0f s", "forward" if step > 0 else "back", abs(step)
+                "system clock was set %s by %.0f s", "forward" if step > 0 else "back", abs(step)
             )
         if self._timer.revive():
-            log.warning("the timer of the full scans died; started another")
+            log.warning("timer of the full scans died and was restarted")
             self._scans.request("re-scan")
 
     def _keep_watch(self) -> Problem | None:
         now = time.monotonic()
-        turn = self._supervisor.check(now)
-        if not turn and self._supervisor.needs_count and not len(self._settle):
-            turn = self._supervisor.check_all_heard(now)
-        if turn:
-            self._take_turn(turn)
+        change = self._supervisor.check(now)
+        if not change and self._supervisor.needs_count and not len(self._settle):
+            change = self._supervisor.check_all_heard(now)
+        if change:
+            self._change_mode(change)
         return self._supervisor.trouble
 
     def _keep_site(self) -> Problem | None:
         if not self._site:
             return None
-        if self._site.pid is None:  # it was stopped with the catalog that it served
+        if self._site.pid is None:  # it was stopped with the former catalog
             self._site.start()
         self._site.ensure_running(time.monotonic())
         if not self._site.trouble:
@@ -326,15 +326,15 @@ class Service:
             return
         kept = self._settings.retention
         try:
-            if gone := self._store.collect(kept.of_packages, _now()):
-                log.info("removed %s of superseded versions", humanize.count(gone, "package"))
-        finally:  # also where a package could not be removed
-            if gone := self._store.thin(kept.of_history, _now()):
-                log.info("removed the rows of %s", humanize.count(gone, "old version"))
+            if removed := self._store.collect(kept.of_packages, _now()):
+                log.info("removed %s of superseded versions", humanize.count(removed, "package"))
+        finally:  # even if a package could not be removed
+            if removed := self._store.thin(kept.of_history, _now()):
+                log.info("removed the rows of %s", humanize.count(removed, "old version"))
         self._collects = False
 
     def _note_quiet(self) -> None:
-        """Tell others when all that was heard of has been looked at and published."""
+        """Record in the catalog whether all known changes are scanned and published."""
         is_quiet = not (
             len(self._settle)
             or len(self._outcomes)
@@ -344,24 +344,24 @@ class Service:
             or self._supervisor.needs_count
         )
         if is_quiet and self._store.repair.awaits_scan and can_list_all(self._roots):
-            self._scans.request("re-scan")  # the last one met folders that were still changing
+            self._scans.request("re-scan")  # the last one found folders that were still changing
             return
         if is_quiet != self._is_quiet:
             self._store.health.set(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
             self._beat()
             if is_quiet:
-                self._store.checkpoint()  # now nobody waits for it
+                self._store.checkpoint()  # nothing waits for it now
 
     def _keep_catalog(self) -> None:
-        """Begin a new catalog where the file was deleted, exchanged or damaged as we run."""
+        """Start a new catalog if the file was deleted, replaced or damaged meanwhile."""
         if self._has_catalog:
             self._damage = self._damage or self._file_check.damage
             if not self._damage and self._store.is_in_place():
                 return
             if not self._damage:
                 log.error(
-                    "%s was deleted or exchanged; rebuilding the catalog from the roots",
+                    "%s was deleted or replaced; rebuilding the catalog from the roots",
                     self._settings.catalog_path,
                 )
             self._has_catalog = False
@@ -370,7 +370,7 @@ class Service:
             self._file_check = FileCheck(self._settings.catalog_path)
             if self._site:
                 self._site.stop()
-        damage, self._damage = self._damage, None  # the file is kept aside, once
+        damage, self._damage = self._damage, None  # the damaged file is kept only once
         self._store = open_store(self._settings, damage=damage)
         try:
             self._begin()
@@ -379,7 +379,8 @@ class Service:
             raise
         self._has_catalog = True
 
-    def _look_at_due(self) -> Problem | None:
+    def _scan_due(self) -> Problem | None:
+        """Scan the units that have settled."""
         now = time.monotonic()
         due = self._settle.due(now)
         if not due:
@@ -394,11 +395,11 @@ class Service:
             still_settling=self._still_settling(due, now),
         )
         try:
-            with suppress(OutOfRoom):  # the others are not kept waiting for it
+            with suppress(OutOfRoom):  # the other units must not wait for it
                 for _ in work.run(due):
                     if self._stopping:
                         return None
-            self._backlog.crowd(_by_unit(work.report.no_room), time.monotonic())
+            self._backlog.wait_for_room(_by_unit(work.report.no_room), time.monotonic())
             self._backlog.delay(_by_unit(work.report.delayed), time.monotonic())
             again = self._unsettled(work.report)
             again |= {unit for unit in due if unit.root in work.report.troubles}
@@ -414,20 +415,20 @@ class Service:
         return self._backlog.problem
 
     def _still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
-        """Return the other units that wait, unless something has waited for them long enough."""
+        """Return the other waiting units; none if a due unit has waited too long for them."""
         if any(self._settle.overdue(unit, now) for unit in due):
             return ()
         return self._settle.waiting() - set(due)
 
     def _await_others(self, report: Report) -> set[WatchUnit]:
-        """Look at what is gone together with what goes after it: it may be more than it seems."""
+        """Let missing units wait for later events of their root: more of it may be disappearing."""
         units = {WatchUnit(root, _unit(root, path)) for root, path in report.postponed}
         for unit in units:
             self._settle.hint(unit, self._settle.latest(unit.root) or time.monotonic())
         return units
 
     def _continue_scan(self) -> None:
-        """Do one batch of the full scan that runs, or begin one that is requested."""
+        """Run one batch of the running or the next requested full scan."""
         if self._supervisor.polls(time.monotonic()) and not self._scans.is_wanted:
             self._scans.request("re-scan", is_poll=True)
         if not self._scans.is_wanted:
@@ -437,7 +438,7 @@ class Service:
             self._backlog.delay(_by_unit(scan.report.delayed), time.monotonic())
             again = self._unsettled(scan.report)
             self._await_others(scan.report)
-            # The scan may have read these before they were looked at, and stored them after.
+            # The full scan may have read these units earlier and stored them later.
             again |= self._scans.superseded
             for unit in again:
                 self._settle.again(unit, time.monotonic())
@@ -445,7 +446,7 @@ class Service:
                 self._scans.repairs, again, time.monotonic() + self._settings.settle_longest
             )
             self._scans.superseded.clear()
-            self._index_schedule.publish_now()  # the files may have been lost or damaged
+            self._index_schedule.publish_now()  # index files may be lost or damaged
             if not all(request.is_poll for request in self._scans.granted):
                 self._file_check.begin(time.monotonic())
                 self._package_check.begin(self._store)
@@ -460,16 +461,16 @@ class Service:
         self._looks_at_outcomes = False
 
     def _verify(self) -> None:
-        """Verify a few packages, if it is time to and nothing else is to be done now."""
+        """Verify a few packages, if this is due and there is no other work."""
         now = time.monotonic()
         check, changes = self._package_check.due, self._settle.seconds_to_next(now)
         if check is None or check > now or self._scans.is_wanted or changes == 0.0:
             return
-        mended = self._store.repair.count
+        repaired = self._store.repair.count
         for root, path in self._package_check.step():
             self._settle.hint(WatchUnit(root, _unit(root, path)), now)
-        if self._store.repair.count != mended:
-            self._index_schedule.publish_now()  # what could not be mended is not published any more
+        if self._store.repair.count != repaired:
+            self._index_schedule.publish_now()  # packages beyond repair are no longer published
 
     def _step(self) -> tuple[FullScan, bool]:
         try:
@@ -491,7 +492,7 @@ class Service:
             engine=processes,
             deep=bool(repairs),
             is_poll=all(request.is_poll for request in requests),
-            accepts_removals=any(each.accepts_removals for each in repairs),
+            accepts_removals=any(repair.accepts_removals for repair in repairs),
             was_announced=self._was_announced,
             still_settling=self._settle.waiting(),
         )
@@ -500,28 +501,28 @@ class Service:
         now = time.monotonic()
         self._supervisor.polled(now)
         self._heartbeat.hurry()
-        if not len(self._settle) and (turn := self._supervisor.check_all_heard(now)):
-            self._take_turn(turn)
+        if not len(self._settle) and (change := self._supervisor.check_all_heard(now)):
+            self._change_mode(change)
 
     def _was_announced(self, change: ChangeResult) -> bool:
-        """Tell whether events had named a folder before a re-scan found it changed.
+        """Return whether events announced a change before a re-scan found it.
 
-        What changed before the watch was on could not be heard of, and is not missed.
+        Changes from before the watch began could not be announced, and do not count as missed.
         """
         was_announced = WatchUnit(change.root, _unit(change.root, change.path)) in self._settle
         return (
             was_announced
             or self._scans.granted[0].trigger == "start"
-            or bool(self._scans.repairs)  # it finds what it was told to doubt
+            or bool(self._scans.repairs)  # the scan distrusts the stored state on request
             or self._supervisor.mode == "polling"
         )
 
     def _unsettled(self, report: Report) -> set[WatchUnit]:
-        """Return what to come back to: folders that are still changing."""
+        """Return the units that are still changing and must be scanned again."""
         return {WatchUnit(root, _unit(root, path)) for root, path in report.unsettled}
 
     def _show_pending(self, report: Report) -> None:
-        """Show the folders that take too long to settle."""
+        """Mark the folders that take too long to settle as pending."""
         now = time.monotonic()
         for root, path in report.unsettled:
             since = self._settle.overdue(WatchUnit(root, _unit(root, path)), now)
@@ -537,13 +538,13 @@ class Service:
 
 
 def _unit(root: str, path: str) -> str:
-    """Return what a folder settles as; one in an archive settles as that."""
+    """Return the unit in which a folder settles; for a folder in an archive, the archive."""
     path = archive_of(path) or path
     return walk.unit_of(Path(root), model_paths.os_path(f"{root}/{path}")) or path
 
 
 def _by_unit(values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
-    """Return the values of skills as values of the units that they settle in."""
+    """Map values of skills to the units in which the skills settle."""
     return {WatchUnit(root, _unit(root, path)): value for (root, path), value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""Verification of published packages, a few at a time, while there is nothing else to do."""
+"""Verification of published packages, a few at a time, while the service is idle."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -8,26 +8,26 @@ from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 
 SHARE = 0.1
-"""Share of the idle time that verification may take."""
+"""Share of idle time for verification."""
 
 
 class PackageCheck:
-    """The verification that is under way; moments are seconds of the monotonic clock."""
+    """Verification in progress; times are seconds of the monotonic clock."""
 
     def __init__(self) -> None:
         self._steps: Iterator[Collection[Key]] = iter(())
         self.due: float | None = None
-        """The moment of the next step; None where there is none."""
+        """Time of the next step; None if no verification is in progress."""
 
     def begin(self, store: Store) -> None:
-        """Begin to verify the packages whose last check is the oldest."""
+        """Begin with the packages whose last verification is the oldest."""
         self._steps = store.repair.verify(lambda: datetime.now(UTC))
         self.due = time.monotonic()
 
     def step(self) -> Collection[Key]:
-        """Verify a few packages; return the skills to look at again.
+        """Verify a few packages; return the skills to scan again.
 
-        The next step follows after a pause that keeps to SHARE.
+        The pause before the next step keeps verification within SHARE.
         """
         began, self.due = time.monotonic(), None
         keys = next(self._steps, None)

@@ -1,4 +1,4 @@
-"""Requests of commands, run by the service."""
+"""Runner of the requests that commands send to the service."""
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 from catalog.database import request_table
 from catalog.database.connection import explained
 from catalog.model.errors import RequestFailed, SkilldropError
+from catalog.text.display import visible
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
@@ -15,31 +16,31 @@ from pipeline.sync.request_handlers import HANDLERS, MEND, log
 
 
 class RequestRunner:
-    """The service's side: carries out what commands have asked for.
+    """The service's side of requests.
 
-    What is short is done at once. What means a look at everything is done by a full scan, and
-    answered when it has ended and all that it came upon is settled and published.
+    Short requests run at once. A repair runs as a full scan; it is answered after the scan has
+    ended and all folders that it found changing are settled and published.
     """
 
-    def __init__(self, settings: Settings, passes: ScanQueue) -> None:
-        """Take the settings in force, and who makes the full scans."""
+    def __init__(self, settings: Settings, scans: ScanQueue) -> None:
+        """Take the settings in force and the queue of full scans."""
         self._settings = settings
-        self._scans = passes
-        self._mended: list[_Mended] = []
+        self._scans = scans
+        self._finished: list[_FinishedRepair] = []
 
     def abandon(self, store: Store) -> None:
-        """Answer requests that an earlier service left waiting."""
-        self._mended.clear()
+        """Fail the requests that an earlier service left unanswered."""
+        self._finished.clear()
         request_table.abandon(store.db, datetime.now(UTC))
 
     def grant(self, store: Store) -> int:
-        """Do what is asked for, and return how much that was; what fails is told to who asked."""
+        """Run waiting requests and answer them; return how many were run at once."""
         done = 0
         for request in request_table.waiting(store.db, datetime.now(UTC)):
             if not request_table.begin(store.db, request, datetime.now(UTC)):
                 continue
             if request.what == MEND:
-                self._scans.request("command", _mending(request))
+                self._scans.request("command", _repair(request))
             else:
                 self._grant(store, request)
                 done += 1
@@ -48,40 +49,55 @@ class RequestRunner:
     def scanned(
         self, repairs: Sequence[RepairRequest], unsettled: Collection[WatchUnit], until: float
     ) -> None:
-        """Note that a scan has mended; what it found unsettled is waited for `until` a moment."""
-        self._mended += [
-            _Mended(each.request, None, frozenset(unsettled), until) for each in repairs
+        """Note finished repairs; their answers wait for the unsettled folders `until` a time."""
+        self._finished += [
+            _FinishedRepair(repair.request, None, frozenset(unsettled), until) for repair in repairs
         ]
 
     def failed(self, repairs: Sequence[RepairRequest], error: Exception) -> None:
-        """Note that a scan could not mend."""
-        why = str(error) or "There was not enough memory for it."
-        self._mended += [_Mended(each.request, why) for each in repairs]
+        """Note repairs that failed with an error."""
+        message = str(error) or "There was not enough memory for the repair."
+        self._finished += [_FinishedRepair(repair.request, message) for repair in repairs]
 
     def answer(self, store: Store, waiting: Collection[WatchUnit], now: float) -> None:
-        """Tell who asked for a repair, unless a folder that it came upon is among the waiting."""
-        for each in list(self._mended):
-            if each.error is None and now < each.until and not each.unsettled.isdisjoint(waiting):
+        """Answer finished repairs, except those whose unsettled folders still wait."""
+        for repair in list(self._finished):
+            has_failed = repair.error is not None
+            is_unsettled = now < repair.until and not repair.unsettled.isdisjoint(waiting)
+            if is_unsettled and not has_failed:
                 continue
-            request_table.finish(store.db, each.request, datetime.now(UTC), error=each.error)
-            self._mended.remove(each)
-            if each.error is None:
-                log.info("mended everything, as a command asked")
+            request_table.finish(store.db, repair.request, datetime.now(UTC), error=repair.error)
+            self._finished.remove(repair)
+            if not has_failed:
+                log.info("repair of the catalog finished, requested by `skilldrop reconcile`")
 
     def _grant(self, store: Store, request: request_table.Request) -> None:
         try:
-            if request.what not in HANDLERS:  # asked by a newer program than the one that runs
-                raise RequestFailed(f"The service does not know {request.what!r}; restart it.")
+            if request.what not in HANDLERS:  # from a newer version of skilldrop
+                raise RequestFailed(
+                    f"The running service does not know the request {request.what!r}; restart it."
+                )
             with explained(self._settings.catalog_path):
                 result = HANDLERS[request.what](self._settings, store, request.arguments)
         except SkilldropError as error:
             request_table.finish(store.db, request, datetime.now(UTC), error=str(error))
         else:
-            log.info("%s, as a command asked", request.what)
+            _log_done(request)
             request_table.finish(store.db, request, datetime.now(UTC), done=result)
 
 
-def _mending(request: request_table.Request) -> RepairRequest:
+def _log_done(request: request_table.Request) -> None:
+    """Log a request with its arguments, such as the skill and the version."""
+    arguments = visible(" ".join(map(str, request.arguments.values())))
+    log.info(
+        "%s %s, requested by a command",
+        request.what,
+        arguments,
+        extra={"fields": {"request": request.what, **request.arguments}},
+    )
+
+
+def _repair(request: request_table.Request) -> RepairRequest:
     places = cast(Sequence[tuple[str, str]], request.arguments["places"])
     return RepairRequest(
         request,
@@ -90,10 +106,10 @@ def _mending(request: request_table.Request) -> RepairRequest:
     )
 
 
-class _Mended(NamedTuple):
-    """A repair that was made or failed, and whose asker waits."""
+class _FinishedRepair(NamedTuple):
+    """A repair that succeeded or failed, and is not answered yet."""
 
     request: request_table.Request
     error: str | None
     unsettled: frozenset[WatchUnit] = frozenset()
-    until: float = 0.0  # no folder is waited for any longer
+    until: float = 0.0  # time after which unsettled folders no longer delay the answer

@@ -1,4 +1,4 @@
-"""Queue of full scans: one runs at a time, a batch at a time."""
+"""Queue of full scans; one scan runs at a time, one batch per step."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -14,58 +14,58 @@ _FINISHED = object()
 
 @dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """What a command wants of a scan that believes nothing and mends what it finds."""
+    """Request of a command for a full scan that trusts no stored state and repairs differences."""
 
     request: Request
     accepts_removals: bool
-    doubted: tuple[WatchUnit, ...]  # folders of which nothing that is stored is believed
+    doubted: tuple[WatchUnit, ...]  # folders whose stored state is discarded
 
 
 class ScanRequest(NamedTuple):
-    """What a full scan is wanted for."""
+    """Request for a full scan."""
 
     trigger: Trigger
     repair: RepairRequest | None = None
-    is_poll: bool = False  # one of so many that only what they find is worth a note
+    is_poll: bool = False  # polls are frequent: only their findings are recorded
 
 
 class ScanQueue:
-    """The full scan that runs, and the requests for the next one."""
+    """The running full scan, and the requests for the next one."""
 
     def __init__(self, new_scan: Callable[[Sequence[ScanRequest]], FullScan]) -> None:
-        """Take the factory of a full scan that grants some requests."""
+        """Take a factory that creates a full scan for some requests."""
         self._new_scan = new_scan
         self._requested: list[ScanRequest] = []
         self._scan: FullScan | None = None
         self._steps: Generator[None, None, None] | None = None
         self.granted: Sequence[ScanRequest] = ()
-        """Requests that the running scan grants, or the last one granted."""
+        """Requests that the running or the last scan fulfils."""
         self.superseded: set[WatchUnit] = set()
-        """What was looked at while the scan goes on, which may have read it before that."""
+        """Units scanned separately since the full scan began, which may have read older content."""
 
     @property
     def is_running(self) -> bool:
-        """Whether a scan has begun and not ended."""
+        """Whether a scan is running."""
         return self._scan is not None
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether a scan is running or requested."""
         return self.is_running or bool(self._requested)
 
     @property
     def repairs(self) -> list[RepairRequest]:
-        """What the scan that runs is to mend, or the one that ran last has mended."""
+        """Repairs that the running or the last scan fulfils."""
         return [request.repair for request in self.granted if request.repair]
 
     def request(
         self, trigger: Trigger, repair: RepairRequest | None = None, *, is_poll: bool = False
     ) -> None:
-        """Ask for a scan that begins after this moment; one grants all requests that wait."""
+        """Request a scan that begins after this call; one scan fulfils all waiting requests."""
         self._requested.append(ScanRequest(trigger, repair, is_poll))
 
     def step(self) -> tuple[FullScan, bool]:
-        """Do one batch of the scan that runs, or begin the next; tell if that has ended it.
+        """Run one batch of the running or the next scan; return the scan and whether it has ended.
 
         A scan that fails is requested again, without its repairs.
         """
@@ -90,7 +90,7 @@ class ScanQueue:
         return scan, has_ended
 
     def stop(self) -> None:
-        """Leave the scan that runs as it is: the catalog is whole after each batch."""
+        """Abandon the running scan: the catalog is consistent after each batch."""
         if self._steps:
             self._steps.close()
         self._scan = self._steps = None

@@ -5,10 +5,10 @@ import socket
 from contextlib import suppress
 
 
-def tell(state: str) -> None:
-    """Send a state such as READY=1 to the socket that systemd names; do nothing without one.
+def notify(state: str) -> None:
+    """Send a state such as READY=1 to the socket in NOTIFY_SOCKET; do nothing if it is not set.
 
-    The form is that of sd_notify(3).
+    Source of the protocol: sd_notify(3).
     """
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):

@@ -1,4 +1,4 @@
-"""Work that failed, part by part: since when, how often, and when it is tried again."""
+"""Problems of the service by part of its work, with retries and growing pauses."""
 
 import logging
 import re
@@ -14,19 +14,19 @@ from catalog.text.times import iso
 log = logging.getLogger("skilldrop")
 
 FIRST_PAUSE = 5.0
-"""Seconds until work is tried again after it failed; twice as long after each failure …"""
+"""Seconds until the first retry after a failure; the pause doubles after each failure …"""
 LONGEST_PAUSE = 240.0
-"""… and no longer than this."""
+"""… up to this limit."""
 MEMORY_TRIES = 6
-"""Times in a row that a part may fail for lack of memory: some minutes, until the service ends."""
+"""Failures in a row for lack of memory, over some minutes, after which the service ends."""
 _NUMBERS = re.compile(r"\d[\d.,-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """A part whose last try failed."""
+    """Failure of one part."""
 
-    what: str
+    message: str
     since: datetime
     times: int
     last_at: datetime
@@ -35,22 +35,22 @@ class _Failed:
 
 
 class Troubles:
-    """The parts that are in trouble. now is seconds on a monotonic clock, at the time of day."""
+    """Current problems by part; `now` is seconds on the monotonic clock, `at` the time of day."""
 
     def __init__(self) -> None:
-        """Begin without any trouble."""
+        """Start without problems."""
         self._failed: dict[str, _Failed] = {}
-        self._waits: set[str] = set()  # parts that are not to be tried before their time
+        self._waits: set[str] = set()  # parts that wait for their next try
         self.has_changed = False
-        """Whether anything is new since this was last set to False."""
+        """Whether anything has changed since this was last set to False."""
 
     def attempt(
         self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
     ) -> None:
-        """Do a part of the work unless it failed a moment ago, and keep account of its failures.
+        """Do a part of the work, unless it waits for its next try, and record failures.
 
-        A part that tries again by itself returns its problem. Raises CatalogBusy and
-        CatalogDamaged, and OutOfMemory where memory was short too often.
+        A part that handles its own retries returns its problem. Raises CatalogBusy,
+        CatalogDamaged, and OutOfMemory after too many failures for lack of memory.
         """
         if not self.is_due(part, time.monotonic()):
             return
@@ -61,13 +61,13 @@ class Troubles:
         except SkilldropError as error:
             self.failed(part, str(error), time.monotonic(), datetime.now(UTC), longest)
         except MemoryError as error:
-            what = "There is not enough memory for this work."
+            message = "There is not enough memory for this work."
             if self.times(part) + 1 >= MEMORY_TRIES:
                 raise OutOfMemory(
-                    f"{what} It failed {MEMORY_TRIES} times in a row, so the service "
-                    "ends; give it more memory, or smaller limits."
+                    f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
+                    "ends. Provide more memory or set lower limits."
                 ) from error
-            self.failed(part, what, time.monotonic(), datetime.now(UTC))
+            self.failed(part, message, time.monotonic(), datetime.now(UTC))
         else:
             if problem:
                 self.reported(part, problem, time.monotonic(), datetime.now(UTC))
@@ -75,58 +75,58 @@ class Troubles:
                 self.over(part)
 
     def is_due(self, part: str, now: float) -> bool:
-        """Tell whether a part may be tried."""
+        """Return whether a part may be tried."""
         return self.seconds_to_try(part, now) <= 0.0
 
     def seconds_to_try(self, part: str, now: float) -> float:
-        """Return for how long a part is not to be tried."""
+        """Return the seconds until a part may be tried."""
         next_try = self._failed[part].next_try if part in self._waits else None
         return max(0.0, next_try - now) if next_try is not None else 0.0
 
     def times(self, part: str) -> int:
-        """Return how often a part has failed in a row."""
+        """Return the number of failures in a row."""
         return self._failed[part].times if part in self._failed else 0
 
     def failed(
-        self, part: str, what: str, now: float, at: datetime, longest: float = LONGEST_PAUSE
+        self, part: str, message: str, now: float, at: datetime, longest: float = LONGEST_PAUSE
     ) -> None:
-        """Note that a part failed; it is tried again after a pause, of so many seconds at most."""
+        """Record a failure; the next try follows after a pause of at most `longest` seconds."""
         times = self.times(part) + 1
         pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest)
         self._waits.add(part)
-        if not self._is_told(what):
-            log.error("%s Trying again in %g s.", what, pause)
-        self._note(part, Problem(what, times, now + pause), now, at)
+        if not self._is_logged(message):
+            log.error("%s Trying again in %g s.", message, pause)
+        self._note(part, Problem(message, times, now + pause), now, at)
 
     def reported(self, part: str, problem: Problem, now: float, at: datetime) -> None:
-        """Note trouble of a part that logs it, and tries again, by itself."""
+        """Record a problem of a part that logs it and retries by itself."""
         known = self._failed.get(part)
         self._waits.discard(part)
-        if not known or (known.what, known.times) != (problem.what, problem.times):
+        if not known or (known.message, known.times) != (problem.what, problem.times):
             self._note(part, problem, now, at)
 
     def over(self, part: str) -> None:
-        """Note that a part has worked, or had nothing to do."""
+        """Record that a part has succeeded or had nothing to do."""
         known = self._failed.pop(part, None)
         self.has_changed |= known is not None
         if known and part in self._waits:
             self._waits.discard(part)
-            if not self._is_told(known.what):
-                log.info("This is over: %s", known.what)
+            if not self._is_logged(known.message):
+                log.info("Resolved: %s", known.message)
 
     def all(self) -> list[Trouble]:
-        """Return all troubles, the oldest first."""
+        """Return all current problems, oldest first."""
         return sorted(
             (
                 Trouble(
                     part,
-                    one.what,
-                    iso(one.since),
-                    one.times,
-                    iso(one.last_at),
-                    iso(one.next_try_at) if one.next_try_at else None,
+                    failure.message,
+                    iso(failure.since),
+                    failure.times,
+                    iso(failure.last_at),
+                    iso(failure.next_try_at) if failure.next_try_at else None,
                 )
-                for part, one in self._failed.items()
+                for part, failure in self._failed.items()
             ),
             key=lambda trouble: (trouble.since, trouble.part),
         )
@@ -140,7 +140,7 @@ class Troubles:
         )
         self._failed[part] = replace(
             known,
-            what=problem.what,
+            message=problem.what,
             times=problem.times,
             last_at=at,
             next_try=problem.next_try,
@@ -148,11 +148,12 @@ class Troubles:
         )
         self.has_changed = True
 
-    def _is_told(self, what: str) -> bool:
-        """Tell whether a sentence is logged already, maybe as the trouble of another part.
+    def _is_logged(self, message: str) -> bool:
+        """Return whether the message is logged already, perhaps for another part.
 
-        One in which only numbers differ says nothing new: bytes that are free, a version's name.
+        Messages that differ only in numbers, such as free bytes, count as the same.
         """
         return any(
-            _NUMBERS.sub("", one.what) == _NUMBERS.sub("", what) for one in self._failed.values()
+            _NUMBERS.sub("", failure.message) == _NUMBERS.sub("", message)
+            for failure in self._failed.values()
         )

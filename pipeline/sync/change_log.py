@@ -39,7 +39,7 @@ def log_changes(events: Sequence[Event]) -> None:
 def log_outcomes(report: OutcomeReport) -> None:
     """Log which outcome files were stored or rejected."""
     for path in (*report.stored, *report.revised):
-        log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
+        log.info("outcome %s stored", visible(path), extra={"fields": {"outcome_file": path}})
     for path, reason in report.rejected.items():
         log.warning(
             "outcome %s rejected: %s",

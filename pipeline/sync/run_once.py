@@ -1,6 +1,5 @@
 """One full scan for a command, until nothing is still changing, then publication."""
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,6 @@ from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import Json
 from catalog.reading import search
-from catalog.text.display import visible
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -27,8 +25,6 @@ from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
-
-log = logging.getLogger("skilldrop")
 
 EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
@@ -167,12 +163,11 @@ def scan_once(
 
 
 def _take_outcomes(settings: Settings, store: Store) -> None:
-    """Take in what runtimes dropped; a file that is still written is left to the next pass."""
+    """Store the outcome files that runtimes dropped; one still being written waits."""
     report = take_outcomes(
         store, settings.outcomes_folder, quiet=settings.settle_quiet, now_ns=time.time_ns()
     )
-    for path, why in report.rejected.items():
-        log.warning("outcome %s rejected: %s", visible(path), visible(why))
+    change_log.log_outcomes(report)
 
 
 def unit_at(settings: Settings, path: Path) -> WatchUnit | None:

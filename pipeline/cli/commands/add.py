@@ -1,4 +1,4 @@
-"""The command that copies skills into a root."""
+"""Command that copies skills into a root."""
 
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
     "--root",
     "root_name",
     metavar="PATH|LEVEL",
-    help="Which root.  [default: the first of level project]",
+    help="Root to copy to.  [default: the first root of level project]",
 )
-@click.option("--replace", is_flag=True, help="Put it in the place of what has its name there.")
+@click.option("--replace", is_flag=True, help="Replace an entry of the same name.")
 @as_json_option
 @click.pass_context
 def add(
@@ -30,10 +30,10 @@ def add(
     replace: bool,
     as_json: bool,
 ) -> int:
-    """Copy skill folders or archives into a root whole; exit 1 where one would be rejected.
+    """Copy skill folders or archives into a root; exit 1 if one would be rejected.
 
-    Each is judged first as the root would judge it. A service that runs takes it in at once, else
-    the next `scan` does.
+    Each is first validated with the settings of the root, and copied whole or not at all. A
+    running service picks it up at once; otherwise the next `scan` does.
 
     \b
     Examples:
@@ -41,28 +41,28 @@ def add(
       skilldrop add skills.zip --root enterprise --replace
     """
     root = root_named(settings_of(context).root_specs, root_name)
-    done = []
+    additions = []
     for addition in add_to(sources, root, replace=replace):
-        done.append(addition)
+        additions.append(addition)
         if not as_json:
-            click.echo(_told(addition))
+            click.echo(_rendered(addition))
     if as_json:
-        click.echo(to_json([addition.as_json() for addition in done]))
-    return DONE if all(addition.is_added for addition in done) else FINDINGS
+        click.echo(to_json([addition.as_json() for addition in additions]))
+    return DONE if all(addition.is_added for addition in additions) else FINDINGS
 
 
-def _told(done: Addition) -> str:
-    """Say whether a source was added, and what there is to say of its skills."""
+def _rendered(addition: Addition) -> str:
+    """Return the findings of a source, and a line that says whether it was added."""
     lines = [
-        f"{visible(one.file(found))}{f':{found.line}' if found.line else ''}: "
-        f"{found.severity} {found.code} {visible(found.message)}"
-        for one in done.judgements
-        for found in one.findings
+        f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
+        f"{finding.severity} {finding.code} {visible(finding.message)}"
+        for judgement in addition.judgements
+        for finding in judgement.findings
     ]
-    place = visible(text_path(str(done.place)))
+    place = visible(text_path(str(addition.place)))
     lines.append(
         f"Added {place}."
-        if done.is_added
-        else f"Not added to {place}: mend what is an error above, then add it again."
+        if addition.is_added
+        else f"Not added to {place}: fix the errors above, then add it again."
     )
     return "\n".join(lines)

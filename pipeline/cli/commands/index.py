@@ -1,4 +1,4 @@
-"""The command that prints a prompt index: as it is, as it would be, as it was, and why."""
+"""Command that prints a prompt index: current, past or with other settings, or explained."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
@@ -19,7 +19,7 @@ from pipeline.cli.output import index_table
 
 
 def _moment(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
-    """Read a date, which means its end, or a date and time; in UTC where no offset is given."""
+    """Parse a date, which means its end, or a date and time; UTC unless an offset is given."""
     if value is None:
         return None
     try:
@@ -28,7 +28,9 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
         moment = datetime.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(
-            f"{value!r} is no time; write 2026-11-17 or 2026-11-17T09:30.", context, option
+            f"{value!r} is not a date or time; write 2026-11-17 or 2026-11-17T09:30.",
+            context,
+            option,
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -38,36 +40,44 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 @click.option(
     "--explain",
     is_flag=True,
-    help="Print who is in it and how, and who is not and why, instead of the text.",
+    help="List the skills in the index and those left out, with reasons, instead of the text.",
 )
 @click.option(
     "--at",
     metavar="DATE[TIME]",
     callback=_moment,
-    help="Print what was published then; a date means its end.",
+    help="Print the index as it was published then; a date means the end of that day.",
 )
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="As if configured so.")
-@click.option("--budget-chars", type=click.IntRange(min=0), help="As if configured so.")
-@click.option("--overflow", type=click.Choice(get_args(Overflow)), help="As if configured so.")
-@click.option("--language", type=click.Choice(get_args(Language)), help="As if configured so.")
-@click.option("--location-base", metavar="PATH|URL", help="As if configured so.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
+@click.option("--budget-chars", type=click.IntRange(min=0), help="Most characters of the text.")
+@click.option(
+    "--overflow",
+    type=click.Choice(get_args(Overflow)),
+    help="Shorten descriptions to fit, or exclude whole entries.",
+)
+@click.option(
+    "--language", type=click.Choice(get_args(Language)), help="Language of the added text."
+)
+@click.option("--location-base", metavar="PATH|URL", help="Start of all locations.")
 @click.option(
     "--level",
     "levels",
     type=click.Choice(LEVELS),
     multiple=True,
-    help="Only this level; may be repeated.",
+    help="Include only skills of this level; may be repeated.",
 )
-@click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option(
+    "--tag", "tags", multiple=True, help="Include only skills with this tag; may be repeated."
+)
 @click.option(
     "--only",
     "names",
     metavar="SKILL",
     multiple=True,
-    help="Only the skill of this name; may be repeated.",
+    help="Include only the skill of this name; may be repeated.",
 )
 @click.option(
-    "--featured", metavar="SKILL", multiple=True, help="This skill first; may be repeated."
+    "--featured", metavar="SKILL", multiple=True, help="List this skill first; may be repeated."
 )
 @as_json_option
 @click.pass_context
@@ -78,9 +88,9 @@ def index(
     explain: bool,
     at: datetime | None,
     as_json: bool,
-    **wishes: Any,
+    **options: Any,
 ) -> int:
-    """Print the prompt index NAME; with options, what it would be.
+    """Print the prompt index NAME; options override its settings.
 
     \b
     Examples:
@@ -91,46 +101,46 @@ def index(
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
     if at:
-        if explain or any(_given(wishes)):
+        if explain or _given(options):
             raise click.UsageError(
-                "--at prints what was published, and goes with no other option but --json."
+                "--at prints the index as it was published; --json is the only other option."
             )
         return _print_past(prompt_index_explain.said_at(db, name, at), as_json)
-    spec = _wished(query.index_spec(db, name), wishes)
+    spec = _with_options(query.index_spec(db, name), options)
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
-    told = prompt_index_explain.explain(db, spec, built) if explain else {}
+    explanation = prompt_index_explain.explain(db, spec, built) if explain else {}
     if as_json:
-        click.echo(to_json({"text": built.text, "report": report, **told}))
+        click.echo(to_json({"text": built.text, "report": report, **explanation}))
     elif explain:
-        click.echo(index_table.table(report, told, index_table.width_of_terminal()))
+        click.echo(index_table.table(report, explanation, index_table.width_of_terminal()))
     else:
         click.echo(built.text, nl=False)
     return DONE
 
 
-def _given(wishes: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in wishes.items() if value is not None and value != ()}
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if value is not None and value != ()}
 
 
-def _wished(spec: IndexSpec, wishes: dict[str, Any]) -> IndexSpec:
-    given = {
-        "format" if key == "form" else key: _text(value) for key, value in _given(wishes).items()
+def _with_options(spec: IndexSpec, options: dict[str, Any]) -> IndexSpec:
+    overrides = {
+        "format" if key == "form" else key: _text(value) for key, value in _given(options).items()
     }
-    return replace(spec, **given)
+    return replace(spec, **overrides)
 
 
 def _text(value: Any) -> Any:
-    """Return words of a shell as text; they may not be UTF-8."""
+    """Return words from the shell, which may not be UTF-8, as text."""
     if isinstance(value, tuple):
         return tuple(map(_text, value))
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _print_past(said: dict[str, Any], as_json: bool) -> int:
-    text = said.pop("text")
+def _print_past(build: dict[str, Any], as_json: bool) -> int:
+    text = build.pop("text")
     if as_json:
-        click.echo(to_json({"text": text, "report": said}))
+        click.echo(to_json({"text": text, "report": build}))
     else:
         click.echo(text, nl=False)
     return DONE

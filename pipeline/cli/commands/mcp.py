@@ -1,4 +1,4 @@
-"""The command that serves agents."""
+"""Command that serves agents over MCP."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -17,18 +17,18 @@ LOOPBACK = "127.0.0.1"
 @click.option(
     "--http",
     metavar="[HOST:]PORT",
-    help="Serve over streamable HTTP there instead of stdin and stdout.",
+    help="Serve over streamable HTTP at this address instead of stdin and stdout.",
 )
 @click.option(
     "--name",
     "names",
     metavar="HOST",
     multiple=True,
-    help="Another name by which HTTP clients may call this host; may be repeated.",
+    help="Additional host name that HTTP clients may use; may be repeated.",
 )
 @click.pass_context
 def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int:
-    """Serve search and skill files to agents by the Model Context Protocol.
+    """Serve search and skill files to agents over the Model Context Protocol.
 
     \b
     Examples:
@@ -39,11 +39,10 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     if listen:
         address.check(*listen, "The MCP server")
     try:
-        from catalog.mcp import server as mcp_server  # an extra that few need
+        from catalog.mcp import server as mcp_server  # an optional dependency
     except ImportError as error:
         raise ExtraMissing(
-            "The MCP server is not installed here: install skilldrop with its extra, "
-            "skilldrop[mcp]."
+            "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
     settings = settings_of(context)
     server = mcp_server.SkillServer(
@@ -64,19 +63,19 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
 
 
 def _warn_without_catalog(path: Path) -> None:
-    """Say on stderr what the first agent would be told; it may be there by then."""
+    """Warn on stderr that the catalog is missing; it may exist before the first agent asks."""
     if not path.is_file():
         click.echo(
-            f"skilldrop: there is no catalog at {path} yet; `skilldrop scan` or "
-            "`skilldrop up` makes one.",
+            f"skilldrop: There is no catalog at {path} yet. Make one with `skilldrop scan` or "
+            "`skilldrop up`.",
             err=True,
         )
 
 
-def _address(written: str) -> tuple[str, int]:
-    host, _, port = written.rpartition(":")
+def _address(value: str) -> tuple[str, int]:
+    host, _, port = value.rpartition(":")
     if not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
         raise click.UsageError(
-            f"{written} names no port from 1 to 65535; write --http 8002 or --http 127.0.0.1:8002."
+            f"{value} has no port from 1 to 65535; write --http 8002 or --http 127.0.0.1:8002."
         )
     return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)

@@ -1,4 +1,4 @@
-"""The command for authors of older layouts."""
+"""Command that converts older layouts."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import click
 
 from catalog.text.display import visible
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
-from pipeline.cli.options import A_PATH, DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
@@ -15,11 +15,11 @@ _OUTPUT = Path("migrated")
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=A_PATH)
-@click.option("--dry-run", is_flag=True, help="Write nothing; print the steps and a diff.")
-@click.option("--validate", is_flag=True, help="Judge the result with the profile apexbridge.")
-@click.option("--in-place", is_flag=True, help="Change the folders themselves; keep a backup.")
-@click.option("--output", type=A_PATH, help="Where new folders go.  [default: migrated]")
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.option("--dry-run", is_flag=True, help="Print the steps and a diff; write nothing.")
+@click.option("--validate", is_flag=True, help="Validate the result with the profile apexbridge.")
+@click.option("--in-place", is_flag=True, help="Convert the folders in place and keep backups.")
+@click.option("--output", type=PATH, help="Directory for the new folders.  [default: migrated]")
 @as_json_option
 def migrate(
     paths: tuple[Path, ...],
@@ -29,10 +29,10 @@ def migrate(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Make ApexBridge packages of skill folders in older layouts, or of all in a tree.
+    """Convert skill folders in older layouts, or a tree of them, to ApexBridge packages.
 
-    Exit 1 where a folder cannot be migrated or, with --validate, has an error. What was missing
-    is filled in with placeholders, and each of them is said.
+    Missing values become placeholders, and each one is listed. Exit 1 if a folder cannot be
+    converted or, with --validate, has an error.
 
     \b
     Examples:
@@ -41,44 +41,47 @@ def migrate(
       skilldrop migrate my-skill --in-place
     """
     if in_place and output:
-        raise click.UsageError("--in-place and --output exclude each other.")
-    how = ConversionOptions(APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate)
-    done: list[Conversion] = []
+        raise click.UsageError("Use either --in-place or --output, not both.")
+    options = ConversionOptions(
+        APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate
+    )
+    conversions: list[Conversion] = []
     with terminal.progress("skills") as progress:
-        for each in migrate_paths(paths, how):
-            done.append(each)
-            progress(len(done))
+        for conversion in migrate_paths(paths, options):
+            conversions.append(conversion)
+            progress(len(conversions))
             if not as_json:
                 progress.clear()
-                terminal.echo(_told(each, how))
+                terminal.echo(_rendered(conversion, options))
     if as_json:
-        click.echo(to_json([each.as_json() for each in done]))
-    return FINDINGS if any(map(_is_wrong, done)) else DONE
+        click.echo(to_json([conversion.as_json() for conversion in conversions]))
+    return FINDINGS if any(map(_has_failed, conversions)) else DONE
 
 
-def _is_wrong(each: Conversion) -> bool:
-    judged = each.judgement.findings if each.judgement else ()
-    return each.plan.refused or any(
-        found.severity == "error" and found.code != FIELD_NOT_IN_SPECIFICATION.code
-        for found in judged
+def _has_failed(conversion: Conversion) -> bool:
+    findings = conversion.judgement.findings if conversion.judgement else ()
+    return conversion.plan.refused or any(
+        finding.severity == "error" and finding.code != FIELD_NOT_IN_SPECIFICATION.code
+        for finding in findings
     )
 
 
-def _told(each: Conversion, how: ConversionOptions) -> str:
-    lines = [click.style(visible(each.path), bold=True)]
-    if each.plan.refused:
-        lines.append("  cannot be migrated, and is as it was")
-    elif not each.plan.changes_something:
+def _rendered(conversion: Conversion, options: ConversionOptions) -> str:
+    plan, judgement = conversion.plan, conversion.judgement
+    lines = [click.style(visible(conversion.path), bold=True)]
+    if plan.refused:
+        lines.append("  cannot be converted and is unchanged")
+    elif not plan.changes_something:
         lines.append("  nothing to do")
-    lines += [f"  - {visible(step)}" for step in each.plan.steps]
-    findings = (*each.plan.findings, *(each.judgement.findings if each.judgement else ()))
-    for found in findings:
-        place = f"{found.path}:{found.line}: " if found.path and found.line else ""
-        lines.append(f"  {found.severity} {found.code} {visible(place + found.message)}")
-        lines.append(f"      {visible(found.fix)}")
-    if how.dry_run and each.diff:
-        lines += [f"  {visible(line)}" for line in each.diff.split("\n")]
-    elif each.plan.changes_something:
-        kept = f"; {visible(each.backup)} keeps what was there" if each.backup else ""
-        lines.append(f"  the package is {visible(each.output)}{kept}")
+    lines += [f"  - {visible(step)}" for step in plan.steps]
+    for finding in (*plan.findings, *(judgement.findings if judgement else ())):
+        place = f"{finding.path}:{finding.line}: " if finding.path and finding.line else ""
+        lines.append(f"  {finding.severity} {finding.code} {visible(place + finding.message)}")
+        lines.append(f"      {visible(finding.fix)}")
+    if options.dry_run and conversion.diff:
+        lines += [f"  {visible(line)}" for line in conversion.diff.split("\n")]
+    elif plan.changes_something:
+        backup = conversion.backup
+        kept = f"; the old folder is kept as {visible(backup)}" if backup else ""
+        lines.append(f"  the package is {visible(conversion.output)}{kept}")
     return "\n".join(lines)

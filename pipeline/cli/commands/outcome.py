@@ -1,4 +1,4 @@
-"""The command for those who write runtimes: judges what these say of a run."""
+"""Command for authors of runtimes: validates outcome files."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from pipeline.outcomes.collect import judge_file
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @as_json_option
 def outcome(files: tuple[Path, ...], as_json: bool) -> int:
-    """Validate outcome FILES by hand: what a runtime would drop after a run of a skill.
+    """Validate outcome FILES, which runtimes write after each run of a skill.
 
     \b
     Examples:
@@ -29,29 +29,29 @@ def outcome(files: tuple[Path, ...], as_json: bool) -> int:
                 [
                     {
                         "path": str(file),
-                        "valid": isinstance(said, RunOutcome),
-                        "findings": [found.as_json() for found in said.findings],
+                        "valid": isinstance(result, RunOutcome),
+                        "findings": [finding.as_json() for finding in result.findings],
                     }
-                    for file, said in judged.items()
+                    for file, result in judged.items()
                 ]
             )
         )
     else:
-        click.echo("\n".join(_told(str(file), said) for file, said in judged.items()))
-    return FINDINGS if any(isinstance(said, BadOutcome) for said in judged.values()) else DONE
+        click.echo("\n".join(_rendered(str(file), result) for file, result in judged.items()))
+    return FINDINGS if any(isinstance(result, BadOutcome) for result in judged.values()) else DONE
 
 
-def _told(path: str, said: JudgedOutcome) -> str:
-    """Say of an outcome file what it holds, or what is wrong with it."""
+def _rendered(path: str, result: JudgedOutcome) -> str:
+    """Return the findings of an outcome file and, if it is valid, a summary of its content."""
     lines = [
-        f"{visible(path)}{f':{found.line}' if found.line else ''}: {found.severity}"
-        f" {found.code} {visible(found.message)}\n    {found.fix}"
-        for found in said.findings
+        f"{visible(path)}{f':{finding.line}' if finding.line else ''}: {finding.severity}"
+        f" {finding.code} {visible(finding.message)}\n    {finding.fix}"
+        for finding in result.findings
     ]
-    if isinstance(said, RunOutcome):
+    if isinstance(result, RunOutcome):
         lines.append(
-            f"{visible(path)}: {visible(said.status or 'no status')}, "
-            f"{counted(len(said.steps), 'step')}, "
-            f"{counted(len(said.memory_writes), 'memory write')}"
+            f"{visible(path)}: {visible(result.status or 'no status')}, "
+            f"{counted(len(result.steps), 'step')}, "
+            f"{counted(len(result.memory_writes), 'memory write')}"
         )
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The commands that hand out published files: to people, to programs and to agents."""
+"""Command that prints published files, for people, programs and agents."""
 
 import base64
 import sys
@@ -21,18 +21,18 @@ from pipeline.cli.output import terminal
 @click.argument("skill")
 @click.argument("file", default=SKILL_MD)
 @click.option(
-    "--offset", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start from there."
+    "--offset", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start at this byte."
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="BYTES", help="Print about so much of it."
+    "--limit", type=click.IntRange(min=1), metavar="BYTES", help="Print about this many bytes."
 )
 @click.option(
     "--version",
     "of_version",
     metavar="VERSION",
-    help="Read from that version, as long as it is kept.",
+    help="Read from this version, if its files are still kept.",
 )
-@click.option("--wrapped", is_flag=True, help="Print SKILL.md as an agent is given it.")
+@click.option("--wrapped", is_flag=True, help="Print SKILL.md in the form that agents get.")
 @as_json_option
 @click.pass_context
 def read(
@@ -45,7 +45,7 @@ def read(
     wrapped: bool,
     as_json: bool,
 ) -> int:
-    """Print a published FILE of a SKILL; without FILE it is SKILL.md.
+    """Print a published FILE of SKILL, by default its SKILL.md.
 
     \b
     Examples:
@@ -54,28 +54,28 @@ def read(
       skilldrop read csv-profile references/reading-the-profile.md --limit 2000 --json
     """
     if wrapped and (as_json or file != SKILL_MD):
-        raise click.UsageError("--wrapped goes with SKILL.md alone, and without --json.")
+        raise click.UsageError("--wrapped works only for SKILL.md, and not with --json.")
     settings = settings_of(context)
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         package = package_of(db, settings.packages_folder, skill, of_version)
-    found = reader.read(package, file, offset=offset, limit=limit)
+    page = reader.read(package, file, offset=offset, limit=limit)
     if as_json:
-        click.echo(to_json(asdict(found)))
+        click.echo(to_json(asdict(page)))
     elif wrapped:
-        _print(reader.wrap(package, found).encode())
-    elif found.encoding == "base64" and sys.stdout.isatty():
+        _print(reader.wrap(package, page).encode())
+    elif page.encoding == "base64" and sys.stdout.isatty():
         raise click.UsageError(
-            f"{found.path} is {found.media_type}, not text: write it to a file with > NAME, or "
+            f"{page.path} is {page.media_type}, not text: write it to a file with > NAME, or "
             "print it with --json."
         )
     else:
-        _print(_bytes(found))
+        _print(_bytes(page))
     return DONE
 
 
 def _bytes(file: SkillFile) -> bytes:
-    """Return a page of a file as it is on the disk."""
+    """Return the bytes of a page as they are on disk."""
     if file.encoding == "base64":
         return base64.b64decode(file.text)
     return (
@@ -86,7 +86,7 @@ def _bytes(file: SkillFile) -> bytes:
 
 
 def _print(data: bytes) -> None:
-    """Print as it is; but to a terminal nothing that it would obey."""
+    """Print data unchanged; on a terminal, without control characters."""
     if sys.stdout.isatty():
         terminal.echo(visible_lines(data.decode()))
     else:

@@ -1,40 +1,42 @@
-"""The command that proves that folder, catalog, packages and indexes agree, or makes them agree."""
+"""Command that checks that folders, catalog, packages and indexes agree, and repairs them."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
 from catalog.audit.difference import Difference
 from catalog.model.change import ChangeResult
+from catalog.model.paths import os_path
 from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile as comparing
+from pipeline.sync import reconcile as sync_reconcile
 from pipeline.sync.reconcile import Comparison, RepairResult
 
 SCREENFUL = 20
-"""Lines of one kind at most; --json has them all."""
+"""Most lines of one kind; --json prints all of them."""
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Only report; write nothing.")
+@click.option("--check", is_flag=True, help="Report differences without repairing them.")
 @click.option(
     "--accept-removals",
     is_flag=True,
-    help="Remove the skills whose removal is held, and list them.",
+    help="Confirm held removals, and list the removed skills.",
 )
 @as_json_option
 @click.pass_context
 def reconcile(context: click.Context, check: bool, accept_removals: bool, as_json: bool) -> int:
-    """Compare every folder with the catalog, packages and indexes, and mend what differs.
+    """Compare all folders, the catalog, packages and indexes, and repair differences.
 
-    Every file is read and hashed again, those of the packages, too. What was changed is listed
-    skill by skill. The exit code is 1 where something differs, or where it still does after
-    mending. While `skilldrop up` runs it is the service that mends, and follows the folders
-    meanwhile.
+    Every file is read and hashed again, including those of the packages. Changes are listed by
+    skill. Exit 1 if differences are found with --check, or remain after the repair. While
+    `skilldrop up` runs, the service does the repair and keeps following the folders.
 
     \b
     Examples:
@@ -42,37 +44,52 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
       skilldrop reconcile --accept-removals
     """
     if check and accept_removals:
-        raise click.UsageError("--check changes nothing, so it cannot accept removals.")
+        raise click.UsageError("--check changes nothing; use --accept-removals without it.")
     settings = settings_of(context)
-    result = _checked(settings) if check else _mended(settings, accept_removals)
-    click.echo(to_json(_as_json(result)) if as_json else _rendered(result))
+    result = _checked(settings) if check else _repaired(settings, accept_removals)
+    gone = _gone(result.mended, settings.packages_folder)
+    click.echo(to_json(_as_json(result, gone)) if as_json else _rendered(result, gone))
     return FINDINGS if result.left else DONE
 
 
 def _checked(settings: Settings) -> RepairResult:
     with terminal.progress("skills") as progress:
-        found = comparing.compare(settings, progress=progress)
-    return RepairResult(found, found.differences, (), (), ())
+        comparison = sync_reconcile.compare(settings, progress=progress)
+    return RepairResult(comparison, comparison.differences, (), (), ())
 
 
-def _mended(settings: Settings, accept_removals: bool) -> RepairResult:
+def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
     with (
         terminal.progress("skills") as progress,
-        terminal.progress("seconds that the service has been mending") as waiting,
+        terminal.progress("seconds: the service is repairing") as waiting,
     ):
-        return comparing.mend(
+        return sync_reconcile.mend(
             settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
         )
 
 
-def _as_json(result: RepairResult) -> dict[str, object]:
+def _gone(resolved: Sequence[Difference], packages: Path) -> list[Difference]:
+    """Return the differences that ended with a package that no longer exists.
+
+    Such a package belonged to no version, or was damaged and its files exist nowhere else.
+    """
+    return [
+        difference
+        for difference in resolved
+        if difference.where.startswith(f"{packages}/")
+        and not os.path.lexists(os_path(difference.where))
+    ]
+
+
+def _as_json(result: RepairResult, gone: Sequence[Difference]) -> dict[str, object]:
     before = result.before
     return {
-        "differences": [each._asdict() for each in result.left],
-        "mended": [each._asdict() for each in result.mended],
-        "changes": [_change(each) for each in result.changes],
-        "removed": [_change(each) for each in result.removed],
-        "accepted": [_change(each) for each in result.accepted],
+        "differences": [difference._asdict() for difference in result.left],
+        "mended": [difference._asdict() for difference in result.mended if difference not in gone],
+        "gone": [difference._asdict() for difference in gone],
+        "changes": [_change(change) for change in result.changes],
+        "removed": [_change(change) for change in result.removed],
+        "accepted": [_change(change) for change in result.accepted],
         "seen": before.seen,
         "held": before.held,
         "last_good": before.last_good,
@@ -89,19 +106,24 @@ def _change(change: ChangeResult) -> dict[str, object]:
     }
 
 
-def _rendered(result: RepairResult) -> str:
+def _rendered(result: RepairResult, gone: Sequence[Difference]) -> str:
     before, changes = result.before, (*result.removed, *result.changes)
-    changed = {f"{each.root}/{each.path}" for each in changes}
-    mended = [each for each in result.mended if each.where not in changed]
+    changed = {f"{change.root}/{change.path}" for change in changes}
+    repaired = [
+        difference
+        for difference in result.mended
+        if difference not in gone and difference.where not in changed
+    ]
     return "\n".join(
         [
             *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
             *_screenful(
-                [_line(each) for each in changes]
-                + [visible(f"mended: {d.where}: {d.what}") for d in mended]
+                [_line(change) for change in changes]
+                + [visible(f"gone: {d.where}: {d.what}") for d in gone]
+                + [visible(f"repaired: {d.where}: {d.what}") for d in repaired]
             ),
-            f"{_compared(before)}{_summary(result, changes, mended)}",
-            *_standing(before),
+            f"{_compared(before)}{_summary(result, changes, repaired, gone)}",
+            *_accepted_differences(before),
         ]
     )
 
@@ -109,7 +131,7 @@ def _rendered(result: RepairResult) -> str:
 def _screenful(lines: Sequence[str]) -> Iterator[str]:
     yield from lines[:SCREENFUL]
     if len(lines) > SCREENFUL:
-        yield f"… and {len(lines) - SCREENFUL} more; --json lists all"
+        yield f"… and {len(lines) - SCREENFUL} more; --json lists all of them"
 
 
 def _line(change: ChangeResult) -> str:
@@ -119,38 +141,44 @@ def _line(change: ChangeResult) -> str:
 
 def _compared(before: Comparison) -> str:
     if not before.seen:
-        return "There is no skill folder in the roots, so no folder was compared"
+        return "The roots contain no skill folder, so no folder was compared"
     return f"{terminal.counted(before.seen, 'skill folder')} compared"
 
 
 def _summary(
-    result: RepairResult, changes: Sequence[ChangeResult], mended: Sequence[Difference]
+    result: RepairResult,
+    changes: Sequence[ChangeResult],
+    repaired: Sequence[Difference],
+    gone: Sequence[Difference],
 ) -> str:
-    """Say what was done, and what still differs."""
+    """Return the counts of changes, repairs and remaining differences."""
     counts = Counter(change.outcome for change in changes)
     done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
-    if mended:
-        done.append(f"{terminal.counted(len(mended), 'difference')} mended")
+    if repaired:
+        done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
+    if gone:
+        done.append(f"{terminal.counted(len(gone), 'package')} gone")
     kinds = Counter(difference.kind for difference in result.left)
     if kinds:
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))
     elif done:
-        done.append("nothing differs any more")
+        done.append("no differences remain")
     elif result.before.seen:
         done.append("no differences")
     return f"; {', '.join(done)}." if done else "."
 
 
-def _standing(before: Comparison) -> Iterator[str]:
-    """Say what does not agree, and is meant not to."""
-    if before.held:
+def _accepted_differences(comparison: Comparison) -> Iterator[str]:
+    """Yield a line about held removals, and one about folders with rejected content."""
+    if comparison.held:
         yield (
-            f"{terminal.counted(before.held, 'removal')} held, `skilldrop status` says why: "
-            "bring the folders or the root back, or confirm it with `skilldrop reconcile "
+            f"{terminal.counted(comparison.held, 'removal')} held; `skilldrop status` shows the "
+            "reason. Bring the folders or the root back, or confirm with `skilldrop reconcile "
             "--accept-removals`."
         )
-    if before.last_good:
+    if comparison.last_good:
+        folders = terminal.counted(comparison.last_good, "folder")
         yield (
-            f"Of {before.last_good} the newest content is rejected and the last good "
-            "version stays; `skilldrop status` says which."
+            f"{folders} with rejected newest content; the last good version stays published. "
+            "`skilldrop status` lists them."
         )

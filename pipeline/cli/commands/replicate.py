@@ -1,4 +1,4 @@
-"""The commands that keep a copy of the catalog elsewhere, and bring it back."""
+"""Commands that replicate the catalog elsewhere and restore it."""
 
 import click
 
@@ -14,14 +14,14 @@ from pipeline.cli.options import DONE
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,
-    help="Seconds after which a change is safe at URL.",
+    help="Seconds until a change is copied to URL.",
 )
 @click.pass_context
 def replicate(context: click.Context, url: str, interval: float) -> int:
-    """Copy every change of the catalog to URL until stopped; runs beside `up`.
+    """Copy every change of the catalog to URL until stopped; runs alongside `up`.
 
-    URL is what Litestream takes: s3://bucket/path, file:///path and others. Keys are read from
-    LITESTREAM_ACCESS_KEY_ID and LITESTREAM_SECRET_ACCESS_KEY.
+    URL is any replica URL of Litestream: s3://bucket/path, file:///path and others. Keys are read
+    from LITESTREAM_ACCESS_KEY_ID and LITESTREAM_SECRET_ACCESS_KEY.
 
     \b
     Examples:
@@ -33,10 +33,10 @@ def replicate(context: click.Context, url: str, interval: float) -> int:
 
 @click.command()
 @click.argument("url")
-@click.option("--replace", is_flag=True, help="Put it in the place of the catalog that is there.")
+@click.option("--replace", is_flag=True, help="Replace an existing catalog.")
 @click.pass_context
 def restore(context: click.Context, url: str, replace: bool) -> int:
-    """Bring the catalog back from URL, to be served read-only or to go on with.
+    """Restore the catalog from URL, to serve it read-only or to continue with it.
 
     \b
     Examples:

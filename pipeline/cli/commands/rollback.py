@@ -1,4 +1,4 @@
-"""The commands that decide which version of a skill agents are given."""
+"""Commands that choose the published version of a skill."""
 
 from typing import Any, cast
 
@@ -16,10 +16,10 @@ from pipeline.sync.request_handlers import handle
 @as_json_option
 @click.pass_context
 def rollback(context: click.Context, skill: str, version: str, as_json: bool) -> int:
-    """Publish SKILL as it was in VERSION, and hold it there until `unpin`.
+    """Publish VERSION of SKILL and hold the skill there until `unpin`.
 
-    Later edits of its folder are recorded as versions, but agents are not given them. While
-    `skilldrop up` runs it is the service that does this.
+    Later edits of the folder are recorded as versions but not published. While `skilldrop up`
+    runs, the service carries this out.
 
     \b
     Example:
@@ -33,7 +33,7 @@ def rollback(context: click.Context, skill: str, version: str, as_json: bool) ->
 @as_json_option
 @click.pass_context
 def unpin(context: click.Context, skill: str, as_json: bool) -> int:
-    """Let SKILL follow its folder again, from its newest version on.
+    """Publish the newest version of SKILL and follow its folder again.
 
     \b
     Example:
@@ -42,7 +42,9 @@ def unpin(context: click.Context, skill: str, as_json: bool) -> int:
     return _changed(context, "unpin", {"skill": skill}, as_json=as_json)
 
 
-def _changed(context: click.Context, what: str, arguments: dict[str, Any], *, as_json: bool) -> int:
-    found = cast(dict[str, Any], handle(settings_of(context), what, arguments))
-    click.echo(to_json(found) if as_json else status.published(found))
+def _changed(
+    context: click.Context, request: str, arguments: dict[str, Any], *, as_json: bool
+) -> int:
+    history = cast(dict[str, Any], handle(settings_of(context), request, arguments))
+    click.echo(to_json(history) if as_json else status.published(history))
     return DONE

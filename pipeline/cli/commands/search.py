@@ -1,4 +1,4 @@
-"""The commands that ask the catalog and change nothing."""
+"""Command that searches the catalog."""
 
 from dataclasses import asdict
 
@@ -13,11 +13,17 @@ from pipeline.cli.output import status as output_status
 
 @click.command(name="search")
 @click.argument("words", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="Print at most this many skills.",
+)
 @as_json_option
 @click.pass_context
 def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> int:
-    """Find active skills by all WORDS, best first; English or Chinese.
+    """Find active skills that contain all WORDS, best match first; English or Chinese.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that serves the site alone."""
+"""Command that serves only the site."""
 
 import signal
 import threading
@@ -12,15 +12,15 @@ from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
 
 TICK = 1.0
-"""Seconds between two looks at whether the site runs."""
+"""Seconds between two checks that the site runs."""
 
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: 8001]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: 8001]")
 @click.pass_context
 def serve(context: click.Context, host: str | None, port: int | None) -> int:
-    """Serve the catalog as it is, read-only, without watching anything.
+    """Serve the catalog read-only, without watching the roots.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that says how the catalog is."""
+"""Command that prints the state of the catalog."""
 
 import click
 
@@ -12,23 +12,25 @@ from pipeline.cli.output import status as output_status
 
 @click.command()
 @click.option(
-    "--check", is_flag=True, help="Say health alone; exit 1 unless a service runs and needs nobody."
+    "--check",
+    is_flag=True,
+    help="Print only health; exit 1 if the service is not running or needs attention.",
 )
 @as_json_option
 @click.pass_context
 def status(context: click.Context, check: bool, as_json: bool) -> int:
-    """Say how the catalog is: its health, counts, and what waits or is rejected, and why.
+    """Print health, counts, and which folders wait or are rejected, and why.
 
     \b
     Examples:
       skilldrop status --json
-      skilldrop status --check || echo "somebody has to look"
+      skilldrop status --check || echo "skilldrop needs attention"
     """
     catalog = settings_of(context).catalog_path
     with explained(catalog):
-        found = search.status(database_connection.open_catalog(catalog), catalog)
+        state = search.status(database_connection.open_catalog(catalog), catalog)
     if as_json:
-        click.echo(to_json(found))
+        click.echo(to_json(state))
     else:
-        click.echo(output_status.health(found) if check else output_status.status(found))
-    return FINDINGS if check and not output_status.health_of(found).is_followed else DONE
+        click.echo(output_status.health(state) if check else output_status.status(state))
+    return FINDINGS if check and not output_status.health_of(state).is_followed else DONE

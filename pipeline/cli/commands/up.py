@@ -1,4 +1,4 @@
-"""The command that keeps the catalog up to date for as long as it runs."""
+"""Command that runs the service."""
 
 from contextlib import suppress
 from typing import get_args
@@ -18,21 +18,21 @@ from pipeline.sync.open_catalog import open_store
 
 
 @click.command()
-@click.option("--host", help="Address of the site.  [default: 127.0.0.1]")
+@click.option("--host", help="Address that the site listens on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
-@click.option("--no-site", is_flag=True, help="Only watch; serve nothing.")
+@click.option("--no-site", is_flag=True, help="Do not serve the site.")
 @click.option(
     "--log-format",
     type=click.Choice(get_args(LogFormat)),
     default="text",
     show_default=True,
-    help="How the log on standard error is written.",
+    help="Format of the log on standard error.",
 )
 @click.pass_context
 def up(
     context: click.Context, host: str | None, port: int | None, no_site: bool, log_format: LogFormat
 ) -> int:
-    """Watch, re-scan and serve until stopped.
+    """Watch the roots, update the catalog and serve the site until stopped.
 
     \b
     Example:
@@ -57,8 +57,8 @@ def up(
 
     def stop(number: int, _: object) -> None:
         stopped_by.append(number)
-        if not service:  # the catalog is whole at every moment
-            _say(stopping.sentence(number))
+        if not service:  # the catalog is consistent at every moment
+            _print(stopping.sentence(number))
             raise SystemExit(DONE)
         service.stop()
 
@@ -67,27 +67,27 @@ def up(
         store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
-        with explained(settings.catalog_path):  # else a broken pipe would be taken for a reader's
-            service.run(lambda: _say(_welcome(settings, site.url if site else None)))
+        with explained(settings.catalog_path):  # else a broken pipe would seem to be stdout's
+            service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:
         store.close()
-    _say(stopping.sentence(stopped_by[0]) if stopped_by else "Stopped.")
+    _print(stopping.sentence(stopped_by[0]) if stopped_by else "Stopped.")
     return DONE
 
 
-def _say(message: str) -> None:
-    """Print to standard error, which may be closed by now: that is no reason to end."""
+def _print(message: str) -> None:
+    """Print to standard error; a closed stream must not end the service."""
     with suppress(OSError, ValueError):
         click.echo(message, err=True)
 
 
 def _welcome(settings: Settings, site: str | None) -> str:
-    """Say where to drop folders, and where site and index files are."""
+    """Return the paths of the roots, the address of the site and the paths of the index files."""
     lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
     if site:
         lines.append(f"Browse the catalog at    {site}")
     lines += [
-        f"Agents fetch the index   {settings.index_folder / spec.file_name}"
+        f"Read the prompt index    {settings.index_folder / spec.file_name}"
         for spec in settings.index_specs
     ]
     return "\n".join([*lines, "Stop with Ctrl-C."])

@@ -1,4 +1,4 @@
-"""The command for authors, which needs no catalog."""
+"""Command for authors that validates skills without a catalog."""
 
 from pathlib import Path
 from typing import get_args
@@ -20,15 +20,15 @@ from pipeline.validation.registry import FOR_ALL
     type=click.Choice(get_args(Acceptance)),
     default="lenient",
     show_default=True,
-    help="How findings become a verdict.",
+    help="Which findings reject a skill, as in the setting of a root.",
 )
 @click.option(
     "--profile",
     "profiles",
     type=click.Choice(list(PROFILES)),
     multiple=True,
-    help="Rules to ask beside spec; may be repeated.  "
-    f"[default: all but {', '.join(each.profile.name for each in DIALECTS)}]",
+    help="Rules to check in addition to spec; may be repeated.  "
+    f"[default: all but {', '.join(dialect.profile.name for dialect in DIALECTS)}]",
 )
 @click.option(
     "--format",
@@ -36,15 +36,15 @@ from pipeline.validation.registry import FOR_ALL
     type=click.Choice(list(lint.FORMATS)),
     default="text",
     show_default=True,
-    help="What to print.",
+    help="Output format.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning"]),
     default="error",
     show_default=True,
-    help="What makes the exit code 1.",
+    help="Lowest severity that makes the exit code 1.",
 )
 @as_json_option
 def validate(
@@ -56,7 +56,7 @@ def validate(
     fail_on: str,
     as_json: bool,
 ) -> int:
-    """Judge skill folders, trees, archives, or a SKILL.md; exit 1 where there is an error.
+    """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command that lists the versions of a skill."""
+"""Command that lists the versions of a skill."""
 
 import click
 
@@ -11,11 +11,11 @@ from pipeline.cli.output import status as output_status
 
 @click.command()
 @click.argument("skill")
-@click.option("--diff", is_flag=True, help="Show how SKILL.md changed, too.")
+@click.option("--diff", is_flag=True, help="Also show the changes of SKILL.md.")
 @as_json_option
 @click.pass_context
 def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> int:
-    """List the versions of SKILL, newest first, and what changed in each.
+    """List the versions of SKILL and their changes, newest first.
 
     \b
     Examples:
@@ -23,6 +23,6 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
       skilldrop versions csv-profile --diff
     """
     db = database_connection.open_catalog(settings_of(context).catalog_path)
-    found = reading_versions.history(db, skill).as_json()
-    click.echo(to_json(found) if as_json else output_status.versions(found, diff=diff))
+    history = reading_versions.history(db, skill).as_json()
+    click.echo(to_json(history) if as_json else output_status.versions(history, diff=diff))
     return DONE

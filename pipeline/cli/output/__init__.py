@@ -1,1 +1,1 @@
-"""Text that commands print."""
+"""Output formats of the commands."""

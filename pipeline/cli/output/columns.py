@@ -1,11 +1,11 @@
-"""Columns that a visible text fills on a terminal.
+"""Width of visible text on a terminal.
 
-The library takes 20 ms to import, which most texts do not need: they are ASCII and fit.
+The library takes 20 ms to import; most texts are ASCII and do not need it.
 """
 
 
 def width(text: str) -> int:
-    """Return how many columns a text fills: Chinese characters two each, marks none."""
+    """Return the columns of a text: Chinese characters take two, combining marks none."""
     if text.isascii():
         return len(text)
     import wcwidth
@@ -14,7 +14,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """Return the text, or its beginning and `…` where it fills more columns than there are."""
+    """Return the text, shortened to its beginning and `…` if it is wider than `columns`."""
     if width(text) <= columns:
         return text
     import wcwidth

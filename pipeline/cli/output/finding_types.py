@@ -1,4 +1,4 @@
-"""Types of all findings, in the order in which they are documented."""
+"""Registry of all finding types, in the order of their documentation."""
 
 from collections.abc import Mapping
 
@@ -17,4 +17,4 @@ REGISTRY: Mapping[str, FindingType] = {
         *outcomes_codes.TYPES,
     )
 }
-"""The types by their codes."""
+"""Finding types by code."""

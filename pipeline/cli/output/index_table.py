@@ -1,4 +1,4 @@
-"""Lays out who is in a prompt index and who is not, as a table for people."""
+"""Table of the skills in a prompt index and those left out."""
 
 import shutil
 import sys
@@ -14,25 +14,25 @@ _HEADINGS = ("rank", "skill", "state", "chars", "why")
 _WHY = {
     "over_budget": "left out for lack of room",
     "hidden": "hidden: agents must not start them (disable-model-invocation)",
-    "filtered": "filtered: the index does not want them (its levels, tags or names)",
+    "filtered": "filtered: excluded by the index (its levels, tags or names)",
 }
 _COLOURS = {"full": "green", "shortened": "yellow", "name_only": "red"}
 
 
 def width_of_terminal() -> int | None:
-    """Return the columns of the terminal that is written to; None where there is none."""
+    """Return the width of the terminal on stdout; None if stdout is no terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def table(report: Mapping[str, Any], told: Mapping[str, Any], width: int | None) -> str:
-    """Return the counts, a line for each skill that is in, and who is out for each reason.
+def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int | None) -> str:
+    """Return the counts, a line for each skill in the index, and the skills left out by reason.
 
-    No line of the table is wider than `width` columns, if there is one and it is 60 or more.
+    No line of the table is wider than `width` columns, if `width` is given and at least 60.
     """
     lines = [""]
-    if told["entries"]:
-        lines += [*_entries(told["entries"], width), ""]
-    for reason, out in told["left_out"].items():
+    if explanation["entries"]:
+        lines += [*_entries(explanation["entries"], width), ""]
+    for reason, out in explanation["left_out"].items():
         if out["count"]:
             lines += [*_left_out(f"{_WHY[reason]}: {out['count']:,}", out, width), ""]
     return "\n".join([_summary(report), *lines[:-1]])
@@ -44,7 +44,7 @@ def _summary(report: Mapping[str, Any]) -> str:
         for state, word in (
             ("full", "in full"),
             ("shortened", "shortened"),
-            ("name_only", "by name alone"),
+            ("name_only", "by name only"),
             ("left_out", "left out"),
         )
     )
@@ -58,16 +58,16 @@ def _summary(report: Mapping[str, Any]) -> str:
 def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
     rows = [
         (
-            str(e["rank"]),
-            visible(e["name"]),
-            e["state"].replace("_", " "),
-            str(e["chars"]),
-            e["reason"] or "",
+            str(entry["rank"]),
+            visible(entry["name"]),
+            entry["state"].replace("_", " "),
+            str(entry["chars"]),
+            entry["reason"] or "",
         )
-        for e in entries
+        for entry in entries
     ]
     widths = [max(map(columns.width, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    if width is not None:  # names give way to the columns of known width, and then the reasons
+    if width is not None:  # names are shortened first, then reasons
         widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
     yield _line(_HEADINGS, widths, width)
     for row, entry in zip(rows, entries, strict=True):
@@ -88,7 +88,7 @@ def _line(
 def _left_out(why: str, out: Mapping[str, Any], width: int | None) -> Iterator[str]:
     lines = [why, *(f"  {visible(name)}" for name in out["names"])]
     if more := out["count"] - len(out["names"]):
-        lines.append(f"  … and {more:,} more; index_left_out in the catalog has all")
+        lines.append(f"  … and {more:,} more; the view index_left_out lists all")
     yield from lines if width is None else (columns.cut(line, width) for line in lines)
 
 

@@ -18,7 +18,7 @@ from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
 
 Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
-"""Yields the lines to print, each as soon as the judgements that it needs are there."""
+"""Yields each line to print as soon as its judgements are available."""
 
 _COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
 _GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -28,7 +28,7 @@ _LINES_OF_A_REPAIR = 3
 
 @dataclass(slots=True)
 class Tally:
-    """Counts judgements on their way to a format."""
+    """Counts of skills and findings, taken while judgements pass through to a format."""
 
     skills: int = 0
     loadable: int = 0
@@ -37,17 +37,17 @@ class Tally:
     def counting(
         self, judged: Iterable[Judgement], progress: Callable[[int], None] | None = None
     ) -> Iterator[Judgement]:
-        """Yield the judgements as they are; progress hears how many skills there were so far."""
+        """Yield the judgements unchanged; `progress` gets the number of skills so far."""
         for judgement in judged:
             self.skills += judgement.name is not None
             self.loadable += judgement.loadable
-            self.severities.update(found.severity for found in judgement.findings)
+            self.severities.update(finding.severity for finding in judgement.findings)
             if progress:
                 progress(self.skills)
             yield judgement
 
     def reaches(self, severity: str) -> bool:
-        """Return whether there was a finding of this severity or of a worse one."""
+        """Return whether any finding has this severity or a worse one."""
         return any(self.severities[word] for word in _UP_TO[severity])
 
     def summary(self) -> str:
@@ -57,18 +57,18 @@ class Tally:
 
 
 def text(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Yield `path:line: severity code message`, the line itself and what to do about it.
+    """Yield `path:line: severity code message`, the source line and the fix.
 
-    Of untrusted text nothing reaches the terminal that one could not see there.
+    Control and invisible characters of untrusted text are made visible.
     """
     for judgement in judged:
         lines = with_plain_line_ends(judgement.text).split("\n")
-        for found in judgement.findings:
-            yield "\n".join(_text(judgement, found, lines))
+        for finding in judgement.findings:
+            yield "\n".join(_text(judgement, finding, lines))
 
 
 def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Yield a list with one object a skill."""
+    """Yield a JSON list with one object per skill."""
     before = "["
     for judgement in judged:
         yield before + json.dumps(judgement.as_json(), indent=2)
@@ -77,67 +77,68 @@ def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
 
 
 def github(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Yield GitHub Actions' workflow commands, which annotate a pull request.
+    """Yield workflow commands of GitHub Actions, which annotate a pull request.
 
-    Source: GitHub Actions documentation, Workflow commands; its escapes are those of the
-    toolkit's `command.ts`.
+    Source: GitHub Actions documentation, Workflow commands; escapes as in the toolkit's
+    `command.ts`.
     """
     for judgement in judged:
-        for found in judgement.findings:
+        for finding in judgement.findings:
             place = {
-                "file": judgement.file(found),
-                "line": found.line,
-                "col": found.column,
-                "title": found.code,
+                "file": judgement.file(finding),
+                "line": finding.line,
+                "col": finding.column,
+                "title": finding.code,
             }
             properties = ",".join(
                 f"{key}={_escaped(visible(str(value)), ':,')}"
                 for key, value in place.items()
                 if value
             )
-            message = _escaped(f"{visible(found.message)}\n{visible(found.fix)}")
-            yield f"::{_GITHUB[found.severity]} {properties}::{message}"
+            message = _escaped(f"{visible(finding.message)}\n{visible(finding.fix)}")
+            yield f"::{_GITHUB[finding.severity]} {properties}::{message}"
 
 
 FORMATS: Mapping[str, Format] = {"text": text, "json": as_json, "sarif": sarif, "github": github}
 FOR_READERS = frozenset({"text", "github"})
-"""The formats to which a summary can be added; the others are for programs alone."""
+"""Formats that may end with a summary; the others are for programs only."""
 
 
 def errors_only(judgement: Judgement) -> Judgement:
-    """Return a judgement without its warnings and notes."""
-    errors = tuple(found for found in judgement.findings if found.severity == "error")
+    """Return a judgement without its warnings and info findings."""
+    errors = tuple(finding for finding in judgement.findings if finding.severity == "error")
     return replace(judgement, findings=errors)
 
 
-def _text(judgement: Judgement, found: Finding, lines: list[str]) -> Iterator[str]:
-    place = visible(judgement.place(found))
-    line = f":{found.line}" if found.line else ""
-    word = click.style(found.severity, fg=_COLOURS[found.severity], bold=True)
-    yield f"{click.style(place + line, bold=True)}: {word} {found.code} {visible(found.message)}"
-    if found.line and found.path == judgement.document and found.line <= len(lines):
-        yield from _source(found, lines[found.line - 1])
-    yield click.style(f"    {visible(found.fix)}", dim=True)
+def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[str]:
+    place = visible(judgement.place(finding))
+    line = f":{finding.line}" if finding.line else ""
+    word = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
+    place = click.style(place + line, bold=True)
+    yield f"{place}: {word} {finding.code} {visible(finding.message)}"
+    if finding.line and finding.path == judgement.document and finding.line <= len(lines):
+        yield from _source(finding, lines[finding.line - 1])
+    yield click.style(f"    {visible(finding.fix)}", dim=True)
 
 
-def _source(found: Finding, line: str) -> Iterator[str]:
-    shown, caret = excerpt(line, found.column)
-    number = str(found.line)
+def _source(finding: Finding, line: str) -> Iterator[str]:
+    shown, caret = excerpt(line, finding.column)
+    number = str(finding.line)
     if not shown:
         return
     yield f"    {click.style(f'{number} |', dim=True)} {shown}"
     if caret:
         yield f"    {' ' * len(number)} {click.style('|', dim=True)} " + click.style(
-            caret, fg=_COLOURS[found.severity], bold=True
+            caret, fg=_COLOURS[finding.severity], bold=True
         )
-    if found.after is not None:
-        repaired = found.after.split("\n")
+    if finding.after is not None:
+        repaired = finding.after.split("\n")
         for after in repaired[:_LINES_OF_A_REPAIR]:
             yield f"    {' ' * len(number)} {click.style('+', fg='green')} {excerpt(after)[0]}"
         if (more := len(repaired) - _LINES_OF_A_REPAIR) > 0:
             yield (
                 f"    {' ' * len(number)} … and {counted(more, 'more line')}; --format json "
-                "has them all"
+                "shows all"
             )
 
 

@@ -1,4 +1,4 @@
-"""Log formats: a line for people, or a JSON object per line for programs."""
+"""Log formats: text lines for people, or one JSON object per line for programs."""
 
 import json
 import logging
@@ -11,28 +11,28 @@ LogFormat: TypeAlias = Literal["text", "json"]
 
 
 def write_log(form: LogFormat) -> None:
-    """Send all log records to standard error in a form."""
+    """Send all log records to standard error in one of the formats."""
     handler = logging.StreamHandler()
     handler.setFormatter(
         _AsJson() if form == "json" else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
     )
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for library in ("apscheduler", "watchdog"):  # they warn of what is of no consequence
+    for library in ("apscheduler", "watchdog"):  # their warnings do not matter here
         logging.getLogger(library).setLevel(logging.ERROR)
 
 
 class _AsJson(logging.Formatter):
-    """One object a record: at, level and message, and the fields of what the record tells."""
+    """Formatter of one JSON object per record: `at`, `level`, `message` and its extra fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the object on one line."""
+        """Return the object as one line."""
         at = iso(datetime.fromtimestamp(record.created, UTC))
-        told = {
+        entry = {
             "at": at,
             "level": record.levelname.lower(),
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False)
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False)

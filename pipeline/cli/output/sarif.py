@@ -1,4 +1,4 @@
-"""Judgements of skills as SARIF 2.1.0, the form in which code scanning takes findings."""
+"""Judgements of skills as SARIF 2.1.0, the format of code scanning."""
 
 import hashlib
 import json
@@ -22,10 +22,10 @@ _RULE_INDEX = {code: number for number, code in enumerate(REGISTRY)}
 
 
 def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Yield one log with one run: first every rule there is, then a result at a time.
+    """Yield one log with one run: first all rules, then one result at a time.
 
-    Source: SARIF 2.1.0 (OASIS). Paths are URIs, relative to the directory of the run where the
-    author's were; columns count characters.
+    Source: SARIF 2.1.0 (OASIS). Paths are URIs, relative to the working directory if the author's
+    were relative; columns count characters.
     """
     run: dict[str, Json] = {
         "tool": {
@@ -37,7 +37,7 @@ def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {
-            _BASE: {"description": {"text": "The directory in which skilldrop was run."}},
+            _BASE: {"description": {"text": "Working directory of skilldrop."}},
         },
     }
     opening = json.dumps(run).removesuffix("}")
@@ -63,25 +63,25 @@ def _rule(kind: FindingType) -> Json:
 def _results(judged: Iterable[Judgement]) -> Iterator[Json]:
     for judgement in judged:
         lines = with_plain_line_ends(judgement.text).split("\n")
-        alike: Counter[str] = Counter()
-        for found in judgement.findings:
-            print_ = _fingerprint(judgement, found, lines)
-            alike[print_] += 1
-            yield _result(judgement, found, f"{print_}:{alike[print_]}")
+        occurrences: Counter[str] = Counter()
+        for finding in judgement.findings:
+            fingerprint = _fingerprint(judgement, finding, lines)
+            occurrences[fingerprint] += 1
+            yield _result(judgement, finding, f"{fingerprint}:{occurrences[fingerprint]}")
 
 
-def _result(judgement: Judgement, found: Finding, fingerprint: str) -> Json:
-    place: dict[str, Json] = {"artifactLocation": _artifact(judgement.file(found))}
-    if found.line:
+def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> Json:
+    place: dict[str, Json] = {"artifactLocation": _artifact(judgement.file(finding))}
+    if finding.line:
         place["region"] = {
-            "startLine": found.line,
-            **({"startColumn": found.column} if found.column else {}),
+            "startLine": finding.line,
+            **({"startColumn": finding.column} if finding.column else {}),
         }
     return {
-        "ruleId": found.code,
-        "ruleIndex": _RULE_INDEX[found.code],
-        "level": _LEVELS[found.severity],
-        "message": {"text": f"{found.message} {found.fix}"},
+        "ruleId": finding.code,
+        "ruleIndex": _RULE_INDEX[finding.code],
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{finding.message} {finding.fix}"},
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
@@ -92,9 +92,9 @@ def _artifact(path: str) -> Json:
     return {"uri": f"file://{uri}"} if path.startswith("/") else {"uri": uri, "uriBaseId": _BASE}
 
 
-def _fingerprint(judgement: Judgement, found: Finding, lines: list[str]) -> str:
-    """Return a hash that stays when lines above are put in or taken out."""
-    in_document = found.line and found.path == judgement.document and found.line <= len(lines)
-    said = lines[found.line - 1] if in_document and found.line else found.message
-    parts = (found.code, judgement.place(found), found.field or "", said)
+def _fingerprint(judgement: Judgement, finding: Finding, lines: list[str]) -> str:
+    """Return a hash that stays the same when lines above are added or removed."""
+    in_document = finding.line and finding.path == judgement.document and finding.line <= len(lines)
+    text = lines[finding.line - 1] if in_document and finding.line else finding.message
+    parts = (finding.code, judgement.place(finding), finding.field or "", text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Shows one line of an untrusted text on a terminal, with a caret below the place that is meant."""
+"""Excerpt of one line of untrusted text for a terminal, with a caret under one column."""
 
 from collections.abc import Iterable
 
@@ -6,44 +6,44 @@ from catalog.text.display import visible
 from pipeline.cli.output import columns
 
 WIDTH = 100
-"""Terminal columns of a line that are shown; the rest is cut."""
+"""Terminal columns of an excerpt; the rest of the line is cut."""
 
-_BEFORE = 60  # of those, how many lie before the caret where the line must be cut there, too
+_BEFORE = 60  # most columns before the caret
 _CUT = "…"
 
 
 def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
-    """Return a line as it can be shown, and a line with a caret below its column.
+    """Return the printable line, and a second line with a caret under the column.
 
-    column counts characters from 1; without one, or beyond the line's end, there is no caret.
+    `column` counts characters from 1. Without one, or beyond the end of the line, the second
+    value is None.
     """
     if column is None or not 1 <= column <= len(line) + 1:
         return _head(line, WIDTH), None
-    at = column - 1
-    before = _tail(line[:at], _BEFORE)
+    before = _tail(line[: column - 1], _BEFORE)
     used = columns.width(before)
-    return before + _head(line[at:], WIDTH - used), " " * used + "^"
+    return before + _head(line[column - 1 :], WIDTH - used), " " * used + "^"
 
 
 def _head(text: str, width: int) -> str:
-    """Return a text that fills at most so many columns, cut at its end."""
+    """Return the text, cut at its end to at most `width` columns."""
     kept = _fitting(text, width)
     return "".join(kept) + (_CUT if len(kept) < len(text) else "")
 
 
 def _tail(text: str, width: int) -> str:
-    """Return a text that fills at most so many columns, cut at its start."""
+    """Return the text, cut at its start to at most `width` columns."""
     kept = _fitting(reversed(text), width)
     return (_CUT if len(kept) < len(text) else "") + "".join(reversed(kept))
 
 
 def _fitting(text: Iterable[str], width: int) -> list[str]:
-    """Return as many characters as fit, each as it is shown."""
+    """Return the printable forms of the leading characters that fit."""
     kept: list[str] = []
     for character in text:
         shown = visible(character)
         width -= columns.width(shown)
-        # Marks have no width, and a line may hold a million of them.
+        # Combining marks have no width, and a line may contain a million of them.
         if width < 0 or len(kept) == WIDTH:
             break
         kept.append(shown)

@@ -1,6 +1,6 @@
-"""Plain lines for people, with colours only on a terminal."""
+"""Output of search, versions, rollback and status, with colours on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,33 +15,35 @@ from pipeline.cli.output.terminal import counted
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
-def hits(found: Sequence[Hit]) -> str:
-    """Return two lines a hit."""
-    if not found:
+def hits(results: Sequence[Hit]) -> str:
+    """Return two lines per hit."""
+    if not results:
         return "No active skill matches all of these words."
     return "\n".join(
-        f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}" for hit in found
+        f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}"
+        for hit in results
     )
 
 
-def versions(found: dict[str, Any], *, diff: bool) -> str:
-    """Say what each version of a skill changed; with diff, how SKILL.md did, too."""
-    lines = [click.style(visible(found["skill"]), bold=True) + f" ({found['status']})"]
-    for each in found["versions"]:
+def versions(history: Mapping[str, Any], *, diff: bool) -> str:
+    """Return the changes of each version; with `diff`, also those of SKILL.md line by line."""
+    lines = [click.style(visible(history["skill"]), bold=True) + f" ({history['status']})"]
+    for version in history["versions"]:
+        is_published = version["current"] and history["status"] == "active"
         notes = [
-            *(["published"] if each["current"] and found["status"] == "active" else []),
-            *(["held"] if each["version"] == found["held_at"] else []),
-            *([] if each["has_files"] else ["files not kept"]),
+            *(["published"] if is_published else []),
+            *(["held"] if version["version"] == history["held_at"] else []),
+            *([] if version["has_files"] else ["files not kept"]),
         ]
-        lines.append(f"{each['version']}{_noted(notes)}")
+        lines.append(f"{version['version']}{_in_brackets(notes)}")
         for word in ("added", "removed", "changed"):
-            lines += [visible(f"    {word} {path}") for path in each[word]]
-        if diff and each["diff"]:
-            lines += [_diff_line(line) for line in each["diff"].splitlines()]
+            lines += [visible(f"    {word} {path}") for path in version[word]]
+        if diff and version["diff"]:
+            lines += [_diff_line(line) for line in version["diff"].splitlines()]
     return "\n".join(lines)
 
 
-def _noted(notes: Sequence[str]) -> str:
+def _in_brackets(notes: Sequence[str]) -> str:
     return f"  ({', '.join(notes)})" if notes else ""
 
 
@@ -50,71 +52,65 @@ def _diff_line(line: str) -> str:
     return click.style(visible(f"    {line}"), fg=colour)
 
 
-def published(found: dict[str, Any]) -> str:
-    """Say in one line which version of a skill agents are given from now on."""
-    now = next((each["version"] for each in found["versions"] if each["current"]), "none")
-    if found["held_at"]:
+def published(history: Mapping[str, Any]) -> str:
+    """Return one line about the version of a skill that is published from now on."""
+    skill = visible(history["skill"])
+    current = next((row["version"] for row in history["versions"] if row["current"]), "none")
+    if history["held_at"]:
         return (
-            f"{visible(found['skill'])} is held at version {now}; `skilldrop unpin` lets it "
+            f"{skill} is held at version {current}; `skilldrop unpin` lets it "
             "follow its folder again."
         )
-    return f"{visible(found['skill'])} follows its folder; version {now} is published."
+    return f"{skill} follows its folder; version {current} is published."
 
 
-def health(found: dict[str, Any]) -> str:
-    """Say how the service is, and what somebody has to see to."""
-    how = health_of(found)
-    start = (
-        ""
-        if how.tone == "good" or found["health"]["service_pid"]
-        else (" `skilldrop up` starts it.")
-    )
+def health(state: dict[str, Any]) -> str:
+    """Return the health of the service, and a line for each problem."""
+    result = health_of(state)
+    is_running = result.tone == "good" or state["health"]["service_pid"]
     return "\n".join(
         [
-            f"{how.sentence}{start}",
-            *(click.style(f"    {visible(detail)}", fg="red") for detail in how.details),
+            result.sentence + ("" if is_running else " `skilldrop up` starts it."),
+            *(click.style(f"    {visible(detail)}", fg="red") for detail in result.details),
         ]
     )
 
 
-def health_of(found: dict[str, Any]) -> reading_health.Health:
-    """Return how the service is, from what `search.status` found."""
-    in_trouble = [root for root in found["roots"] if root["trouble"]]
-    return reading_health.health(found | {"roots": in_trouble}, datetime.now(UTC))
+def health_of(state: dict[str, Any]) -> reading_health.Health:
+    """Return the health of the service, from the result of `search.status`."""
+    failing = [root for root in state["roots"] if root["trouble"]]
+    return reading_health.health(state | {"roots": failing}, datetime.now(UTC))
 
 
-def status(found: dict[str, Any]) -> str:
-    """Say on one screen how the catalog is and what is wrong."""
-    lines = [health(found)]
-    lines += [
-        f"root {root['path']} ({root['level']}, {root['acceptance']})" for root in found["roots"]
-    ]
-    lines.append(
-        ", ".join(
-            f"{count} {word}"
-            for word, count in found["counts"].items()
-            if count or word == "active"
-        )
-    )
-    for index in found["indexes"]:
-        over = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
-        lines.append(f"index {index['name']}: {counted(index['inside'], 'skill')}{over}")
-    lines.append(
-        ", ".join(counted(found["findings"].get(word, 0), word) for word in _SEVERITIES)
-        + " in all findings"
-    )
-    if mended := found["health"]["packages_mended"]:
-        lines.append(f"{counted(mended, 'damaged package')} mended so far")
-    lines += map(_recovery, found["recoveries"][-1:])
-    is_much = sum(len(found[word]) for word in (*_AMISS, "errors")) > _SHOWN
+def status(state: dict[str, Any]) -> str:
+    """Return the state of the catalog and its problems, in about one screenful."""
+    lines = [health(state), *_totals(state)]
+    is_much = sum(len(state[word]) for word in (*_LISTED, "errors")) > _SHOWN
     most = _SHOWN_OF_MUCH if is_much else _SHOWN
-    for word in _AMISS:
-        lines += _amiss(word, found[word], most)
-    lines += _errors(found["errors"], most)
+    for word in _LISTED:
+        lines += _folders(word, state[word], most)
+    lines += _errors(state["errors"], most)
     return "\n".join(lines)
 
 
-def _recovery(row: dict[str, Any]) -> str:
+def _totals(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
+    for root in state["roots"]:
+        yield f"root {root['path']} ({root['level']}, {root['acceptance']})"
+    yield ", ".join(
+        f"{count} {word}" for word, count in state["counts"].items() if count or word == "active"
+    )
+    for index in state["indexes"]:
+        left_out = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
+        yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
+    severities = [counted(state["findings"].get(word, 0), word) for word in _SEVERITIES]
+    yield f"findings: {', '.join(severities)}"
+    if repaired := state["health"]["packages_mended"]:
+        yield f"{counted(repaired, 'damaged package')} repaired so far"
+    yield from map(_recovery, state["recoveries"][-1:])
+
+
+def _recovery(row: Mapping[str, Any]) -> str:
     counts = ", ".join(
         counted(row[key], word)
         for key, word in (
@@ -130,34 +126,39 @@ def _recovery(row: dict[str, Any]) -> str:
     )
 
 
-_AMISS = ("pending", "rejected", "newest_rejected", "version_held", "name_confusable", "shadowed")
+_LISTED: Mapping[str, str] = {
+    "pending": "pending",
+    "rejected": "rejected",
+    "newest_rejected": "newest content rejected, last good version stays",
+    "version_held": "held at an earlier version",
+    "name_confusable": "name looks like another",
+    "shadowed": "shadowed",
+}
+"""Keys of `search.status` whose folders are listed, with their labels."""
 _SHOWN = 20
-"""Lines about problems that fit on one screen in all …"""
+"""Most lines about problems in all, if they fit on one screen …"""
 _SHOWN_OF_MUCH = 4
-"""… and of each kind, where there is more."""
+"""… and of each kind, if they do not."""
 
 
-def _amiss(word: str, rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
-    said = {
-        "newest_rejected": "newest content rejected, last good version stays",
-        "version_held": "held at an earlier version",
-        "name_confusable": "name looks like another",
-    }.get(word, word)
+def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
+    """Yield a line for each folder, up to `most`, with the reason and since when."""
+    label = _LISTED[word]
     for row in rows[:most]:
         held = "removal held: " if row.get("is_held") else ""
         why = held + (row.get("why") or row.get("pending_reason") or "")
         since = row.get("since") or row.get("pending_since")
-        yield visible(f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
+        yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > most:
-        yield f"… and {len(rows) - most} more {said}; --json lists them all"
+        yield f"… and {len(rows) - most} more {label}; --json lists all of them"
 
 
-def _errors(rows: Sequence[dict[str, Any]], most: int) -> Iterator[str]:
-    """Say where each error is, and what to do next."""
+def _errors(rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
+    """Yield two lines for each error, up to `most`: its place and message, and the fix."""
     for row in rows[:most]:
         where = "/".join(filter(None, (row["folder"], row["path"])))
         line = f":{row['line']}" if row["line"] else ""
         yield visible(f"{where}{line}: {row['code']} {row['message']}")
         yield visible(f"    {row['fix']}")
     if len(rows) > most:
-        yield f"… and {counted(len(rows) - most, 'more error')}; --json lists them all"
+        yield f"… and {counted(len(rows) - most, 'more error')}; --json lists all of them"

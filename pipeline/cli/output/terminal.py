@@ -12,9 +12,9 @@ from catalog.text import humanize
 
 
 def echo(lines: str) -> None:
-    """Print lines, without colours where there is no terminal or NO_COLOR is set.
+    """Print lines; without colours if stdout is no terminal or NO_COLOR is set.
 
-    What the encoding of the output lacks is written as a code.
+    Characters that the encoding of stdout lacks are printed as escapes.
     """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     printable = lines.encode(encoding, "backslashreplace").decode(encoding)
@@ -22,37 +22,37 @@ def echo(lines: str) -> None:
 
 
 def counted(number: int, word: str) -> str:
-    """Return a number of things: 1 step, 2 steps, 2 info."""
+    """Return a number with its noun: 1 step, 2 steps, 2 info."""
     return humanize.count(number, word, "info" if word == "info" else "")
 
 
 class Progress:
-    """A running count on a terminal, shown once the work has taken a second."""
+    """Running count on a terminal, shown once the work has taken a second."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
         self._began = self._shown = time.monotonic()
         self._visible = False
 
     def __call__(self, count: int) -> None:
-        """Show the count, unless one was shown a moment ago."""
+        """Show the count, at most ten times per second."""
         now = time.monotonic()
         if sys.stderr.isatty() and now - self._began > 1 and now - self._shown > 0.1:
             self._shown, self._visible = now, True
-            click.echo(f"\r{count:,} {self._what} …", err=True, nl=False)
+            click.echo(f"\r{count:,} {self._noun} …", err=True, nl=False)
 
     def clear(self) -> None:
-        """Make room for a line of output."""
+        """Erase the count, so that a line can be printed."""
         if self._visible:
             self._visible = False
             click.echo("\r\033[K", err=True, nl=False)
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Progress]:
-    """Yield what shows a running count, and clear it away in the end."""
-    shown = Progress(what)
+def progress(noun: str) -> Iterator[Progress]:
+    """Yield a running count, and erase it at the end."""
+    count = Progress(noun)
     try:
-        yield shown
+        yield count
     finally:
-        shown.clear()
+        count.clear()

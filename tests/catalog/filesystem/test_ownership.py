@@ -245,4 +245,4 @@ def test_what_is_mounted_among_the_packages_stays(top: Path, outside: Path) -> N
         "scan",
     )
     assert files(outside) == before
-    assert f"{place} cannot be used: something is mounted there" in done.stderr
+    assert f"{place} cannot be used: a file system is mounted there" in done.stderr

@@ -88,7 +88,7 @@ def test_what_is_there_is_replaced_only_on_request(
     added(root, source)
     (source / "old.md").unlink()
     (source / "new.md").write_text("new")
-    with pytest.raises(NotAdded, match="Add --replace"):
+    with pytest.raises(NotAdded, match="Use --replace"):
         added(root, source)
     assert "word-count/old.md" in contents(root)
     added(root, source, replace=True)
@@ -118,10 +118,10 @@ def test_a_copy_that_fails_leaves_the_root_as_it_was(
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda top: top / "root" / "inside", "lies in the root"),
-        (lambda top: top, "or the root in it"),
+        (lambda top: top / "root" / "inside", "is already inside the root"),
+        (lambda top: top, "or contains it"),
         (lambda top: top / "notes.txt", "neither a folder nor an archive"),
-        (lambda top: top / "draft.tmp", "a name that scans do not read"),
+        (lambda top: top / "draft.tmp", "a name that scans ignore"),
     ],
 )
 def test_a_source_that_will_not_do_is_named(
@@ -152,7 +152,7 @@ def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
     assert root_named(roots, None) == roots[1]
     assert root_named(roots, "enterprise") == root_named(roots, f"{tmp_path}/company") == roots[0]
     assert root_named(roots[:1], None) == roots[0]
-    with pytest.raises(NotAdded, match=r"there are .*company \(enterprise\), .*ours \(project\)"):
+    with pytest.raises(NotAdded, match=r"are .*company \(enterprise\), .*ours \(project\)"):
         root_named(roots, "elsewhere")
 
 

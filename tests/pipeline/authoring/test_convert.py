@@ -158,10 +158,10 @@ def test_wrong_places_are_one_sentence(tmp_path: Path, skill: SkillWriter) -> No
     skill(tmp_path / "skills" / "dice")
     with pytest.raises(RootUnreadable, match="is not a folder"):
         migrated(tmp_path / "nothing")
-    with pytest.raises(MigrationFailed, match="lies inside"):
+    with pytest.raises(MigrationFailed, match="is inside"):
         migrated(tmp_path, output=tmp_path / "new")
     skill(tmp_path / "new" / "dice", description="Something else.")
-    with pytest.raises(MigrationFailed, match="is there already"):
+    with pytest.raises(MigrationFailed, match="exists already"):
         migrated(tmp_path / "skills")
 
 

@@ -43,7 +43,7 @@ def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
     """One line of counts for people, the published keys for programs."""
     code, out, _ = call("scan")
     assert code == 0
-    assert "3 skill folders seen" in out
+    assert "3 skill folders scanned" in out
     assert "2 added, 1 rejected" in out
     code, out, _ = call("scan", "--json")
     assert json.loads(out) | {"seconds": 0} == {
@@ -231,7 +231,7 @@ def test_strict_acceptance_refuses_what_lenient_loads(
         (["index"], "There is no catalog"),
         (["status"], "There is no catalog"),
         (["serve"], "There is no catalog"),
-        (["scan", "/elsewhere"], "lies in no root"),
+        (["scan", "/elsewhere"], "is not inside a root"),
         (["validate", "nowhere"], "does not exist"),
         (["--config", "nowhere.toml", "scan"], "nowhere.toml"),
         (["--data", "watched/var", "--watched", "watched", "scan"], "watched"),
@@ -269,7 +269,7 @@ def test_a_foreign_database_is_refused_in_one_sentence(
     assert "Traceback" not in err
 
 
-def test_our_own_bugs_are_named_as_such(
+def test_an_internal_error_is_reported_as_one(
     call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 3, one sentence, and the traceback in a file to report."""

@@ -8,7 +8,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from pipeline.cli.app import cli
-from pipeline.cli.lazy import LazyCommand, lazy_command
+from pipeline.cli.lazy import LazyCommand, lazy_commands
 from tests.support.skills import SkillWriter
 
 LOADED = """
@@ -25,7 +25,7 @@ OF_SETTINGS = {"pydantic", "pipeline.config.loader"}
 OF_THE_CATALOG = {"sqlite3", "sqlite_utils"}
 
 
-@pytest.mark.parametrize("command", list(lazy_command()), ids=lambda command: command.name)
+@pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.name)
 def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyCommand) -> None:
     """The list of commands is written beside their modules, and says what these say."""
     listed, real = command.get_short_help_str(200), command.real.get_short_help_str(200)

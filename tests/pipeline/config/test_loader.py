@@ -271,25 +271,28 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("folow = 1", "there is no setting folow; did you mean follow?"),
         ("[site]\nprot = 1", "there is no setting prot in [site]; did you mean port?"),
         ("port = 1", "there is no setting port; "),
-        ("zzz = 1", "there is no setting zzz; there are watched, data, roots, "),
+        ("zzz = 1", "there is no setting zzz; the settings are watched, data, roots, "),
         ("[site]\nport = 'x'", "port in [site] is 'x'; it must be a port from 1 to 65535."),
         ("[site]\nport = 70_000", "port in [site] is 70000; it must be a port from 1 to 65535."),
         ("[site]\nhost = ''", "host in [site] is ''; it must be an address or a host name."),
         ("[site]\nsql = 3", "sql in [site] is 3; it must be true or false."),
-        ("[site]\nnames = ['']", "it must be a list of host names"),
-        ("site = 3", "site is 3; it must be a table [site]."),
+        ("[site]\nnames = ['']", "it must be a list of additional host names"),
+        ("site = 3", "site is 3; it must be a [site] table."),
         ("settle_quiet = -1", "settle_quiet is -1; it must be a number of seconds, 0 or more."),
         ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
         ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),
-        ("settle_quiet = 301", "settle_longest (300 s) is shorter than settle_quiet (301 s)."),
+        (
+            "settle_quiet = 301",
+            "settle_longest (300 s) is shorter than settle_quiet (301 s); ",
+        ),
         (
             "[retention]\nhistory_rows = 119",
-            "[retention] versions_per_hour (120) is above history_rows (119), so it would never ",
+            "[retention] versions_per_hour (120) is above history_rows (119) and would never ",
         ),
         ("watched = ''", "watched is ''; it must be the path of a directory."),
         ("watched = 3", "watched is 3; it must be the path of a directory."),
         ("data = '~nobody-has-this-name'", "it must be the path of a directory."),
-        ("roots = 1", "roots is 1; it must be a list of tables [[roots]]."),
+        ("roots = 1", "roots is 1; it must be a list of [[roots]] tables."),
         ("roots = [1]", "[[roots]] number 1 must be a table."),
         ("[[roots]]", "[[roots]] number 1 has no path; it must be the path of a directory."),
         (
@@ -301,26 +304,38 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
             "there is no setting levle in [[roots]] number 1; did you mean level?",
         ),
         ("[[roots]]\npath = 'a'\nacceptance = 'x'", "it must be one of strict, lenient, "),
-        ("[[roots]]\npath = 'a'\nprofiles = ['reading']", "it must be a list of profiles, which"),
+        (
+            "[[roots]]\npath = 'a'\nprofiles = ['reading']",
+            "it must be a list of profiles; `",
+        ),
         ("[limits]\nfiles = 0", "files in [limits] is 0; it must be a whole number of files"),
         ("[limits]\nbytes = 'many'", "bytes in [limits] is 'many'; it must be a number of bytes"),
         ("[limits]\nfils = 1", "there is no setting fils in [limits]; did you mean files?"),
-        ("limits = 1", "limits is 1; it must be a table [limits]."),
-        ("[[indexes]]\nname = 'a b'", "name in [[indexes]] number 1 is 'a b'; it must be of "),
-        ("[[indexes]]\nname = '../a'", "name in [[indexes]] number 1 is '../a'; it must be of "),
-        ('[[indexes]]\nname = "a\\n"', r"name in [[indexes]] number 1 is 'a\n'; it must be of "),
-        ("[[indexes]]\nname = ''", "name in [[indexes]] number 1 is ''; it must be of letters"),
-        ("[[indexes]]\n[[indexes]]", "there are 2 indexes named default; give each its own name."),
+        ("limits = 1", "limits is 1; it must be a [limits] table."),
+        (
+            "[[indexes]]\nname = 'a b'",
+            "name in [[indexes]] number 1 is 'a b'; it must be a name of ",
+        ),
+        (
+            "[[indexes]]\nname = '../a'",
+            "name in [[indexes]] number 1 is '../a'; it must be a name of ",
+        ),
+        (
+            '[[indexes]]\nname = "a\\n"',
+            r"name in [[indexes]] number 1 is 'a\n'; it must be a name of ",
+        ),
+        ("[[indexes]]\nname = ''", "name in [[indexes]] number 1 is ''; it must be a name"),
+        ("[[indexes]]\n[[indexes]]", "2 indexes are named default; give each a different name."),
         ("[[indexes]]\nformat = 'html'", "format in [[indexes]] number 1 is 'html'; it must be "),
         ("[[indexes]]\noverflow = 'spill'", "it must be one of fit, exclude."),
-        ("[[indexes]]\nlevels = ['x']", "it must be a list of levels, which are enterprise, "),
+        ("[[indexes]]\nlevels = ['x']", "it must be a list of levels: enterprise, "),
         ("[[indexes]]\nbudget_chars = 0", "it must be a whole number of characters above 0."),
         ("[[indexes]]\ncontext_window_tokens = -1", "must be a whole number of tokens above 0."),
         (
             "[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
-            "[[indexes]] number 1 has both budget_chars and context_window_tokens; keep one",
+            "[[indexes]] number 1 has both budget_chars and context_window_tokens; remove one",
         ),
-        ("data = ", "the file is not TOML: "),
+        ("data = ", "the file is not valid TOML: "),
     ],
 )
 def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
@@ -337,7 +352,7 @@ def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
     ("variable", "value", "complaint"),
     [
         ("SKILLDROP_SITE__PORT", "x", "The environment: port in [site] is 'x'; it must be a port"),
-        ("SKILLDROP_ROOTS", "[", "The environment: SKILLDROP_ROOTS is not JSON"),
+        ("SKILLDROP_ROOTS", "[", "The environment: SKILLDROP_ROOTS is not valid JSON"),
         ("SKILLDROP_WATCH", "a", "WATCH is not a setting; did you mean SKILLDROP_WATCHED?"),
         ("SKILLDROP_LIMITS__FILES", "-1", "The environment: files in [limits] is '-1'"),
         ("SKILLDROP_LIMITS__FILS", "1", "The environment: there is no setting fils in [limits]"),
@@ -368,10 +383,10 @@ def test_a_variable_that_resembles_no_setting_is_left_alone(
     [
         pytest.param(["a", "b"], "d", None, id="apart"),
         pytest.param(["a", "ab"], "abc", None, id="a name that begins like another"),
-        pytest.param(["a", "./x/../a"], "d", "is named twice", id="the same twice"),
-        pytest.param(["a", "link"], "d", "is named twice", id="the same through a link"),
-        pytest.param(["a", "a/b"], "d", "a/b lies inside another root", id="root in root"),
-        pytest.param(["a/b", "a"], "d", "a/b lies inside another root", id="root around root"),
+        pytest.param(["a", "./x/../a"], "d", "is configured twice", id="the same twice"),
+        pytest.param(["a", "link"], "d", "is configured twice", id="the same through a link"),
+        pytest.param(["a", "a/b"], "d", "a/b is inside another root", id="root in root"),
+        pytest.param(["a/b", "a"], "d", "a/b is inside another root", id="root around root"),
         pytest.param(["a"], "a/d", "data directory", id="data in a root"),
         pytest.param(["d/a"], "d", "data directory", id="root in the data"),
         pytest.param(["a"], "a", "data directory", id="data is a root"),
@@ -401,7 +416,7 @@ def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
         load(data=Path("w/data"))
     assert str(caught.value) == (
         f"skilldrop.toml and the command line: the data directory {tmp_path}/w/data and the root "
-        f"{tmp_path}/w lie one inside the other; move data elsewhere."
+        f"{tmp_path}/w are inside one another; move the data directory elsewhere."
     )
 
 
@@ -410,7 +425,9 @@ def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
     [
         pytest.param(None, "missing.toml cannot be read: No such file", id="missing"),
         pytest.param(
-            b"port = 1\n# \xff", r"missing.toml: the file is not UTF-8 \(byte 11\)", id="not UTF-8"
+            b"port = 1\n# \xff",
+            r"missing.toml: the file is not valid UTF-8 \(byte 11\)",
+            id="not UTF-8",
         ),
     ],
 )

@@ -251,7 +251,7 @@ def test_a_catalog_that_is_deleted_is_made_anew(
     it.settle()
     assert it.statuses() == {"a": "active", "b": "active"}
     assert "b/current/SKILL.md" in it.index()
-    assert "was deleted or exchanged" in caplog.text
+    assert "was deleted or replaced" in caplog.text
 
 
 def test_damage_to_packages_is_mended_in_the_background(

@@ -59,8 +59,8 @@ def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
     assert [each.partition(" Trying")[0] for each in caplog.messages] == [
         "No room.",
         "Read-only.",
-        "This is over: No room.",
-        "This is over: Read-only.",
+        "Resolved: No room.",
+        "Resolved: Read-only.",
     ]
 
 

@@ -58,4 +58,4 @@ def test_outcome_files_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     """Stored files, and rejected ones with the reason."""
     caplog.set_level("INFO")
     log_outcomes(OutcomeReport(stored=["a.json"], rejected={"b.json": "no JSON"}))
-    assert caplog.messages == ["outcome a.json", "outcome b.json rejected: no JSON"]
+    assert caplog.messages == ["outcome a.json stored", "outcome b.json rejected: no JSON"]

@@ -468,6 +468,7 @@ def test_beside_a_service_it_is_the_service_that_mends(
         {
             "differences": [],
             "mended": [],
+            "gone": [],
             "changes": [],
             "removed": [],
             "accepted": [],
@@ -614,7 +615,7 @@ def test_what_was_done_is_listed_and_never_called_no_differences(
     assert lines[0] == f"removed: {kept.root}/b"
     assert {f"updated: {kept.root}/a", f"added: {kept.root}/new"} <= set(lines)
     assert lines[-1].startswith("4 skill folders compared; 1 skill removed, ")
-    assert lines[-1].endswith("mended, nothing differs any more.")
+    assert lines[-1].endswith("repaired, no differences remain.")
     assert "no differences" in printed(kept, capsys)[-1]
 
 
@@ -636,6 +637,21 @@ def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, pub
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
 
 
+def test_a_package_that_could_not_be_made_again_is_called_gone(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files of an older version exist nowhere else, so nothing was repaired."""
+    older = kept.package()
+    (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
+    kept.scan()
+    printed(kept, capsys)  # sets the modes right
+    (older / "SKILL.md").chmod(0o644)
+    flip_byte(older / "SKILL.md")
+    lines = printed(kept, capsys)
+    assert lines[0].startswith(f"gone: {older}: SKILL.md ")
+    assert lines[-1].endswith("; 1 package gone, no differences remain.")
+
+
 def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
     kept: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -644,11 +660,11 @@ def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
     wrong.mkdir()
     lines = printed(kept, capsys, root=wrong)
     assert f"held: {kept.root}/a (its root is no longer configured)" in lines
-    assert "There is no skill folder in the roots" in lines[-2]
+    assert "The roots contain no skill folder" in lines[-2]
     assert lines[-1].startswith("4 removals held")
     for words in ([], ["--check"]):
         assert printed(kept, capsys, *words, root=wrong)[0] == (
-            "There is no skill folder in the roots, so no folder was compared."
+            "The roots contain no skill folder, so no folder was compared."
         )
 
 
@@ -672,7 +688,7 @@ def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(
     assert index.read_text() == before
     lines = printed(kept, capsys, "--accept-removals", root=wrong)
     assert len([line for line in lines if line.startswith("removed: ")]) == 20
-    assert "… and 24 more; --json lists all" in lines
+    assert "… and 24 more; --json lists all of them" in lines
     assert "44 skills removed" in lines[-1]
     assert index.read_text() == ""
     kept.scan()

@@ -108,6 +108,16 @@ def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> N
         request_table.ask(serving.settings.catalog_path, "dance", {})
 
 
+def test_the_log_names_the_skill_of_a_request(
+    serving: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And the version, so that the line is clear by itself."""
+    caplog.set_level("INFO")
+    oldest = versions(serving)[-1]["version"]
+    command(serving, "rollback", "a", oldest)
+    assert f"rollback a {oldest}, requested by a command" in caplog.messages
+
+
 def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
     """Only a service takes wishes."""
     serving = Serving(tmp_path)

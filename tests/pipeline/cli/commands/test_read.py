@@ -104,7 +104,7 @@ def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
     for more in (("scripts/count.py",), ("--json",)):
         wrong = run("read", "word-count", *more, "--wrapped")
         assert wrong.returncode == 2
-        assert b"--wrapped goes with SKILL.md alone" in wrong.stderr
+        assert b"--wrapped works only for SKILL.md" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
         (("read", "word-count", "count.py"), "The closest are: scripts/count.py."),
         (("read", "word-count", "--offset", "9999"), "name an offset from 0"),
         (("--data", "elsewhere", "read", "word-count"), "There is no catalog at"),
-        (("mcp", "--http", "nowhere"), "names no port from 1 to 65535"),
-        (("mcp", "--http", "127.0.0.1:99999"), "names no port from 1 to 65535"),
+        (("mcp", "--http", "nowhere"), "has no port from 1 to 65535"),
+        (("mcp", "--http", "127.0.0.1:99999"), "has no port from 1 to 65535"),
         (("mcp", "--http", "host.invalid:8002"), "The MCP server cannot listen on host.invalid"),
         (("mcp", "--http", "203.0.113.7:8002"), "The MCP server cannot listen on 203.0.113.7"),
     ],
@@ -151,8 +151,8 @@ def test_without_its_extra_the_server_says_what_to_install() -> None:
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "skilldrop: The MCP server is not installed here: install skilldrop "
-        "with its extra, skilldrop[mcp].\n"
+        "skilldrop: The MCP server is not installed. Install skilldrop with its extra: "
+        "skilldrop[mcp].\n"
     )
 
 
