@@ -63,3 +63,12 @@ def can_list(root: str) -> bool:
             return source.can_list()
     except RootUnreadable:
         return False
+
+
+def leads_out(root: str, path: str) -> bool:
+    """Whether a link on a path leads out of a root; False if the root cannot be opened."""
+    try:
+        with open_source(root, Limits()) as source:
+            return source.leads_out(path)
+    except RootUnreadable:
+        return False

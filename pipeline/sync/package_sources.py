@@ -1,4 +1,4 @@
-"""Files of skill folders, opened once more to make packages of them."""
+"""Files of skill folders and archives, opened again to make packages of them."""
 
 import errno
 import io
@@ -6,42 +6,39 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from catalog.model import paths as model_paths
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.writing.packages.staging import Original, Readable
-from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import files
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.root_directory import RootDirectory
-from pipeline.roots.local.walk import DEFAULT_LIMITS, archive_at
+from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.roots.source import Source, open_source
 
 
 @contextmanager
 def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["PackageSources"]:
-    """Look at skill folders once more; what is read of archives can be until the context ends."""
+    """Give the files of skill folders; those of archives are readable until the context ends."""
     with ExitStack() as stack, ExitStack() as roots:
         yield PackageSources(limits, stack, roots)
 
 
 class PackageSources:
-    """Skill folders as they now are. The archive asked for last stays open for what follows."""
+    """Skill folders in their present state; the archive used last stays open."""
 
     def __init__(self, limits: Limits, stack: ExitStack, roots: ExitStack) -> None:
-        """Take what is to be closed in the end: archives, and roots."""
+        """Take the stacks on which open archives and open roots are put."""
         self._limits = limits
         self._stack = stack
         self._roots = roots
-        self._open: dict[str, RootDirectory] = {}
+        self._open: dict[str, Source] = {}
         self._archive: Archive | None = None
         self._folders: dict[str, Folder] = {}  # of the archive, by path
 
     def files_of(self, root: str, path: str) -> Original:
-        """Return the files of a skill folder. Raises NotAsJudged where there can be none."""
+        """Return the files of a skill folder. Raises NotAsJudged if it cannot be read."""
         try:
             if not archive_of(path):
-                return FilesOfFolder(self._opened(root), path)
+                return FilesOfFolder(self._source(root), path)
             folder = self._in_archive(root, path)
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
@@ -49,59 +46,61 @@ class PackageSources:
             raise NotAsJudged(f"{path} is no skill folder any more.")
         return FilesInArchive(folder)
 
-    def _opened(self, path: str) -> RootDirectory:
-        """Return a root held open, as long as its path leads to the same directory. OSError."""
-        if path not in self._open or not self._open[path].is_in_place():
-            self._open[path] = self._roots.enter_context(RootDirectory(path))
-        return self._open[path]
+    def _source(self, root: str) -> Source:
+        """Return an open root, which is opened again if its path leads elsewhere by now."""
+        if root not in self._open or not self._open[root].is_in_place():
+            self._open[root] = self._roots.enter_context(open_source(root, self._limits))
+        return self._open[root]
 
     def _in_archive(self, root: str, path: str) -> Folder | None:
-        archive = archive_at(self._opened(root), path, self._limits)
+        source = self._source(root)
+        archive = source.archive(path)
         if archive is None:
             return None
         if archive != self._archive:
             self._archive = None
             self._stack.close()
             self._folders = {
-                folder.path: folder for folder in self._stack.enter_context(open_archive(archive))
+                folder.path: folder
+                for folder in self._stack.enter_context(source.open_archive(archive))
             }
             self._archive = archive
         return self._folders.get(path)
 
 
 class FilesOfFolder:
-    """The files of a skill folder, wherever inside the root its paths lead by now.
+    """The files of a skill folder.
 
-    It is not listed again: hashes tell whether its files are those that were judged.
+    The folder is not listed again: hashes show whether its files are those that were validated.
     """
 
-    def __init__(self, root: RootDirectory, path: str) -> None:
+    def __init__(self, source: Source, path: str) -> None:
         """Take the root and the folder's path in it."""
-        self._root = root
-        self._top = f"/{model_paths.os_path(path)}"
+        self._source = source
+        self._path = path
 
     def open(self, path: str) -> Readable:
         """Open a regular file inside the root. Raises OSError."""
-        return _Opened(files.opened_inside(self._root, f"{self._top}/{model_paths.os_path(path)}"))
+        return _Opened(self._source.open_file(f"{self._path}/{path}"))
 
 
 class FilesInArchive:
     """The files of a skill in an archive."""
 
     def __init__(self, folder: Folder) -> None:
-        """Take the skill's folder as it was found in the archive, which is open."""
+        """Take the skill's folder in the open archive."""
         self._folder = folder
         self._paths = frozenset(path for path, _ in folder.entries)
 
     def open(self, path: str) -> Readable:
-        """Begin to unpack a file. Raises OSError where there is none."""
+        """Begin to unpack a file. Raises OSError if there is none."""
         if path not in self._paths or not self._folder.source:
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
         return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
 
 
 class _Opened:
-    """A file of the disk, without what io.FileIO asks the system of each."""
+    """Open file on disk, without the system calls that io.FileIO makes for each file."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -120,18 +119,18 @@ class _Opened:
 
 
 class _Chunks:
-    """A file of an archive, as it is unpacked."""
+    """File of an archive that is being unpacked."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
 
     def read(self, _: int, /) -> bytes:
-        """Return what was unpacked next, however much that is."""
+        """Return the next unpacked bytes, whatever their number."""
         return next(self._chunks, b"")
 
     def fileno(self) -> int:
-        """Raise OSError: there is no such file on the disk."""
+        """Raise OSError: the file is not on disk."""
         raise io.UnsupportedOperation("a file of an archive has no descriptor")
 
     def close(self) -> None:
-        """Do nothing: the archive is closed as a whole."""
+        """Do nothing; the archive is closed as a whole."""

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
@@ -12,8 +11,8 @@ from catalog.model.values import Trigger
 from catalog.writing.rows.removals import HoldReason
 from catalog.writing.rows.skills import StoredSkill
 from catalog.writing.store import Store
-from pipeline.roots import reader
 from pipeline.roots.local.folder import Limits
+from pipeline.roots.source import open_source
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import removal_guard
 from pipeline.sync.lost_mounts import LostMounts
@@ -120,7 +119,8 @@ class RemovalDetector:
     def _is_there(self, place: WatchUnit) -> bool:
         """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
         try:
-            return reader.look(Path(place.root), place.path, self._limits) is not None
+            with open_source(place.root, self._limits) as source:
+                return source.folder(place.path) is not None
         except RootUnreadable as error:
             self.troubles[place.root] = str(error)
             return True

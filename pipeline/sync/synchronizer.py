@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.errors import OutOfRoom, RootUnreadable
@@ -16,7 +15,7 @@ from catalog.model.values import ChangeOutcome, Trigger
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.rows.skills import StoredSkill
 from catalog.writing.store import Store
-from pipeline.roots import reader
+from pipeline.roots import source
 from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit, outermost, with_archives
@@ -153,7 +152,7 @@ class Synchronizer:
     def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
-            self._batch.append(Removal(*place, reader.leads_out(Path(place.root), place.path)))
+            self._batch.append(Removal(*place, source.leads_out(*place)))
             yield from self._pause()
         self._apply()
 
@@ -188,7 +187,7 @@ class Synchronizer:
                 yield from self._pause()
         except RootUnreadable as error:
             self._tally.troubles[unit.root] = str(error)
-            if not reader.can_list(Path(unit.root)):
+            if not source.can_list(unit.root):
                 self._missing.lose(unit.root, known)
             return
         self._store.skills.set_loose_findings(*unit, strays)
@@ -286,4 +285,4 @@ def _path_of(seen: Unchanged | Unsettled | NewFolder | Judged) -> str:
 
 def can_list_all(roots: Sequence[RootSpec]) -> bool:
     """Tell whether every root is there, so that what is not found in one has gone."""
-    return all(reader.can_list(Path(root.path)) for root in roots)
+    return all(source.can_list(root.path) for root in roots)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import NotAsJudged
+from pipeline.roots import local_source
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder
@@ -28,7 +29,7 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         with open_archive(archive) as found:
             yield found
 
-    monkeypatch.setattr(package_sources, "open_archive", counted)
+    monkeypatch.setattr(local_source, "open_archive", counted)
     return opened
 
 
