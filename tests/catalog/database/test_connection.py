@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection as database_connection
-from catalog.database.connection import check_pages
-from catalog.model.errors import CatalogDamaged, CatalogUnusable
+from catalog.database.connection import check_pages, explained
+from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, SkilldropError
 from catalog.writing.store import Store
 
 PAGE = 16_384
@@ -48,6 +48,54 @@ def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
     with pytest.raises(CatalogUnusable, match=r"newer or unreleased version .* .m999_other."):
         opening(path)
     assert path.read_bytes() == before
+
+
+def test_an_empty_catalog_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    """The message names the commands that fill the file."""
+    path = tmp_path / "catalog.db"
+    path.touch()
+    with pytest.raises(CatalogUnusable) as raised:
+        open_to_read(path)
+    assert str(raised.value) == (
+        f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
+    )
+
+
+@pytest.mark.parametrize("opening", [open_to_write, open_to_read])
+def test_a_directory_in_place_of_the_catalog_is_reported_in_one_sentence(
+    opening: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """It is not called a missing catalog, and SQLite's own message does not appear."""
+    path = tmp_path / "catalog.db"
+    path.mkdir()
+    with pytest.raises(CatalogUnusable) as raised:
+        opening(path)
+    assert str(raised.value) == (
+        f"{path} is a directory, not a catalog file. Move it away, or choose another --data "
+        "directory."
+    )
+    assert list(path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (sqlite3.SQLITE_FULL, DiskFull),
+        (sqlite3.SQLITE_CORRUPT, CatalogDamaged),
+        (sqlite3.SQLITE_CORRUPT_INDEX, CatalogDamaged),
+        (sqlite3.SQLITE_NOTADB, CatalogDamaged),
+        (sqlite3.SQLITE_IOERR_READ, CatalogUnusable),
+    ],
+)
+def test_errors_are_distinguished_by_their_code(
+    code: int, expected: type[SkilldropError], tmp_path: Path
+) -> None:
+    """The text of an error may contain any word, such as `full` in a path."""
+    error = sqlite3.OperationalError("a full and malformed sentence")
+    error.sqlite_errorcode = code
+    with pytest.raises(SkilldropError) as raised, explained(tmp_path / "catalog.db"):
+        raise error
+    assert type(raised.value) is expected
 
 
 def test_damage_is_told_by_its_page_and_in_no_words_of_sqlites_own(tmp_path: Path) -> None:
