@@ -52,7 +52,7 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
 def _checked(settings: Settings) -> RepairResult:
     with terminal.progress("skills") as progress:
         found = comparing.compare(settings, progress=progress)
-    return RepairResult(found, found.differences, (), (), ())
+    return RepairResult(found, found.differences)
 
 
 def _mended(settings: Settings, accept_removals: bool) -> RepairResult:
@@ -60,7 +60,7 @@ def _mended(settings: Settings, accept_removals: bool) -> RepairResult:
         terminal.progress("skills") as progress,
         terminal.progress("seconds that the service has been mending") as waiting,
     ):
-        return comparing.mend(
+        return comparing.repair(
             settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
         )
 
@@ -68,8 +68,9 @@ def _mended(settings: Settings, accept_removals: bool) -> RepairResult:
 def _as_json(result: RepairResult) -> dict[str, object]:
     before = result.before
     return {
-        "differences": [each._asdict() for each in result.left],
-        "mended": [each._asdict() for each in result.mended],
+        "differences": [each.as_json() for each in result.left],
+        "repaired": [each.as_json() for each in result.repaired],
+        "lost": [each.as_json() for each in result.lost],
         "changes": [_change(each) for each in result.changes],
         "removed": [_change(each) for each in result.removed],
         "accepted": [_change(each) for each in result.accepted],
@@ -91,16 +92,17 @@ def _change(change: ChangeResult) -> dict[str, object]:
 
 def _rendered(result: RepairResult) -> str:
     before, changes = result.before, (*result.removed, *result.changes)
-    changed = {f"{each.root}/{each.path}" for each in changes}
-    mended = [each for each in result.mended if each.where not in changed]
+    changed = {(change.root, change.path) for change in changes}
+    repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
     return "\n".join(
         [
             *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
             *_screenful(
                 [_line(each) for each in changes]
-                + [visible(f"mended: {d.where}: {d.what}") for d in mended]
+                + [visible(f"repaired: {d.where}: {d.what}") for d in repaired]
+                + [visible(f"lost: {d.where}: {d.what}; no folder has it") for d in result.lost]
             ),
-            f"{_compared(before)}{_summary(result, changes, mended)}",
+            f"{_compared(before)}{_summary(result, changes, repaired)}",
             *_standing(before),
         ]
     )
@@ -124,13 +126,15 @@ def _compared(before: Comparison) -> str:
 
 
 def _summary(
-    result: RepairResult, changes: Sequence[ChangeResult], mended: Sequence[Difference]
+    result: RepairResult, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
 ) -> str:
     """Say what was done, and what still differs."""
     counts = Counter(change.outcome for change in changes)
     done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
-    if mended:
-        done.append(f"{terminal.counted(len(mended), 'difference')} mended")
+    if repaired:
+        done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
+    if lost := {difference.package_path for difference in result.lost}:
+        done.append(f"{terminal.counted(len(lost), 'package')} lost")
     kinds = Counter(difference.kind for difference in result.left)
     if kinds:
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))

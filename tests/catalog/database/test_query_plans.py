@@ -191,7 +191,7 @@ def test_no_scan_goes_through_a_whole_table(
     traced("a comparison")
     assert not reconcile.compare(settings).differences
     traced("mending")
-    reconcile.mend(settings)
+    reconcile.repair(settings)
     refuse_full_scans(caught, settings.catalog_path)
 
 

@@ -1,4 +1,4 @@
-"""Folder against catalog against what is published: every difference is told, and mended."""
+"""Folder against catalog against what is published: every difference is reported and repaired."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from catalog.model.errors import CatalogBusy
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.reconcile import Comparison, compare, mend
+from pipeline.sync.reconcile import Comparison, compare, repair
 from pipeline.sync.request_handlers import MEND
 from pipeline.sync.run_once import scan_once
 from tests.support.made_archives import pack_zip
@@ -69,7 +69,7 @@ class Kept:
 @pytest.fixture
 def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     """Return a catalog of four folders, one of them rejected."""
-    monkeypatch.setattr(reconcile, "AGAIN_AFTER", 0.0)
+    monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
     made = Kept(tmp_path)
     skill(made.root / "a", files={"scripts/run.sh": "#!/bin/sh\n"})
     skill(made.root / "b")
@@ -150,84 +150,84 @@ def flip_byte(file: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
-    "edited": (damage_folder, "the catalog has another file_inventory, digest, seen_digest"),
+    "edited": (damage_folder, "the catalog has the wrong file_inventory, digest, seen_digest"),
     "added": (
         lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
-        "the catalog does not have it",
+        "it is missing from the catalog",
     ),
-    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, and its status is"),
+    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, but its status is"),
     "touched": (
         lambda kept: (kept.root / "a/SKILL.md").touch(),
-        "it was touched, and not looked at since",
+        "it was touched and not scanned since",
     ),
     "stray": (
         lambda kept: (kept.root / "SKILL.md").write_text("x"),
-        "the catalog has other findings of no skill",
+        "the catalog has the wrong findings outside skills",
     ),
-    "rejection mended": (
+    "rejection repaired": (
         lambda kept: (kept.root / "bad/SKILL.md").write_text("---\nname: bad\ndescription: d\n---"),
-        "its content is accepted, and its status is rejected",
+        "its content is accepted, but its status is rejected",
     ),
     "content rejected": (
         lambda kept: (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n"),
-        "its content is rejected, and the catalog does not say so",
+        "its content is rejected, but the catalog does not record that",
     ),
-    "index cut": (damage_index, "the file is not what the catalog says"),
+    "index cut": (damage_index, "the file is out of date"),
     "index lost": (
         lambda kept: shutil.rmtree(kept.settings.index_folder),
-        "the file is not what the catalog says",
+        "the file is out of date",
     ),
     "report damaged": (
         lambda kept: (kept.settings.index_folder / "default.meta.json").write_text("{}"),
-        "the report is not what the catalog says",
+        "the report is out of date",
     ),
     "two winners": (
         lambda kept: kept.write(
             "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"
         ),
-        "of b b should be the active skill",
+        "of the skills with the skill_id b, b should be active",
     ),
     "column changed": (
         lambda kept: kept.write("UPDATE skills SET description = 'x' WHERE path = 'a'"),
-        "the catalog has another description",
+        "the catalog has the wrong description",
     ),
     "version changed": (
         lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
-        "its version does not hold the content that was accepted",
+        "its version does not hold the accepted content",
     ),
     "file row lost": (
         lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
-        "its version does not hold the content that was accepted",
+        "its version does not hold the accepted content",
     ),
     "findings lost": (
         lambda kept: kept.write("DELETE FROM findings"),
-        "the catalog has other findings",
+        "the catalog has the wrong findings",
     ),
     "search lost": (
         lambda kept: kept.write("DELETE FROM skill_text"),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
     "search row of another version": (
         lambda kept: kept.write(
             "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
             " WHERE id = 1"
         ),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
     "search index row lost": (
         lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
-    "search row left": (leave_text_of_held, "the search does not have what it should"),
+    "search row left": (leave_text_of_held, "its search entry is wrong"),
     "shown as pending": (
         lambda kept: kept.write(
             "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"
         ),
-        "it is at rest, and shown as pending",
+        "it is settled but shown as pending",
     ),
     "removed by mistake": (
         lambda kept: kept.write("UPDATE skills SET status = 'removed' WHERE path = 'a'"),
-        "the catalog does not have it",
+        "it is missing from the catalog",
     ),
     "package edited": (
         lambda kept: flip_byte(kept.package() / "SKILL.md"),
@@ -252,43 +252,47 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "shelf lost": (
         lambda kept: (kept.package(), shutil.rmtree(kept.settings.packages_folder / "a")),
-        "it does not lead to",
+        "it does not point to",
     ),
     "packages lost": (
         lambda kept: [shutil.rmtree(kept.package(skill_id).parent) for skill_id in ("a", "b")],
-        "a/current/SKILL.md is not there",
+        "it is missing, but the prompt index default lists it",
     ),
-    "package half made": (leave_half_made, "no version of the catalog names it"),
+    "package half made": (leave_half_made, "it belongs to no version in the catalog"),
     "package of nobody": (
         lambda kept: shutil.copytree(
             kept.package(), kept.settings.packages_folder / "z/20260101-000000"
         ),
-        "no version of the catalog names it",
+        "it belongs to no version in the catalog",
     ),
     "link beside current": (
         lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
-        "no version of the catalog names it",
+        "it belongs to no version in the catalog",
     ),
-    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not lead to"),
+    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not point to"),
     "current to nothing": (
         lambda kept: turn_link(kept, "19990101-000000"),
-        "it leads to no version of the catalog",
+        "it points to no version in the catalog",
     ),
     "current lost": (
         lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
-        "it does not lead to",
+        "it does not point to",
     ),
-    "current copied": (copy_in_place_of_link, "it does not lead to"),
+    "current copied": (copy_in_place_of_link, "it does not point to"),
     "package not noted": (
         lambda kept: kept.write("UPDATE skills SET package_path = NULL WHERE path = 'a'"),
-        "and the catalog says otherwise",
+        "but the catalog records none",
     ),
     "version without package": (
         lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
-        "it is active, and has no package",
+        "it is active but has no package",
     ),
     "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
 }
+
+
+LOST = {"last good package edited"}
+"""Damages to files that no folder holds any more."""
 
 
 def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
@@ -297,13 +301,14 @@ def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
-    """First it is said what is wrong; after mending nothing is."""
+def test_every_damage_is_reported_and_repaired(kept: Kept, damage: str) -> None:
+    """A comparison names it; after the repair nothing differs."""
     do, expected = DAMAGES[damage]
     do(kept)
     assert any(expected in d.what for d in kept.compare().differences), kept.compare()
-    done = mend(kept.settings)
-    assert any(expected in d.what for d in done.mended)
+    done = repair(kept.settings)
+    assert any(expected in d.what for d in (*done.repaired, *done.lost))
+    assert bool(done.lost) == (damage in LOST)
     assert done.left == ()
     assert kept.compare().differences == ()
 
@@ -372,12 +377,14 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
         "SKILL.md has mode 644 instead of 444",
         "scripts/run.sh has mode 644 instead of 444",
     }
-    mend(kept.settings)  # modes are set right, also where the package could not be made again
+    repair(kept.settings)  # modes are set right, also where the package could not be made again
     assert kept.compare().differences == ()
     (older / "SKILL.md").chmod(0o644)
     flip_byte(older / "SKILL.md")
-    done = mend(kept.settings)
-    assert [d.where for d in done.mended] == [str(older)]
+    done = repair(kept.settings)
+    assert done.repaired == ()
+    assert [d.where for d in done.lost] == [str(older)]
+    assert done.lost[0].package_path == f"a/{older.name}"
     assert done.left == ()
     assert not older.exists()
     assert "Newer." in (kept.package() / "SKILL.md").read_text()
@@ -400,7 +407,7 @@ def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None
     kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
     kinds = {d.kind for d in kept.compare().differences}
     assert "package" in kinds
-    assert mend(kept.settings).left == ()
+    assert repair(kept.settings).left == ()
     assert kept.compare().differences == ()
 
 
@@ -411,7 +418,7 @@ def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
     scan_once(kept.settings, store)
     store.close()
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
-    done = mend(kept.settings, accepts_removals=True)
+    done = repair(kept.settings, accepts_removals=True)
     assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
     with sqlite3.connect(kept.settings.catalog_path) as db:
         assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
@@ -467,7 +474,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
         0,
         {
             "differences": [],
-            "mended": [],
+            "repaired": [],
+            "lost": [],
             "changes": [],
             "removed": [],
             "accepted": [],
@@ -486,8 +494,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
     assert reconciled(up, "--check")[0] == 1
     code, said = reconciled(up)
     assert (code, said["differences"]) == (0, [])
-    assert {each["kind"] for each in said["mended"]} == {"catalog", "package", "index"}
-    assert len(said["mended"]) >= 5
+    assert {each["kind"] for each in said["repaired"]} == {"catalog", "package", "index"}
+    assert len(said["repaired"]) >= 5
     assert compare(up.settings).differences == ()
     assert up.health()["missed_by_events"] == 0
     skill(up.root / "a", description="Still followed.")
@@ -554,11 +562,11 @@ def test_a_mending_that_the_service_does_not_end_is_told(
     assert asking.returncode == 2
 
 
-def test_beside_a_scan_nothing_is_mended(kept: Kept) -> None:
+def test_beside_a_scan_nothing_is_repaired(kept: Kept) -> None:
     """The process that writes is named."""
     lock = WriterLock(lock_of(kept.settings.catalog_path))
     with pytest.raises(CatalogBusy, match=f"process {os.getpid()}"):
-        mend(kept.settings)
+        repair(kept.settings)
     lock.close()
 
 
@@ -574,7 +582,7 @@ def test_the_command_prints_and_tells_by_its_exit_code(
     assert "index: " in capsys.readouterr().out
     assert cli.main([*common, "--json"], standalone_mode=False) == 0
     said = json.loads(capsys.readouterr().out)
-    assert (said["differences"], len(said["mended"]), said["held"]) == ([], 1, 0)
+    assert (said["differences"], len(said["repaired"]), said["held"]) == ([], 1, 0)
     assert cli.main([*common, "--check"], standalone_mode=False) == 0
     assert "no differences" in capsys.readouterr().out
 
@@ -614,8 +622,19 @@ def test_what_was_done_is_listed_and_never_called_no_differences(
     assert lines[0] == f"removed: {kept.root}/b"
     assert {f"updated: {kept.root}/a", f"added: {kept.root}/new"} <= set(lines)
     assert lines[-1].startswith("4 skill folders compared; 1 skill removed, ")
-    assert lines[-1].endswith("mended, nothing differs any more.")
+    assert lines[-1].endswith("repaired, nothing differs any more.")
     assert "no differences" in printed(kept, capsys)[-1]
+
+
+def test_a_package_that_no_folder_can_restore_is_listed_as_lost(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was removed, so it is not listed among the repaired ones."""
+    edit_last_good(kept)
+    package = kept.published()
+    lines = printed(kept, capsys)
+    assert f"lost: {package}: SKILL.md is not as it was accepted; no folder has it" in lines
+    assert "1 package lost" in lines[-1] or "1 package lost" in lines[-2]
 
 
 @pytest.mark.parametrize("publish", ["copy", "in-place"])
