@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.database import health
+from catalog.database import health, index_order
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views, search
@@ -212,9 +212,9 @@ def startable(db: Catalog) -> list[Row]:
     return list(
         db.query(
             "SELECT skill_id, description, skill_md_name, skill_md_hash, digest,"
-            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills"
+            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills AS s"
             " WHERE status = 'active' AND model_invocable = 1"
-            " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id"
+            f" ORDER BY {index_order.SQL}"
         )
     )
 

@@ -2,6 +2,7 @@
 
 from sqlite_utils import Database
 
+from catalog.database import index_order
 from catalog.database.sql import Row
 
 
@@ -36,7 +37,7 @@ def index_left_out(db: Database, name: str, limit: int) -> tuple[list[Row], dict
         db.query(
             "SELECT o.skill_id, o.name, o.reason, s.description, s.level FROM index_left_out AS o"
             " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = ?"
-            " ORDER BY o.reason, s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id LIMIT ?",
+            f" ORDER BY o.reason, {index_order.SQL} LIMIT ?",
             [name, limit],
         )
     )

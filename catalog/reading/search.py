@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import health, sql
+from catalog.database import health, index_order, sql
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.model.values import Status
 from catalog.text import ngrams, snippets
@@ -160,13 +160,13 @@ def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], in
     """
     found = db.query(
         f"SELECT name, skill_id, description, level {_FOR_MODELS}"
-        " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id LIMIT ? OFFSET ?",
+        f" ORDER BY {index_order.SQL} LIMIT ? OFFSET ?",
         [limit, offset],
     )
     return list(found), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
 
 
-_FOR_MODELS = "FROM skills WHERE status = 'active' AND model_invocable = 1"
+_FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
 
 
 # Health

@@ -87,7 +87,7 @@ def test_a_cut_entry_says_why() -> None:
     """The reason names the room there is."""
     index = builder.build(IndexSpec(budget_chars=5_000, location_base="/p"), many(40))
     said = {entry.state: entry.reason for entry in index.entries}
-    assert said["name_only"] == "there is room for its name alone"
+    assert said["name_only"] == "only its name fits"
     assert re.fullmatch(
         r"\d+ of 30\d characters of its description are shown", str(said["shortened"])
     )

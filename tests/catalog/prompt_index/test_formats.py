@@ -70,7 +70,7 @@ def test_how_a_format_reads(form: str) -> None:
 TAILS = {
     ("xml", "en"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
-        "<left_out>98 more skills are not listed here. Search them with "
+        "<left_out>98 more skills are not listed. Find them with "
         "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"
     ),
     ("semibot", "zh"): (
@@ -79,14 +79,14 @@ TAILS = {
         "</available_skills>\n"
     ),
     ("markdown", "en"): (
-        "\nMore skills, by name alone; the files of NAME lie in `/p/NAME/current/`:\n\n"
+        "\nMore skills, by name only; the files of NAME are in `/p/NAME/current/`:\n\n"
         "- one\n- two\n\n"
-        "98 more skills are not listed here. Search them with `skilldrop search WORDS`.\n"
+        "98 more skills are not listed. Find them with `skilldrop search WORDS`.\n"
     ),
     ("json", "en"): (
         ',\n"by_name": {"files": "/p/NAME/current/", "names": ["one", "two"]},\n'
-        '"left_out": {"count": 98, "say": "98 more skills are not listed here. '
-        'Search them with `skilldrop search WORDS`."}}\n'
+        '"left_out": {"count": 98, "say": "98 more skills are not listed. '
+        'Find them with `skilldrop search WORDS`."}}\n'
     ),
 }
 

@@ -50,7 +50,7 @@ def test_what_an_index_said_at_a_time_is_its_last_publication_before(store: Stor
     said = [explain.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
     assert said == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
-    with pytest.raises(NotInCatalog, match="the first that is kept is of 2026-11-20T12:00"):
+    with pytest.raises(NotInCatalog, match="the oldest one kept is of 2026-11-20T12:00"):
         explain.said_at(store.db, "default", NOON - DAY)
     with pytest.raises(NotInCatalog, match="There is no index 'big'"):
         explain.said_at(store.db, "big", NOON)

@@ -137,7 +137,7 @@ def test_a_url_as_base_leads_to_the_site(catalog: Store) -> None:
 def test_an_unknown_index_is_answered_with_those_there_are(catalog: Store) -> None:
     """The error names the indexes that exist."""
     catalog.set_indexes([IndexSpec("default"), IndexSpec("small")])
-    with pytest.raises(NotInCatalog, match=r"'big'; there is default, small"):
+    with pytest.raises(NotInCatalog, match=r"'big'. The indexes are: default, small"):
         prompt_index_query.index_spec(catalog.db, "big")
 
 
