@@ -103,7 +103,7 @@ def test_a_version_that_is_not_kept_is_said_to_be_so(
 ) -> None:
     """With the present one, which can be read; over HTTP, MCP and from Python."""
     _, new = names(shelf)
-    why = f"is no longer kept, or never was; the present one is {new}."
+    why = f"does not exist or is no longer kept. The current version is {new}."
     for path in ("files/notes.md", "bundle.zip"):
         found = site.get(f"/skills/flip/{path}", version="20000101-000000")
         assert (found.status_code, why in found.text) == (404, True)

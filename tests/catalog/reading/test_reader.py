@@ -218,7 +218,7 @@ def test_there_are_more_than_two_hundred_attempts() -> None:
 def test_a_path_that_names_no_published_file_is_refused(shelf: Shelf, path: str) -> None:
     """Every attempt gives a sentence and names files that do exist."""
     told = refused(shelf, path)
-    assert any(word in told for word in ("The closest are: ", "It has: ", "which holds: "))
+    assert any(word in told for word in ("The closest are: ", "It has: ", "a directory with: "))
 
 
 NO_SKILLS = [
@@ -300,7 +300,7 @@ def package(shelf: Shelf) -> Package:
         ("skill.md", "The closest are: SKILL.md"),
         ("some/other/folder/count.py", "The closest are: scripts/count.py"),
         ("script/count.py", "The closest are: scripts/count.py"),
-        ("scripts", "It is a directory, which holds: scripts/count.py."),
+        ("scripts", "It is a directory with: scripts/count.py."),
         ("../secret", "it leads upwards with `..`"),
         ("/etc/passwd", "it is an absolute path"),
         ("C:\\x", "it is an absolute path"),
@@ -405,7 +405,7 @@ def test_current_can_only_name_a_version(own: Shelf, target: str) -> None:
         (own.packages / "word-count/current").mkdir()
         assert read(own).text.startswith("---")
         return
-    with pytest.raises(PackageDamaged, match="leads to no version that the catalog knows"):
+    with pytest.raises(PackageDamaged, match="points to no version in the catalog"):
         read(own)
 
 
@@ -464,7 +464,7 @@ def test_content_that_was_not_accepted_is_not_given(own: Shelf, content: bytes) 
     file = own.version_folder("word-count") / "scripts/count.py"
     file.unlink()
     file.write_bytes(content)
-    with pytest.raises(PackageDamaged, match="not the one that was accepted"):
+    with pytest.raises(PackageDamaged, match="differs from the accepted one"):
         read(own, "scripts/count.py")
     with (
         pytest.raises(PackageDamaged),

@@ -93,10 +93,10 @@ def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> 
         (
             "a " * 500,
             ("a " * 32).strip(),
-            "Only the first 32 words were searched for; 500 were given.",
+            "Only the first 32 words were used; 500 were given.",
         ),
-        (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
-        ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
+        (f"invoice {'x' * 600}", "invoice", "Only the first word was used; 2 were given."),
+        ("x" * 600, "x" * 500, "Only the first 500 characters were used."),
         ("?" * 600, "?" * 500, ""),
     ],
 )

@@ -376,8 +376,8 @@ def test_a_version_without_content_is_never_published(world: World) -> None:
         assert not os.path.lexists(world.packages / "a/current")
         (said,) = troubles(world)
         assert said == (
-            f"a is left with version {second}, whose files are lost, so that agents "
-            "are given nothing of it. Mend what its folder holds."
+            f"a is left with version {second}, whose files are lost, so agents do "
+            "not get it. Fix the errors in its folder."
         )
         assert audits(world) == []
         world.roots = [RootSpec(str(world.root), "personal")]
@@ -419,7 +419,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
         (
             "a",
             "20200101-000000",
-            r"no version '20200101-000000'\. These can be returned to: \d{8}-",
+            r"no version '20200101-000000'\. Versions to choose from: \d{8}-",
         ),
         ("a", "\udcff", "has no version"),
     ],
@@ -438,7 +438,7 @@ def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: Worl
     first, second = versions(world)
     with world.store.db.conn:
         world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
-    with pytest.raises(NotInCatalog, match=rf"earlier release.* returned to: {second}\.$"):
+    with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):
         world.store.hold("a", first, later(1))
     assert text(world) == "two"
 

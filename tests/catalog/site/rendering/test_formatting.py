@@ -85,7 +85,7 @@ FULL = {
             {},
             "bad",
             "The service was last heard of 5 minutes ago; it may have been killed, or cannot "
-            "write where its data is.",
+            "write to its data directory.",
             id="killed",
         ),
         pytest.param(
@@ -93,7 +93,7 @@ FULL = {
             {},
             "bad",
             "The service was last heard of before the clock was set back; it may have been "
-            "killed, or cannot write where its data is.",
+            "killed, or cannot write to its data directory.",
             id="killed, and the clock set back",
         ),
         pytest.param(
