@@ -21,7 +21,7 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
     With is_doubted every page is checked, which takes 0.2 to 0.5 s for 10,000 skills.
     Raises CatalogUnusable, CatalogDamaged and sqlite3.Error.
     """
-    _refuse_directory(path)
+    refuse_directory(path)
     connection = sqlite3.connect(path, timeout=1, isolation_level=None)
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -51,7 +51,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
 
     timeout is in seconds. Raises CatalogUnusable, and CatalogDamaged where the file is damaged.
     """
-    _refuse_directory(path)
+    refuse_directory(path)
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout
@@ -159,7 +159,8 @@ def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _refuse_directory(path: Path) -> None:
+def refuse_directory(path: Path) -> None:
+    """Raise CatalogUnusable where a directory has the path of a catalog file."""
     if path.is_dir():
         raise CatalogUnusable(
             f"{path} is a directory, not a catalog file. Move it away, or choose another --data "
@@ -197,7 +198,7 @@ def _disk_full(path: Path) -> DiskFull:
 
 def open_catalog(path: Path) -> Database:
     """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
-    _refuse_directory(path)
+    refuse_directory(path)
     if not path.is_file():
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."

@@ -180,7 +180,7 @@ def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None
     with_one_skill(catalog)
     copied_once(catalog, tmp_path / "copy")
     url = f"file://{tmp_path}/copy"
-    with pytest.raises(CatalogBusy, match=r"already\. Name another --data"):
+    with pytest.raises(CatalogBusy, match=r"already\. Choose another --data"):
         replication.restore(url, catalog)
     catalog.write_bytes(b"damaged")
     for _ in range(2):
