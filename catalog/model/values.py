@@ -1,4 +1,4 @@
-"""Closed sets of words that the whole program uses."""
+"""Closed sets of values that the whole program uses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -22,17 +22,17 @@ ChangeOutcome: TypeAlias = Literal[
     "unsettled",
     "delayed",
 ]
-"""What a look at a folder came to; "unsettled" is not taken in, and has to be looked at again.
+"""Results of a change. "unsettled" is not stored, and the folder must be read again.
 
-"delayed" is not taken in either: it changes too often, and has to wait for some seconds.
+"delayed" is not stored either: the folder changes too often and must wait some seconds.
 """
 
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-"""What a frontmatter value can be. YAML scalars stay the strings that were written."""
+"""Types of a frontmatter value. YAML scalars stay strings, as written."""
 
 
 REMOVAL_HELD = "removal held"
-"""The beginning of the reason for which a skill waits that is gone, until that is accepted."""
+"""Start of the `pending_reason` of a skill whose removal is held."""
