@@ -5,7 +5,7 @@ import stat
 import zipfile
 from typing import IO
 
-from catalog.reading import reader
+from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, Package
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -17,7 +17,7 @@ def write(package: Package, to: IO[bytes]) -> None:
     """Write all files of a package as an archive with SKILL.md at the top, in bounded memory.
 
     Files are stored uncompressed, as versions of zlib compress differently. Raises as
-    `reader.read_skill_file` does.
+    `skill_files.read_skill_file` does.
     """
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for entry in package.files:
@@ -26,7 +26,7 @@ def write(package: Package, to: IO[bytes]) -> None:
             member.create_system = _UNIX
             member.external_attr = (stat.S_IFREG | int(entry.mode, 8)) << 16
             member.file_size = entry.size  # decides whether the member needs the 64-bit form
-            with reader.opened(package, entry) as file, archive.open(member, "w") as stored:
+            with skill_files.opened(package, entry) as file, archive.open(member, "w") as stored:
                 shutil.copyfileobj(file, stored)
 
 

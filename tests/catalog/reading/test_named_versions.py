@@ -18,7 +18,7 @@ from catalog.mcp.server import SkillServer
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.reading import published, reader
+from catalog.reading import published, skill_files
 from catalog.writing import index_publisher, package_retention
 from pipeline.cli.app import cli
 from pipeline.sync.open_catalog import open_store
@@ -184,7 +184,7 @@ def test_readers_meet_one_version_while_a_writer_publishes(
         digests = {file["sha256"] for file in sheet["files"]}
         assert sheet["skill_md_hash"] in digests
         package = published.package_of(shelf.db, shelf.packages, "flip")
-        pages = [reader.read(package, path).text for path in ("notes.md", "long.txt")]
+        pages = [skill_files.read(package, path).text for path in ("notes.md", "long.txt")]
         assert pages[1] == f"a line of {pages[0]}" * LONG
         first, about = told(server.read_skill_file("flip", "long.txt"))
         offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]

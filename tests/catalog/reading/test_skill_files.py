@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.reading import reader
+from catalog.reading import skill_files
 from catalog.reading.published import Package, package_of
 from tests.support.escapes import ESCAPES
 from tests.support.shelf import Shelf
@@ -72,9 +72,11 @@ def read(
     *,
     offset: int = 0,
     limit: int | None = None,
-) -> reader.SkillFile:
+) -> skill_files.SkillFile:
     """Read a file of the shelf."""
-    return reader.read_skill_file(shelf.db, shelf.packages, skill, path, offset=offset, limit=limit)
+    return skill_files.read_skill_file(
+        shelf.db, shelf.packages, skill, path, offset=offset, limit=limit
+    )
 
 
 # What is given
@@ -157,7 +159,7 @@ def test_a_page_that_cannot_be_is_refused(shelf: Shelf, offset: int, limit: int 
 
 def test_raw_bytes_are_given_once_they_are_known_to_be_right(shelf: Shelf) -> None:
     """For serving over HTTP: the entry with type and hash, and the file at its start."""
-    with reader.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
+    with skill_files.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
         entry,
         file,
     ):
@@ -168,14 +170,14 @@ def test_an_error_of_who_is_served_stays_theirs(shelf: Shelf) -> None:
     """A connection that breaks while a file is sent says nothing about the package."""
     with (
         pytest.raises(ConnectionResetError),
-        reader.open_skill_file(shelf.db, shelf.packages, "word-count"),
+        skill_files.open_skill_file(shelf.db, shelf.packages, "word-count"),
     ):
         raise ConnectionResetError
 
 
 def test_a_wrapped_skill_says_where_its_files_are(shelf: Shelf) -> None:
     """The body without frontmatter, the folder of this version, and the other files."""
-    told = reader.wrapped(shelf.db, shelf.packages, "word-count")
+    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count")
     assert told.startswith('<skill_content name="word-count">\n# Count\n\nRun it.\n\n')
     assert f"Skill directory: {shelf.version_folder('word-count')}\n" in told
     assert "  <file>scripts/count.py</file>\n" in told
@@ -184,7 +186,7 @@ def test_a_wrapped_skill_says_where_its_files_are(shelf: Shelf) -> None:
 
 def test_a_wrapped_page_says_where_the_next_one_starts(shelf: Shelf) -> None:
     """A long SKILL.md is not mistaken for a short one."""
-    told = reader.wrapped(shelf.db, shelf.packages, "word-count", limit=40)
+    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count", limit=40)
     assert "only a part of SKILL.md" in told
     assert "offset 21" in told
 
@@ -468,7 +470,7 @@ def test_content_that_was_not_accepted_is_not_given(own: Shelf, content: bytes) 
         read(own, "scripts/count.py")
     with (
         pytest.raises(PackageDamaged),
-        reader.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
+        skill_files.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
     ):
         pytest.fail("it was served")
 
@@ -488,7 +490,7 @@ def test_a_reader_stays_in_the_version_it_found(own: Shelf, skill: SkillWriter) 
     before = package_of(own.db, own.packages, "word-count")
     skill(own.root / "word-count", body="# New\n", files={"scripts/count.py": "print(2)\n"})
     own.scan()
-    assert reader.read(before, "scripts/count.py").text == "print('words')\n"
+    assert skill_files.read(before, "scripts/count.py").text == "print('words')\n"
     assert read(own, "scripts/count.py").text == "print(2)\n"
 
 
@@ -499,7 +501,7 @@ def test_the_link_decides_until_it_is_flipped(own: Shelf, skill: SkillWriter) ->
     own.scan()
     own.flip("word-count", old)
     assert (read(own).version, "# New" in read(own).text) == (old, False)
-    assert reader.wrapped(own.db, own.packages, "word-count").count("# A skill") == 1
+    assert skill_files.wrapped(own.db, own.packages, "word-count").count("# A skill") == 1
 
 
 def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -> None:
@@ -526,8 +528,8 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
             seen.add(
                 (
                     found.version,
-                    "# New" in reader.read(found).text,
-                    reader.read(found, "scripts/count.py").text,
+                    "# New" in skill_files.read(found).text,
+                    skill_files.read(found, "scripts/count.py").text,
                 )
             )
     finally:
@@ -553,8 +555,8 @@ def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: Skill
     seen = set()
     while editing.is_alive():
         found = package_of(own.db, own.packages, "word-count")
-        body = reader.read(found).text.partition("\n# ")[2]
-        assert reader.read(found, "scripts/count.py").text in (f"# {body}", "print('words')\n")
+        body = skill_files.read(found).text.partition("\n# ")[2]
+        assert skill_files.read(found, "scripts/count.py").text in (f"# {body}", "print('words')\n")
         seen.add((found.version, body))
     editing.join()
     assert "# Number 9" in read(own).text
@@ -590,7 +592,7 @@ def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 def test_files_in_place_are_read_from_the_root(placed: Shelf) -> None:
     """Without packages the same answers come from the folder itself."""
     assert read(placed, "scripts/count.py").text == "print('words')\n"
-    assert str(placed.root / "word-count") in reader.wrapped(
+    assert str(placed.root / "word-count") in skill_files.wrapped(
         placed.db, placed.packages, "word-count"
     )
 
