@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.database import health, index_order
+from catalog.database import index_order, stored_health
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views, search
@@ -233,7 +233,7 @@ def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
         "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
         "indexes": index_views.indexes(db),
-        **health.look(db, catalog),
+        **stored_health.look(db, catalog),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import health, index_order, sql
+from catalog.database import index_order, sql, stored_health
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.model.values import Status
 from catalog.text import ngrams, snippets
@@ -177,7 +177,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
 
     catalog is the path of the catalog, which may have a health file beside it.
     """
-    state = health.look(db, catalog)
+    state = stored_health.look(db, catalog)
     return {
         "health": {key: value for key, value in state["health"].items() if key != "id"},
         "troubles": state["troubles"],

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.database import health
 from catalog.database import migrations as database_migrations
 from catalog.database import sql as database_sql
+from catalog.database import stored_health
 from catalog.database.connection import (
     REBUILT,
     connect,
@@ -496,7 +496,7 @@ class Store:
     def set_troubles(self, troubles: Sequence[Trouble]) -> None:
         """Note all the work that failed and is tried again."""
         with self._transaction():
-            health.replace(self.db, troubles)
+            stored_health.replace(self.db, troubles)
 
     def count_overflow(self) -> None:
         """Note that the system's queue of events overflowed once more."""

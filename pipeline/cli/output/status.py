@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from catalog.model.values import Severity
-from catalog.reading import health as reading_health
+from catalog.reading import health_summary
 from catalog.reading.search import Hit
 from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
@@ -77,10 +77,10 @@ def health(found: dict[str, Any]) -> str:
     )
 
 
-def health_of(found: dict[str, Any]) -> reading_health.Health:
+def health_of(found: dict[str, Any]) -> health_summary.Health:
     """Return how the service is, from what `search.status` found."""
     in_trouble = [root for root in found["roots"] if root["trouble"]]
-    return reading_health.health(found | {"roots": in_trouble}, datetime.now(UTC))
+    return health_summary.health(found | {"roots": in_trouble}, datetime.now(UTC))
 
 
 def status(found: dict[str, Any]) -> str:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
-from catalog.reading import health as reading_health
-from catalog.reading import search
+from catalog.reading import health_summary, search
 from catalog.reading.versions import history
 from catalog.writing.package_retention import Retention
 from catalog.writing.store import Store
@@ -171,7 +170,7 @@ def verify(world: World) -> None:
 
 def troubles(world: World) -> list[str]:
     """Return what health says that somebody has to see to."""
-    said = reading_health.health(health.look(world.store.db, None), later(3))
+    said = health_summary.health(stored_health.look(world.store.db, None), later(3))
     assert said.is_well == (not said.details)
     return list(said.details)
 

@@ -53,7 +53,7 @@ class Health:
 
 
 def health(state: Mapping[str, Any], now: datetime) -> Health:
-    """Return the summary of a state that `catalog.database.health.look` returned."""
+    """Return the summary of a state that `catalog.database.stored_health.look` returned."""
     row = state["health"]
     troubles = [*map(_of_root, state["roots"])]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
