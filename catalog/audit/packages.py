@@ -97,8 +97,8 @@ def _leftovers(
         yield _of_current(folder, directory.skill_id, "it points to a skill that is not active")
 
 
-def _of_current(folder: PackageFolder, skill_id: str, what: str) -> Difference:
-    return Difference("package", str(folder.path), f"{skill_id}/{CURRENT}", what)
+def _of_current(folder: PackageFolder, skill_id: str, message: str) -> Difference:
+    return Difference("package", str(folder.path), f"{skill_id}/{CURRENT}", message)
 
 
 def _of_locations(db: Database) -> Iterator[Difference]:

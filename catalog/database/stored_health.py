@@ -20,7 +20,7 @@ LONGEST = 300
 """Characters of a sentence in the file, at most."""
 
 
-def look(db: Database, catalog: Path | None) -> dict[str, Any]:
+def load(db: Database, catalog: Path | None) -> dict[str, Any]:
     """Return the health row, unreadable roots, held removals, withheld skills and failed work.
 
     A service that cannot write its catalog writes the file beside it. The file is newer if it

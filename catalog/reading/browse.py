@@ -233,7 +233,7 @@ def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
         "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
         "indexes": index_views.indexes(db),
-        **stored_health.look(db, catalog),
+        **stored_health.load(db, catalog),
     }
 
 

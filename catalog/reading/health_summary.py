@@ -53,7 +53,7 @@ class Health:
 
 
 def health(state: Mapping[str, Any], now: datetime) -> Health:
-    """Return the summary of a state that `catalog.database.stored_health.look` returned."""
+    """Return the summary of a state that `catalog.database.stored_health.load` returned."""
     row = state["health"]
     troubles = [*map(_of_root, state["roots"])]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
@@ -127,10 +127,10 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble("skill", f"{name} is {skill['why']}, so agents do not get it. {advice}")
 
 
-def _trouble(part: str, what: str) -> dict[str, Any]:
+def _trouble(part: str, message: str) -> dict[str, Any]:
     return {
         "part": part,
-        "what": what,
+        "what": message,
         "since": None,
         "times": None,
         "last_at": None,
@@ -141,12 +141,12 @@ def _trouble(part: str, what: str) -> dict[str, Any]:
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
     """Return what failed, how often, since when, and the time of the next try."""
     part = _PARTS.get(trouble["part"])
-    what = f"{part}: {trouble['what']}" if part else trouble["what"]
+    message = f"{part}: {trouble['what']}" if part else trouble["what"]
     if not trouble["since"] or trouble["part"] == "quarantine":
-        return what
+        return message
     often = f"Failed {count(trouble['times'], 'time')}"
     tried = f"; next try {ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""
-    return f"{what} {often}, first {ago(trouble['since'], now)}{tried}."
+    return f"{message} {often}, first {ago(trouble['since'], now)}{tried}."
 
 
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:

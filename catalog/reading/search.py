@@ -177,7 +177,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
 
     catalog is the path of the catalog, which may have a health file beside it.
     """
-    state = stored_health.look(db, catalog)
+    state = stored_health.load(db, catalog)
     return {
         "health": {key: value for key, value in state["health"].items() if key != "id"},
         "troubles": state["troubles"],

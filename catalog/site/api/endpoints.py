@@ -164,7 +164,7 @@ async def index(visit: RequestContext) -> Response:
 async def healthz(visit: RequestContext) -> Response:
     """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
     try:
-        found = await visit.ask(stored_health.look, visit.place.catalog)
+        found = await visit.ask(stored_health.load, visit.place.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, visit.place.catalog)
     else:

@@ -170,7 +170,7 @@ def verify(world: World) -> None:
 
 def troubles(world: World) -> list[str]:
     """Return what health says that somebody has to see to."""
-    said = health_summary.health(stored_health.look(world.store.db, None), later(3))
+    said = health_summary.health(stored_health.load(world.store.db, None), later(3))
     assert said.is_well == (not said.details)
     return list(said.details)
 

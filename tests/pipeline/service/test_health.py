@@ -269,7 +269,7 @@ def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
 def look(it: Serving) -> dict[str, Any]:
     """Return health as it is told to readers."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
-        return stored_health.look(search.Database(connection), it.settings.catalog_path)
+        return stored_health.load(search.Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """
