@@ -1,4 +1,4 @@
-"""Which catalog files are opened, and which are refused unchanged."""
+"""Catalog files that are opened, and others that are refused unchanged."""
 
 import sqlite3
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, Skil
 from catalog.writing.store import Store
 
 PAGE = 16_384
-"""Bytes of a page of the catalog's file."""
+"""Bytes of a page of the catalog file."""
 
 
 def open_to_write(path: Path) -> None:
-    """Open a catalog as a command does that writes."""
+    """Open a catalog as a writing command does."""
     Store.open(path).close()
 
 
 def open_to_read(path: Path) -> None:
-    """Open a catalog as a command does that reads."""
+    """Open a catalog as a reading command does."""
     database_connection.open_catalog(path).conn.close()
 
 
@@ -38,7 +38,7 @@ UNRELEASED = "UPDATE _sqlite_migrations SET name = 'm999_other'"
 def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
     layout: str, opening: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    """Only the release that made its tables knows what they mean."""
+    """Only the release that created its tables understands them."""
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with closing(sqlite3.connect(path)) as db:
@@ -98,13 +98,13 @@ def test_errors_are_distinguished_by_their_code(
     assert type(raised.value) is expected
 
 
-def test_damage_is_told_by_its_page_and_in_no_words_of_sqlites_own(tmp_path: Path) -> None:
-    """Which of its functions failed, and with what code, helps nobody."""
+def test_damage_is_reported_by_its_page_without_messages_of_sqlite(tmp_path: Path) -> None:
+    """Functions and codes of SQLite do not help a user."""
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with path.open("r+b") as file:
         file.seek(4 * PAGE)
         file.write(bytes(PAGE))
-    said = r"catalog\.db is damaged on page 5\.$"
-    with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=said):
+    message = r"catalog\.db is damaged on page 5\.$"
+    with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=message):
         check_pages(db, path)
