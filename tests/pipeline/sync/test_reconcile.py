@@ -1,4 +1,4 @@
-"""Folder against catalog against what is published: every difference is reported and repaired."""
+"""Comparison of roots, catalog and publications: every difference is reported and repaired."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from tests.support.skills import SkillWriter
 
 
 class Kept:
-    """A root and its catalog, at rest."""
+    """Root and its catalog, without changes in progress."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "root"
@@ -80,8 +80,10 @@ def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) ->
     return made
 
 
-def test_a_folder_that_is_still_changing_is_waited_for(kept: Kept, skill: SkillWriter) -> None:
-    """It is compared once it is at rest, and a comparison before that is not called whole."""
+def test_a_comparison_waits_for_a_folder_that_is_still_changing(
+    kept: Kept, skill: SkillWriter
+) -> None:
+    """The folder is compared once it is settled."""
     kept.settings = kept.settings.model_copy(update={"settle_quiet": 0.3})
     skill(kept.root / "new")
     (found,) = kept.compare().differences
@@ -100,42 +102,42 @@ def damage_index(kept: Kept) -> None:
 
 
 def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
-    """Leave what a kill in the middle of a publication leaves."""
+    """Leave a package as a kill in the middle of a publication does."""
     shutil.copytree(
         kept.package(skill_id), kept.settings.packages_folder / skill_id / "20200101-000000"
     )
 
 
 def turn_link(kept: Kept, target: str) -> None:
-    """Let `current` lead elsewhere."""
+    """Point `current` elsewhere."""
     link = kept.settings.packages_folder / "a/current"
     link.unlink()
     link.symlink_to(target)
 
 
 def copy_in_place_of_link(kept: Kept) -> None:
-    """Do to `current` what a copy that follows links does."""
+    """Replace `current` by its target, as a copy that follows links does."""
     package, link = kept.package(), kept.settings.packages_folder / "a/current"
     link.unlink()
     shutil.copytree(package, link)
 
 
 def put_file_for_shelf(kept: Kept) -> None:
-    """Put a file where the packages of a skill should be."""
+    """Put a file in place of the packages of a skill."""
     shelf = kept.package().parent
     shutil.rmtree(shelf)
     shelf.write_text("not a directory")
 
 
 def edit_last_good(kept: Kept) -> None:
-    """Damage a package that cannot be made again, as its folder holds rejected content."""
+    """Damage a package that cannot be restored, as its folder has rejected content."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     flip_byte(kept.package() / "SKILL.md")
 
 
 def leave_text_of_held(kept: Kept) -> None:
-    """Let a skill that waits, and whose folder is gone, still be found by the search."""
+    """Leave a search entry of a pending skill whose folder is gone."""
     shutil.rmtree(kept.root / "deep")
     kept.write(
         "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
@@ -292,10 +294,10 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
 
 
 LOST = {"last good package edited"}
-"""Damages to files that no folder holds any more."""
+"""Damages to files that no folder has any more."""
 
 
-def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
+def test_a_new_catalog_has_no_differences(kept: Kept) -> None:
     """Not even with a rejected and a shadowed skill."""
     assert kept.compare() == Comparison((), held=0, last_good=0, seen=4)
 
@@ -313,10 +315,10 @@ def test_every_damage_is_reported_and_repaired(kept: Kept, damage: str) -> None:
     assert kept.compare().differences == ()
 
 
-def test_a_file_where_packages_should_be_is_said_and_put_aside(
+def test_a_file_in_place_of_packages_is_reported_and_kept_aside(
     kept: Kept, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Packages are made in its place; what it holds is not ours to remove, and is told."""
+    """Packages are made in its place; skilldrop did not create the file, so it is not removed."""
     put_file_for_shelf(kept)
     (kept.settings.packages_folder / "c").write_text("not a directory")
     shutil.rmtree(kept.root / "b")
@@ -332,7 +334,7 @@ def test_a_file_where_packages_should_be_is_said_and_put_aside(
 
 
 def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> None:
-    """Though the link lies further up, and comes first by its name."""
+    """Even if the link is less deep and comes first by name."""
     (kept.root / "0").symlink_to("deep/b")
     (kept.root / "b").rename(kept.root.parent / "away")
     kept.scan()
@@ -342,18 +344,18 @@ def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> No
 
 
 def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
-    """It is what the catalog promises, and it says so."""
+    """The catalog promises it and reports it."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
 
 
-def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
+def test_skills_of_an_archive_that_is_now_refused_are_no_difference(
     kept: Kept,
     tmp_path: Path,
     skill: SkillWriter,
 ) -> None:
-    """Its last good versions stand, and their packages are still compared."""
+    """Its last good versions stay, and their packages are still compared."""
     for name in ("x", "y"):
         skill(tmp_path / "packed" / name)
     archive = pack_zip(tmp_path / "packed", kept.root / "pack.zip")
@@ -366,8 +368,8 @@ def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
     assert {d.kind for d in kept.compare().differences} == {"package"}
 
 
-def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
-    """It can be returned to, so it must be what was accepted; no folder holds it any more."""
+def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -> None:
+    """A rollback may need it, so it must be as accepted; no folder has its files any more."""
     older = kept.package()
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
@@ -393,7 +395,7 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
 def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference(
     kept: Kept,
 ) -> None:
-    """Who reads it reads on."""
+    """Its readers can finish."""
     package = kept.published()
     shutil.rmtree(kept.root / "a")
     kept.scan()
@@ -402,8 +404,8 @@ def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference
     assert kept.compare().differences == ()
 
 
-def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None:
-    """What was published before goes."""
+def test_in_place_no_package_is_published_or_missing(kept: Kept) -> None:
+    """Earlier packages are removed."""
     kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
     kinds = {d.kind for d in kept.compare().differences}
     assert "package" in kinds
@@ -411,8 +413,8 @@ def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None
     assert kept.compare().differences == ()
 
 
-def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
-    """Even those of a root that is not there at all."""
+def test_held_removals_are_reported_until_they_are_accepted(kept: Kept) -> None:
+    """Even those of a missing root."""
     kept.root.rename(kept.root.with_name("away"))
     store = open_store(kept.settings, needs_root=False)
     scan_once(kept.settings, store)
@@ -427,16 +429,16 @@ def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, started; it is ended in the end."""
+    """Return the running program; the fixture ends it."""
     made = ServingProcess(tmp_path, rescan_every=3600.0).start()
     yield made
     made.stop()
 
 
-def wait_until(what: Callable[[], Any]) -> None:
-    """Wait for what happens while the program is suspended."""
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Wait for a condition while the program is suspended."""
     end = time.monotonic() + PATIENCE
-    while not what():
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -463,10 +465,8 @@ def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
-def test_beside_a_service_it_is_the_service_that_mends(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """What no event tells of: damage to the catalog, to packages and to the index."""
+def test_a_running_service_does_the_repair(up: ServingProcess, skill: SkillWriter) -> None:
+    """No event reports damage to the catalog, to packages and to the index."""
     for name in ("a", "b"):
         skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
     up.settle()
@@ -503,10 +503,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
     assert "Still followed." in up.index()
 
 
-def test_beside_a_service_held_removals_are_accepted(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """Those of a root that is away, too."""
+def test_a_running_service_accepts_held_removals(up: ServingProcess, skill: SkillWriter) -> None:
+    """Those of a missing root, too."""
     skill(up.root / "a")
     up.settle()
     up.root.rename(up.root.with_name("away"))
@@ -520,8 +518,10 @@ def test_beside_a_service_held_removals_are_accepted(
     assert up.health()["held_removals"] == 0
 
 
-def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: SkillWriter) -> None:
-    """As it does without a service; it is answered once the folder was looked at in peace."""
+def test_a_repair_waits_for_folders_that_are_still_changing(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """As it does without a service; the result comes once the settled folder was read."""
     up = ServingProcess(tmp_path, settle_quiet=1.0, rescan_every=3600.0).start()
     skill(up.root / "a")
     up.settle()
@@ -532,10 +532,10 @@ def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: Skill
     up.stop()
 
 
-def test_a_mending_that_the_service_does_not_end_is_told(
+def test_a_repair_that_the_service_does_not_finish_is_reported(
     up: ServingProcess, skill: SkillWriter
 ) -> None:
-    """Its asker gets one sentence, and not silence."""
+    """The command prints one sentence."""
     skill(up.root / "a")
     up.settle()
     up.suspend()
@@ -563,14 +563,14 @@ def test_a_mending_that_the_service_does_not_end_is_told(
 
 
 def test_beside_a_scan_nothing_is_repaired(kept: Kept) -> None:
-    """The process that writes is named."""
+    """The error names the process that writes."""
     lock = WriterLock(lock_of(kept.settings.catalog_path))
     with pytest.raises(CatalogBusy, match=f"process {os.getpid()}"):
         repair(kept.settings)
     lock.close()
 
 
-def test_the_command_prints_and_tells_by_its_exit_code(
+def test_the_command_prints_the_result_and_exits_accordingly(
     kept: Kept, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For people and for programs."""
@@ -610,10 +610,10 @@ def printed(
     return capsys.readouterr().out.splitlines()
 
 
-def test_what_was_done_is_listed_and_never_called_no_differences(
+def test_changes_are_listed_and_never_called_no_differences(
     kept: Kept, skill: SkillWriter, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Skill by skill: what came, what changed and what went."""
+    """Added, changed and removed skills have a line each."""
     shutil.rmtree(kept.root / "b")
     skill(kept.root / "new")
     skill(kept.root / "a", description="Changed.")
@@ -638,7 +638,7 @@ def test_a_package_that_no_folder_can_restore_is_listed_as_lost(
 
 
 @pytest.mark.parametrize("publish", ["copy", "in-place"])
-def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, publish: str) -> None:
+def test_held_skills_stay_where_agents_read_them(kept: Kept, tmp_path: Path, publish: str) -> None:
     """In its package, or in its folder where skills are published in place."""
     kept.settings = kept.settings.model_copy(update={"publish": publish})
     kept.scan()
@@ -655,10 +655,10 @@ def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, pub
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
 
 
-def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
+def test_an_empty_root_is_not_reported_as_no_differences(
     kept: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As with a root that is empty because it is the wrong one."""
+    """The root may be the wrong one."""
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     lines = printed(kept, capsys, root=wrong)
@@ -671,10 +671,10 @@ def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
         )
 
 
-def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(
+def test_a_wrong_configuration_removes_nothing_until_that_is_accepted(
     kept: Kept, skill: SkillWriter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Agents read on; what is accepted is listed, a screenful of it or, as JSON, all."""
+    """Agents can still read; accepted removals are listed, a screenful or, as JSON, all."""
     for number in range(40):
         skill(kept.root / f"s{number:02}")
     kept.scan()
