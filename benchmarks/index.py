@@ -69,7 +69,7 @@ def _measured(
     """Return the median milliseconds of each catalog, timed in turns."""
     times: list[list[float]] = [[] for _ in stores]
     for store in stores:
-        store.set_indexes([spec])
+        store.indexes.configure([spec])
         publish_indexes(store, [spec], place / "index", START)
     for round_ in range(repeat):
         for at, store in enumerate(stores):
@@ -85,7 +85,7 @@ def _measured(
 def _filled(folder: Path, count: int, seed: int) -> Store:
     began = time.perf_counter()
     store = Store.open(folder / "catalog.db")
-    store.set_roots([RootSpec(f"{ROOT}/{level}", level) for level in LEVELS], "bench", START)
+    store.roots.configure([RootSpec(f"{ROOT}/{level}", level) for level in LEVELS], "bench", START)
     for batch in _batches(count, seed):
         store.apply(batch, trigger="start", at=START)
     print(f"{count:,} skills in {time.perf_counter() - began:.1f} s", flush=True)

@@ -81,7 +81,7 @@ class _Bench:
 
     def take_in(self) -> None:
         """Judge all skills into the catalog without publishing any."""
-        self.store.set_roots([RootSpec(str(self.root))], "rules", datetime.now(UTC))
+        self.store.roots.configure([RootSpec(str(self.root))], "rules", datetime.now(UTC))
         self._scan()
 
     def works(self, number: int) -> Iterator[tuple[str, Callable[[], object]]]:

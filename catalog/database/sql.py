@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 from sqlite3 import Connection
 from typing import Any, TypeAlias
 
 from catalog.model.values import Json
 
+Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
+"""Begins a transaction; the end of the context commits it, an exception rolls it back."""
 _AT_ONCE = (512, 128, 16)
 """Rows in one statement: few sizes, since each is a prepared statement that is kept."""
 

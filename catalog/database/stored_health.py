@@ -12,7 +12,6 @@ from sqlite_utils import Database
 
 from catalog.database import withheld
 from catalog.model.trouble import Trouble
-from catalog.model.values import REMOVAL_HELD
 
 SIZE = 32768
 """Bytes of the file, allocated once and written in place, which works on a full disk."""
@@ -45,7 +44,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
                 " ORDER BY position"
             )
         ),
-        "held": list(db.query(_HELD, [f"{REMOVAL_HELD}: "])),
+        "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
         "troubles": troubles,
     }
@@ -104,7 +103,7 @@ def read_file(catalog: Path) -> dict[str, Any]:
 
 
 _HELD = """
-    SELECT root, substr(pending_reason, length(?) + 1) AS why, count(*) AS skills
+    SELECT root, pending_reason AS why, count(*) AS skills
     FROM skills INDEXED BY skills_pending
     WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, why
 """

@@ -11,21 +11,18 @@ FileKind: TypeAlias = Literal[
 ]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
-ChangeOutcome: TypeAlias = Literal[
-    "added",
-    "updated",
-    "unchanged",
-    "renamed",
-    "rejected",
-    "removed",
-    "held",
-    "unsettled",
-    "delayed",
-]
-"""Results of a change. "unsettled" is not stored, and the folder must be read again.
+FolderOutcome: TypeAlias = Literal["added", "updated", "renamed", "rejected", "removed", "held"]
+"""The outcomes of a change of a skill folder that are stored."""
+ChangeOutcome: TypeAlias = FolderOutcome | Literal["unchanged", "unsettled", "delayed"]
+"""All outcomes of a scanned folder.
 
-"delayed" is not stored either: the folder changes too often and must wait some seconds.
+An "unsettled" folder is not stored and is scanned again; a "delayed" one changes too often and
+waits some seconds before that.
 """
+IngestionOutcome: TypeAlias = (
+    FolderOutcome | Literal["pinned", "unpinned", "active", "shadowed", "withheld"]
+)
+"""All outcomes that are stored; the last three follow from a change of another skill or file."""
 
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
@@ -34,5 +31,5 @@ Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json
 """Types of a frontmatter value. YAML scalars stay strings, as written."""
 
 
-REMOVAL_HELD = "removal held"
-"""Start of the `pending_reason` of a skill whose removal is held."""
+HeldCause: TypeAlias = Literal["mass_removal", "lost_root", "lost_mount", "unconfigured_root"]
+"""Why a skill that is gone stays in the catalog until an operator accepts its removal."""

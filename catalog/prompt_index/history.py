@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlite_utils import Database
 
 from catalog.database import sql
+from catalog.database.sql import Transaction
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.text import tokens
 from catalog.text.times import iso
@@ -117,6 +118,31 @@ def record(
         ],
     )
     _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
+
+
+class IndexHistory:
+    """The configured indexes and their publications in a catalog open for writing."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
+        self._db = db
+        self._transaction = transaction
+
+    def configure(self, specs: Sequence[IndexSpec]) -> None:
+        """Store the configured indexes; see `configure`."""
+        with self._transaction():
+            configure(self._db, specs)
+
+    def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
+        """Return since when an index has been published as it is; None if it is new."""
+        return published_at(self._db, spec, index)
+
+    def record(
+        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention = USUAL
+    ) -> None:
+        """Store a publication; see `record`."""
+        with self._transaction():
+            record(self._db, spec, index, at, keep)
 
 
 def _last_published(db: Database, spec: IndexSpec) -> datetime | None:

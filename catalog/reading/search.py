@@ -196,7 +196,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         },
         "pending": list(
             db.query(
-                "SELECT root, path, pending_since, pending_reason FROM skills"
+                "SELECT root, path, pending_since, pending_reason, is_held FROM skills"
                 " WHERE pending_since IS NOT NULL ORDER BY pending_since"
             )
         ),

@@ -27,7 +27,7 @@ def publish_indexes(
     of indexes that are no longer configured are removed.
     """
     store.packager.flip()  # no index names what cannot be read yet
-    with named(folder), store.owned(OwnedFolder(folder, "index")) as opened:
+    with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)
     store.packager.hide()
@@ -43,7 +43,7 @@ def _publish(
     files: dict[str, bytes] = {}
     new = []
     for spec, index in built:
-        since = store.published_at(spec, index)
+        since = store.indexes.published_at(spec, index)
         files |= prompt_index_files.files_of(
             spec, index, report(spec, index) | {"published_at": since or moment}
         )
@@ -51,5 +51,5 @@ def _publish(
             new.append((spec, index))
     changed = prompt_index_files.write_whole(folder, files)
     for spec, index in new:
-        store.record_build(spec, index, at, keep)
+        store.indexes.record(spec, index, at, keep)
     return changed

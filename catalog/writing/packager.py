@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import chain, islice
-from typing import TypeAlias
 
 from sqlite_utils import Database
 
@@ -19,12 +18,11 @@ from catalog.model.values import Trigger
 from catalog.text.times import iso
 from catalog.writing.packages.builder import Key, PackageJob, Packaging, near
 from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
-from catalog.writing.quota import Room
+from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import fulltext, shadowing
 from catalog.writing.rows import purge as rows_purge
 
-Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 BATCH = 1024
 """Skills published in one transaction at most."""
 AHEAD = 8192
@@ -36,7 +34,7 @@ _CHANGED = "its files cannot be read again as they were judged"
 class Packager:
     """The one way from verdicts to what agents are given."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
+    def __init__(self, db: Database, transaction: sql.Transaction) -> None:
         """Take the catalog, and how to begin and end a transaction in it."""
         self.packaging: Packaging | None = None  # nothing is published
         self.quota = Quota()
@@ -70,7 +68,12 @@ class Packager:
                         self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
                     )
                     again = self._publish(
-                        taken.contested, _judged(wanted), at, staged, meanwhile=taken.write_texts
+                        taken.contested,
+                        _judged(wanted),
+                        at,
+                        staged,
+                        trigger=trigger,
+                        meanwhile=taken.write_texts,
                     )
                     purged = rows_purge.purge(self._db.conn, taken.purged)
                 break
@@ -87,7 +90,12 @@ class Packager:
         ]
 
     def publish(
-        self, touch: Callable[[], Iterable[str]], at: datetime, *, unshared: bool = False
+        self,
+        touch: Callable[[], Iterable[str]],
+        at: datetime,
+        *,
+        trigger: Trigger = "command",
+        unshared: bool = False,
     ) -> list[Key]:
         """Do something to the catalog, and publish what is then active of each skill_id it returns.
 
@@ -95,7 +103,9 @@ class Packager:
         skills that have to be looked at again, because their folders have changed.
         """
         with self._staged() as staged:
-            again = self._publish(set(touch()), frozenset(), at, staged, unshared=unshared)
+            again = self._publish(
+                set(touch()), frozenset(), at, staged, trigger=trigger, unshared=unshared
+            )
         self.flip()
         return again
 
@@ -187,6 +197,7 @@ class Packager:
         at: datetime,
         staged: list[str],
         *,
+        trigger: Trigger,
         unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
@@ -194,7 +205,7 @@ class Packager:
         moment = iso(at)
         again: list[Key] = []
         while True:
-            shadowing.decide(self._db, contested, moment)
+            shadowing.decide(self._db, contested, moment, trigger)
             jobs = self._jobs(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
@@ -340,7 +351,8 @@ _UNSEE_HELD = """
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
-        pending_reason = :why, fingerprint = '', last_changed = max(last_changed, :at)
+        pending_reason = :why, held_cause = NULL, fingerprint = '',
+        last_changed = max(last_changed, :at)
     WHERE id = :skill
 """
 _IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"

@@ -9,10 +9,11 @@ from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import dialects, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, ingestions, rows
+from catalog.writing.rows.ingestions import Ingestion
 
 
-def hold(db: Database, asked: str, version: str) -> set[str]:
+def pin(db: Database, asked: str, version: str, at: str) -> set[str]:
     """Make a skill what it was in a version, and keep it so; return each skill_id concerned.
 
     Raises NotInCatalog, which names what there is.
@@ -29,10 +30,10 @@ def hold(db: Database, asked: str, version: str) -> set[str]:
             "its folder holds can be had; set publish to copy to keep versions."
         )
     held = find_version(db, skill, version)
-    return _return_to(db, skill, held, pinned=held["id"])
+    return _return_to(db, skill, held, at, pinned=held["id"])
 
 
-def release(db: Database, asked: str) -> set[str]:
+def unpin(db: Database, asked: str, at: str) -> set[str]:
     """Let a skill follow its folder again; return each skill_id concerned.
 
     Raises NotInCatalog where it was not held.
@@ -40,10 +41,10 @@ def release(db: Database, asked: str) -> set[str]:
     skill = find_skill(db, asked)
     if skill["pinned_version_id"] is None:
         raise NotInCatalog(f"The skill {skill['name']} is not held at a version.")
-    return release_row(db, skill)
+    return unpin_row(db, skill, at)
 
 
-def release_row(db: Database, skill: database_sql.Row) -> set[str]:
+def unpin_row(db: Database, skill: database_sql.Row, at: str) -> set[str]:
     """Let the skill of a row follow its folder again; return each skill_id concerned."""
     newest = next(
         iter(
@@ -52,11 +53,16 @@ def release_row(db: Database, skill: database_sql.Row) -> set[str]:
             )
         )
     )
-    return _return_to(db, skill, newest, pinned=None)
+    return _return_to(db, skill, newest, at, pinned=None)
 
 
 def _return_to(
-    db: Database, skill: database_sql.Row, version: database_sql.Row, *, pinned: int | None
+    db: Database,
+    skill: database_sql.Row,
+    version: database_sql.Row,
+    at: str,
+    *,
+    pinned: int | None,
 ) -> set[str]:
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     settings = ", ".join(f"{column} = :{column}" for column in fields)
@@ -64,6 +70,22 @@ def _return_to(
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
     if skill["status"] in ("active", "shadowed"):
         _set_text(db, skill["id"], version)
+    ingestions.add(
+        db.conn,
+        [
+            Ingestion(
+                skill["id"],
+                skill["root"],
+                skill["path"],
+                None,
+                "command",
+                "pinned" if pinned else "unpinned",
+                f"to version {version['version']}",
+                version["id"],
+                max(at, skill["last_changed"]),
+            )
+        ],
+    )
     _set_finding(db, skill, version if pinned else None)
     return {skill["skill_id"], version["skill_id"]}
 

@@ -31,6 +31,7 @@ TABLES = (
     "findings",
     "scans",
     "ingestions",
+    "listeners",
     "requests",
     "indexes",
     "index_texts",

@@ -1,8 +1,9 @@
-"""Mends what a crash, a changed setting or damage left between catalog and packages."""
+"""Repair of packages that differ from the catalog after a crash, a changed setting or damage."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from sqlite_utils import Database
@@ -34,7 +35,51 @@ class Packaged(NamedTuple):
     package_path: str
 
 
-def mend(
+class PackageRepair:
+    """Repair of the packages of one catalog."""
+
+    def __init__(self, db: Database, packager: Packager) -> None:
+        """Take the catalog and its packager."""
+        self._db = db
+        self._packager = packager
+        self.is_incomplete = False
+        """Whether the disk had no room for all the packages that were missing."""
+        self.awaits_scan = False
+        """Whether packages of a lost catalog are kept until a scan tells which are still valid."""
+
+    def begin(self, folder: Path) -> None:
+        """Note whether a folder holds packages that this catalog has no version of."""
+        self.awaits_scan = (
+            bool(look(folder).shelves)
+            and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        )
+
+    def mend(self, at: datetime) -> Iterator[int]:
+        """Make the packages equal to the catalog; see `_mend`."""
+        yield from _mend(self._db, self._packager, at)
+        self.is_incomplete = False
+
+    def remove_lost(self, at: datetime) -> Iterator[int]:
+        """Remove the packages of a lost catalog, after a complete scan."""
+        if self.awaits_scan:
+            yield from _mend(self._db, self._packager, at, is_scanned=True)
+            self.awaits_scan = False
+
+    def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
+        """Check all packages and repair them; see `_check`."""
+        return _check(self._db, self._packager, at, deep=deep)
+
+    def verify(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+        """Hash the packages that were hashed longest ago and repair them; see `_verify`."""
+        return _verify(self._db, self._packager, clock)
+
+    @property
+    def count(self) -> int:
+        """The number of packages repaired so far."""
+        return int(self._db.execute("SELECT packages_mended FROM health").fetchone()[0])
+
+
+def _mend(
     db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
 ) -> Iterator[int]:
     """Make the packages what the catalog says, and yield how many skills were published so far.
@@ -54,7 +99,7 @@ def mend(
             _sweep(db, packages, lying, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
     if lost := [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]:
-        packager.publish(lambda: lost, at)
+        packager.publish(lambda: lost, at, trigger="start")
     if lying.shelves:
         with folder.opened() as packages:
             _flip(db, packages, lying)
@@ -62,7 +107,7 @@ def mend(
     yield from packager.publish_all(wanted, at)
 
 
-def check(
+def _check(
     db: Database, packager: Packager, at: datetime, *, deep: bool = False
 ) -> Iterator[list[Key]]:
     """Look at all packages, by their lists of files, sizes and modes, or if deep by their hashes.
@@ -86,7 +131,7 @@ def check(
         )
 
 
-def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+def _verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
     """Hash a tenth of all packages, a few at a time, those first that were hashed longest ago.
 
     What is damaged is mended, and what is yielded is the same as of `check`. Other work may be
@@ -170,7 +215,7 @@ def _made_again(
         )
         return [each.skill_id for each, _ in damaged]
 
-    again = packager.publish(forget, at, unshared=True)
+    again = packager.publish(forget, at, trigger="re-scan", unshared=True)
     assert packager.packaging
     folder = packager.packaging.folder
     with folder.opened() as packages:
@@ -236,7 +281,11 @@ def _note_lost(db: Database, lying: PackagesListing) -> None:
 def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
     """Let skills go that are held, and are no longer published as packages."""
     for skill in list(db.query(_HELD_IN_PLACE)):
-        packager.publish(lambda skill=skill: pins.release_row(db, skill), at)  # type: ignore[misc]
+        packager.publish(
+            lambda skill=skill: pins.unpin_row(db, skill, iso(at)),  # type: ignore[misc]
+            at,
+            trigger="start",
+        )
         log.warning(
             "%s/%s was held at a version, and is published in place now, so that it is "
             "held no longer: agents read what its folder holds",

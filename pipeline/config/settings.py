@@ -24,8 +24,8 @@ from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locati
 from catalog.prompt_index.formats import FORMATS
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.tokens import CHARACTERS_A_TOKEN
-from catalog.writing.history_retention import HistoryRetention
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.history import HistoryRetention
+from catalog.writing.retention.packages import Retention
 
 PREFIX = "SKILLDROP_"
 """Of the environment variables that can say the same as the file."""

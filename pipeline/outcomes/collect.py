@@ -46,15 +46,15 @@ def take_outcomes(
     somebody else's, as bad files are moved in it.
     """
     report = OutcomeReport()
-    known = store.known_outcomes()
+    known = store.outcomes.known()
     there = set()
     if folder.exists():
-        with store.owned(OwnedFolder(folder, "outcomes")) as at:
+        with store.folders.opened(OwnedFolder(folder, "outcomes")) as at:
             for path in _files(folder) if paths is None else paths:
                 there.add(path)
                 _take_one(store, at, path, _look(at, path, known, quiet, now_ns), report)
     if paths is None:
-        store.forget_outcomes([path for path in known if path not in there])
+        store.outcomes.forget([path for path in known if path not in there])
     return report
 
 
@@ -70,7 +70,7 @@ def _take_one(
     elif isinstance(seen, BadOutcome):
         _reject(store, at, seen, report)
     elif seen:
-        revision = store.add_outcome(seen, datetime.now(UTC))
+        revision = store.outcomes.add(seen, datetime.now(UTC))
         if revision:
             (report.stored if revision == 1 else report.revised).append(path)
 
@@ -192,7 +192,7 @@ def _reject(store: Store, at: int, bad: BadOutcome, report: OutcomeReport) -> No
     """
     report.rejected[bad.file.path] = " ".join(found.message for found in bad.findings)
     target = _free_place(at, bad.file.path)
-    store.reject_outcome(bad, target, datetime.now(UTC))
+    store.outcomes.reject(bad, target, datetime.now(UTC))
     *above, name = os_path(bad.file.path).split("/")
     *below, new = os_path(target).split("/")
     try:
@@ -201,7 +201,7 @@ def _reject(store: Store, at: int, bad: BadOutcome, report: OutcomeReport) -> No
             with suppress(OSError):  # a courtesy: the catalog has them, too
                 _explain(f"{new.removesuffix('.json')}.findings.txt", quarantine, bad.findings)
     except OSError:
-        store.reject_outcome(bad, None, datetime.now(UTC))
+        store.outcomes.reject(bad, None, datetime.now(UTC))
 
 
 def _free_place(at: int, path: str) -> str:

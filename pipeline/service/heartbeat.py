@@ -37,7 +37,7 @@ class Heartbeat:
 
     def begin(self, store: Store, at: datetime) -> None:
         """Write that the service has started on this catalog."""
-        store.set_health(
+        store.health.set(
             service_pid=os.getpid(),
             service_started=at,
             service_seen=at,
@@ -45,14 +45,14 @@ class Heartbeat:
             quiet_since=None,
         )
         self._seen = at
-        store.set_troubles(self._troubles.all())
+        store.health.set_troubles(self._troubles.all())
 
     def end(self, store: Store, at: datetime) -> None:
         """Write that the service has ended."""
-        store.set_health(
+        store.health.set(
             watcher_mode="stopped", service_pid=None, service_stopped=at, quiet_since=None
         )
-        store.set_troubles([])
+        store.health.set_troubles([])
 
     def note_event(self, at: datetime) -> None:
         """Note when the last event of a root arrived."""
@@ -83,9 +83,9 @@ class Heartbeat:
         self._next = time.monotonic() + BEAT
         self.write_beside(at)
         for _ in range(self._overflows):
-            store.count_overflow()
+            store.health.count_overflow()
             self._overflows -= 1
-        store.set_health(
+        store.health.set(
             **{
                 "service_seen": at,
                 "last_event": self._last_event,
@@ -97,7 +97,7 @@ class Heartbeat:
         self._seen = at
         self._fields.clear()
         if self._troubles.has_changed:
-            store.set_troubles(self._troubles.all())
+            store.health.set_troubles(self._troubles.all())
             self._troubles.has_changed = False
 
     def write_beside(self, at: datetime) -> None:
@@ -117,7 +117,7 @@ def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | Non
     folder = settings.outcomes_folder
     paths = [
         path
-        for path, _ in store.quarantined_since(at - QUARANTINE_SPAN, QUARANTINE_LIMIT)
+        for path, _ in store.outcomes.quarantined_since(at - QUARANTINE_SPAN, QUARANTINE_LIMIT)
         if (folder / os_path(path)).exists()
     ]
     if not paths:

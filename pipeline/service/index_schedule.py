@@ -2,12 +2,16 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from datetime import datetime
 
+from catalog.writing.events import Event
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 
+PUBLISH_EVERY = 1.0
+"""Seconds between two publications while a long scan goes on."""
 log = logging.getLogger("skilldrop")
 
 
@@ -23,6 +27,11 @@ class IndexSchedule:
     def publish_now(self) -> None:
         """Make a publication due."""
         self.due = 0.0
+
+    def changed(self, events: Sequence[Event]) -> None:
+        """Make a publication due: the first change shows at once, the next ones together."""
+        is_scan = any(event.trigger != "event" for event in events)
+        self.publish_soon(PUBLISH_EVERY if is_scan else self._settings.index_delay)
 
     def publish_soon(self, delay: float) -> None:
         """Make a publication due, but not within `delay` seconds of the last one."""

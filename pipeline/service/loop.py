@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeVar
@@ -21,6 +22,7 @@ from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
+from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
@@ -29,7 +31,6 @@ from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service import systemd
 from pipeline.service.backlog import Backlog
-from pipeline.service.change_log import ChangeLog
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
@@ -37,6 +38,8 @@ from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import LONGEST_PAUSE, Troubles
+from pipeline.sync import change_log, listeners
+from pipeline.sync.change_log import TroubleLog
 from pipeline.sync.engines.processes import processes
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
@@ -51,8 +54,6 @@ T = TypeVar("T")
 
 TICK = 1.0
 """Seconds between two looks at what cannot call by itself: the watcher and the site."""
-PUBLISH_EVERY = 1.0
-"""Seconds between two rebuilds of the indexes while a long scan goes on."""
 COLLECT_EVERY = 600.0
 """Seconds between two collections of packages that need not be kept."""
 
@@ -100,11 +101,15 @@ class Service:
         )
         self._scans = ScanQueue(self._new_scan)
         self._requests = RequestRunner(settings, self._scans)
-        self._change_log = ChangeLog()
+        self._trouble_log = TroubleLog()
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
         self._index_schedule = IndexSchedule(settings)
+        self._listeners: dict[str, Listener] = {
+            listeners.LOG: change_log.log_changes,
+            listeners.INDEXES: self._index_schedule.changed,
+        }
         self._troubles = Troubles()
         self._heartbeat = Heartbeat(settings, self._troubles)
         self._backlog = Backlog()
@@ -162,7 +167,7 @@ class Service:
         self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
         self._requests.abandon(self._store)
-        with self._store.owned(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
+        with self._store.folders.opened(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # there from now on, to be watched
         self._scans.request("start")
         self._take_turn(self._supervisor.begin(time.monotonic()))
@@ -247,6 +252,8 @@ class Service:
         self._try("changes", self._look_at_due)
         self._try("outcomes", self._take_outcomes)
         self._try("scan", self._continue_scan)
+        for name, listener in self._listeners.items():
+            self._try(f"events-{name}", partial(self._store.events.deliver, name, listener))
         self._try("indexes", lambda: self._index_schedule.publish_due(self._store, _now()))
         self._try("quiet", self._note_quiet, BEAT)
         self._try("packages", self._verify)
@@ -336,11 +343,11 @@ class Service:
             or self._index_schedule.due is not None
             or self._supervisor.needs_count
         )
-        if is_quiet and self._store.was_lost and can_list_all(self._roots):
+        if is_quiet and self._store.repair.awaits_scan and can_list_all(self._roots):
             self._scans.request("re-scan")  # the last one met folders that were still changing
             return
         if is_quiet != self._is_quiet:
-            self._store.set_health(quiet_since=_now() if is_quiet else None)
+            self._store.health.set(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
             self._beat()
             if is_quiet:
@@ -403,7 +410,7 @@ class Service:
                 self._scans.superseded |= set(due)
             self._show_pending(work.report)
         finally:
-            self._tell(work.report, self._settings.index_delay)
+            self._trouble_log.log(work.report.troubles.values())
         return self._backlog.problem
 
     def _still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
@@ -444,13 +451,12 @@ class Service:
                 self._package_check.begin(self._store)
             self._note_scanned()
             self._looks_at_outcomes = True
-        self._tell(scan.report, PUBLISH_EVERY)
-        if has_ended:
             self._show_pending(scan.report)
+        self._trouble_log.log(scan.report.troubles.values())
 
     def _take_outcomes(self) -> None:
         take = self._outcomes.take_all if self._looks_at_outcomes else self._outcomes.take_due
-        self._change_log.tell_outcomes(take(self._store, time.monotonic(), time.time_ns()))
+        change_log.log_outcomes(take(self._store, time.monotonic(), time.time_ns()))
         self._looks_at_outcomes = False
 
     def _verify(self) -> None:
@@ -459,10 +465,10 @@ class Service:
         check, changes = self._package_check.due, self._settle.seconds_to_next(now)
         if check is None or check > now or self._scans.is_wanted or changes == 0.0:
             return
-        mended = self._store.packages_mended
+        mended = self._store.repair.count
         for root, path in self._package_check.step():
             self._settle.hint(WatchUnit(root, _unit(root, path)), now)
-        if self._store.packages_mended != mended:
+        if self._store.repair.count != mended:
             self._index_schedule.publish_now()  # what could not be mended is not published any more
 
     def _step(self) -> tuple[FullScan, bool]:
@@ -475,7 +481,7 @@ class Service:
 
     def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
         repairs = [request.repair for request in requests if request.repair]
-        self._store.forget([place for repair in repairs for place in repair.doubted])
+        self._store.skills.doubt([place for repair in repairs for place in repair.doubted])
         return FullScan(
             self._store,
             self._roots,
@@ -528,11 +534,6 @@ class Service:
                     _now() - timedelta(seconds=now - (since or now)),
                     why,
                 )
-
-    def _tell(self, report: Report, delay: float) -> None:
-        """Log what was found, and see to it that the indexes follow."""
-        if self._change_log.tell(report):  # the first change shows at once, the next ones together
-            self._index_schedule.publish_soon(delay)
 
 
 def _unit(root: str, path: str) -> str:

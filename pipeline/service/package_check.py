@@ -21,7 +21,7 @@ class PackageCheck:
 
     def begin(self, store: Store) -> None:
         """Begin to verify the packages whose last check is the oldest."""
-        self._steps = store.verify_packages(lambda: datetime.now(UTC))
+        self._steps = store.repair.verify(lambda: datetime.now(UTC))
         self.due = time.monotonic()
 
     def step(self) -> Collection[Key]:

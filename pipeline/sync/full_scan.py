@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from catalog.model.change import ChangeResult
@@ -16,6 +17,7 @@ from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import (
     place_of,
 )
+from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
 from pipeline.validation.verdict import folder_name
 
@@ -46,8 +48,8 @@ class FullScan:
         self._deep = deep
         # What is done to packages while we run nobody hears of; the next start sees it.
         self._checks_packages = deep or trigger == "start"
-        self.scan_id = store.begin_scan(trigger, datetime.now(UTC))
-        self.round = Synchronizer(
+        self.scan_id = store.scans.begin(trigger, datetime.now(UTC))
+        self._synchronizer = Synchronizer(
             store,
             roots,
             limits,
@@ -60,53 +62,59 @@ class FullScan:
             still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
-        self.report = self.round.report
+        self._doubted: list[WatchUnit] = []  # folders whose packages could not be repaired
         self._took_ms = 0.0
+
+    @property
+    def report(self) -> Report:
+        """The results so far."""
+        report = self._synchronizer.report
+        return replace(report, unsettled=(*self._doubted, *report.unsettled))
 
     def run(self) -> Generator[None, None, None]:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
         if self._deep:
-            for _ in self._store.mend_packages(datetime.now(UTC)):
+            for _ in self._store.repair.mend(datetime.now(UTC)):
                 yield
         if self._checks_packages:
             self._store.repair_search()
-            for again in self._store.check_packages(datetime.now(UTC), deep=self._deep):
-                self.report.unsettled += [WatchUnit(*place) for place in again]
+            for again in self._store.repair.check(datetime.now(UTC), deep=self._deep):
+                self._doubted += [WatchUnit(*place) for place in again]
                 yield
-        left = self._store.unconfigured(with_held=self._accepts_removals)
+        left = self._store.roots.unconfigured(with_held=self._accepts_removals)
         for root_path, paths in left.items():
-            yield from self.round.leave(root_path, paths)
-        yield from self.round.run([WatchUnit(root.path, "") for root in self._roots])
-        if self._store.owes_packages:
-            for _ in self._store.mend_packages(datetime.now(UTC)):
+            yield from self._synchronizer.leave(root_path, paths)
+        yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
+        if self._store.repair.is_incomplete:
+            for _ in self._store.repair.mend(datetime.now(UTC)):
                 yield
         if not self.report.unsettled and can_list_all(self._roots):
-            for _ in self._store.remove_lost_packages(datetime.now(UTC)):
+            for _ in self._store.repair.remove_lost(datetime.now(UTC)):
                 yield
         self._took_ms = (time.perf_counter() - began) * 1000
-        self.write_row()
+        self.write_row(self.report)
 
-    def write_row(self) -> None:
-        """Write what the pass came to; again, where more was added to its report."""
+    def write_row(self, report: Report) -> None:
+        """Store the results of the scan; once more if unsettled folders were scanned again."""
         for root in self._roots:
-            self._note_root(root.path)
-        self._store.finish_scan(
+            self._note_root(root.path, report.troubles.get(root.path))
+        self._store.scans.finish(
             self.scan_id,
             datetime.now(UTC),
             self._took_ms,
-            self.report.seen,
-            self.report.outcomes,
-            self.report.missed_by_events,
+            report.seen,
+            report.outcomes,
+            report.missed_by_events,
         )
-        if self._is_poll and not (+self.report.outcomes).keys() - {"unchanged"}:
-            self._store.drop_scan(self.scan_id)
+        if self._is_poll and not report.outcomes.keys() - {"unchanged"}:
+            self._store.scans.drop(self.scan_id)
 
-    def _note_root(self, root: str) -> None:
+    def _note_root(self, root: str, trouble: str | None) -> None:
         if self._accepts_removals:
             self._store.removals.note_accepted(root)
-        self._store.set_root_trouble(root, self.report.troubles.get(root))
-        if root not in self.report.troubles:
+        self._store.roots.set_trouble(root, trouble)
+        if not trouble:
             lost_mounts.note_all(self._store, root)
 
 
@@ -121,7 +129,7 @@ def show_pending(
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
     name = folder_name(place)
-    store.set_pending(
+    store.skills.set_pending(
         place,
         qualified_name(name, place.plugin),
         skill_id(name, place.plugin, unit.path),

@@ -3,7 +3,7 @@
 import os
 
 from catalog.model import paths
-from catalog.writing.rows.removals import NO_MOUNT, OTHER_MOUNT
+from catalog.writing.rows.removals import HoldReason
 from catalog.writing.store import Store
 from pipeline.roots.local.mounts import device, mounted_below
 
@@ -15,7 +15,7 @@ def note_new(store: Store, root: str) -> None:
     """
     known = store.removals.mounts(root)
     for path, part in _below(root).items():
-        if path in known or store.known(root, path):
+        if path in known or store.skills.known(root, path):
             continue
         if name := _name(root, path, part):
             store.removals.add_mount(root, path, name)
@@ -38,16 +38,19 @@ class LostMounts:
         self._top = os.path.realpath(root)
         noted = store.removals.mounts(root)
         now = {} if is_lost else _below(root)
-        self._why = {
+        self._why: dict[str, HoldReason | None] = {
             path: self._compared(path, noted.get(path), now.get(path))
             for path in noted.keys() | now.keys()
         }
         if is_lost:
             self._why = {
-                "": "its root cannot be read" if os.path.lexists(root) else "its root is missing"
+                "": HoldReason(
+                    "lost_root",
+                    "its root cannot be read" if os.path.lexists(root) else "its root is missing",
+                )
             }
 
-    def why_gone(self, path: str) -> str | None:
+    def why_gone(self, path: str) -> HoldReason | None:
         """Say why a skill may be gone without having been removed; None where nothing tells so."""
         if not any(self._why.values()):
             return None
@@ -56,19 +59,24 @@ class LostMounts:
             place = place.rpartition("/")[0]
         return self._why.get(place)
 
-    def _compared(self, path: str, noted: str | None, part: str | None) -> str | None:
+    def _compared(self, path: str, noted: str | None, part: str | None) -> HoldReason | None:
         if not path:
             is_same = noted in (None, device(self._root))
-            return None if is_same else "its root lies on another file system than before"
+            return None if is_same else _OTHER_ROOT
         where = f"{self._root}/{path}"
         if part is None:
-            return f"{NO_MOUNT}{where}"
-        return None if noted == _name(self._root, path, part) else f"{OTHER_MOUNT}{where}"
+            return HoldReason("lost_mount", f"nothing is mounted any more at {where}")
+        if noted == _name(self._root, path, part):
+            return None
+        return HoldReason("lost_mount", f"another file system is mounted at {where}")
 
     def _real(self, path: str) -> str:
         """Return a path without the links that it goes through, relative to the root."""
         real = os.path.realpath(f"{self._root}/{paths.os_path(path)}")
         return paths.text_path(real.removeprefix(f"{self._top}/"))
+
+
+_OTHER_ROOT = HoldReason("lost_root", "its root lies on another file system than before")
 
 
 def _below(root: str) -> dict[str, str]:

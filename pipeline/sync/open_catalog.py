@@ -18,7 +18,7 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.roots.local.folder import Limits
-from pipeline.sync import package_sources
+from pipeline.sync import listeners, package_sources
 from pipeline.sync.engines.pool import WorkerPool
 
 T = TypeVar("T")
@@ -52,9 +52,10 @@ def open_store(
     store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:
         with explained(settings.catalog_path):
-            store.own(folders)
-            store.set_roots(roots, rules_in_force(), datetime.now(UTC))
-            store.set_indexes(settings.index_specs)
+            store.folders.claim(folders)
+            store.roots.configure(roots, rules_in_force(), datetime.now(UTC))
+            store.indexes.configure(settings.index_specs)
+            store.events.register(listeners.ALL)
             try:
                 for published in store.publish_into(
                     packaging_of(settings), datetime.now(UTC), settings.retention.quota
@@ -62,7 +63,7 @@ def open_store(
                     progress(published)
             except OutOfRoom as error:  # the next full scan tries again, and removes what is gone
                 log.warning("%s", error)
-                store.owes_packages = True
+                store.repair.is_incomplete = True
     except CatalogDamaged as error:  # where only these steps look
         store.close()
         if damage:

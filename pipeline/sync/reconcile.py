@@ -132,7 +132,7 @@ def repair(
     checkpoint = _from_catalog(settings, verdicts.checkpoint)
 
     def alone(store: Store) -> None:
-        store.forget(doubted)
+        store.skills.doubt(doubted)
         scan_once(
             settings,
             store,
@@ -219,7 +219,7 @@ class _FolderComparison:
             if is_held:
                 self.held += 1
             else:
-                yield Difference("catalog", root_path, path, NO_ROOT)
+                yield Difference("catalog", root_path, path, NO_ROOT.message)
 
     def _root(self, root: RootSpec) -> Iterator[Difference]:
         limits = Limits(**self._settings.limits.model_dump())

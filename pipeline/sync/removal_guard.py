@@ -1,18 +1,22 @@
-"""Decides when so much vanishes at once that a person must say whether it was meant; pure."""
+"""Removal guard: the decision to hold removals because many skills disappeared at once; pure."""
+
+from catalog.writing.rows.removals import HoldReason
 
 FEWEST = 20
-"""Fewer than this many skills vanish without ado."""
+"""Fewer missing skills than this are removed without a question."""
 SPAN = 600.0
-"""Seconds; what vanishes of one root within them vanishes at once, however many looks saw it."""
+"""Seconds; all removals from a root within this span count as one."""
 
 
-def why_hold(*, missing: int, known: int, removed_lately: int) -> str | None:
-    """Return why removals are to be held back; None where they are not.
+def reason_to_hold(*, missing: int, known: int, removed_lately: int) -> HoldReason | None:
+    """Return the reason to hold the removals from one root; None if they may proceed.
 
-    Of one root: missing counts the skills that are gone and not removed yet, and known all that
-    are not removed (the missing ones among them).
+    `missing` counts the skills that are gone but not removed yet, and `known` all that are not
+    removed, the missing ones among them.
     """
     gone = missing + removed_lately
     if missing and gone >= FEWEST and 2 * gone > known + removed_lately:
-        return f"{gone} of {known + removed_lately} skills vanished at once"
+        return HoldReason(
+            "mass_removal", f"{gone} of {known + removed_lately} skills disappeared at once"
+        )
     return None

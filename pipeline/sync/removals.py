@@ -2,29 +2,39 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
 from catalog.model.values import Trigger
-from catalog.writing.store import Store, StoredSkill
+from catalog.writing.rows.removals import HoldReason
+from catalog.writing.rows.skills import StoredSkill
+from catalog.writing.store import Store
 from pipeline.roots import reader
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import removal_guard
 from pipeline.sync.lost_mounts import LostMounts
-from pipeline.sync.report import Report
 from pipeline.sync.uptime import uptime
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision about the skills that were not found."""
+
+    removed: tuple[WatchUnit, ...]
+    held: int  # removals that are held from now on
+    postponed: tuple[WatchUnit, ...]  # to be decided when other folders of the root are settled
+
+
 class RemovalDetector:
-    """The skills that were looked for in vain."""
+    """The skills that a scan did not find where they were."""
 
     def __init__(
         self,
         store: Store,
-        report: Report,
         limits: Limits,
         *,
         trigger: Trigger,
@@ -32,9 +42,8 @@ class RemovalDetector:
         still_settling: Collection[WatchUnit],
         accepts_removals: bool,
     ) -> None:
-        """Take what a Round takes, and the report that it writes."""
+        """Take the arguments of the Synchronizer."""
         self._store = store
-        self._report = report
         self._limits = limits
         self._trigger = trigger
         self._scan_id = scan_id
@@ -44,7 +53,9 @@ class RemovalDetector:
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
         self._places: dict[str, list[WatchUnit]] = {}
         self._lost: set[str] = set()  # roots that cannot be listed
-        self.looked_at: Sequence[WatchUnit] = ()
+        self.scanned: Sequence[WatchUnit] = ()
+        self.troubles: dict[str, str] = {}
+        """Why a root could not be read, by root."""
 
     def add(self, place: WatchUnit, row: StoredSkill) -> None:
         """Note a skill that was not found where it had been."""
@@ -87,18 +98,18 @@ class RemovalDetector:
         A folder may be seen at its new place before anybody looks at the old one, of which
         something was heard, too, or long after its removal from there was held back.
         """
-        if not digest or all(not unit.path for unit in self.looked_at):
+        if not digest or all(not unit.path for unit in self.scanned):
             return []
         if digest not in self._places:  # asked once, for a thousand folders may be alike
             self._places[digest] = [
                 WatchUnit(root, path)
-                for root, path, is_held in self._store.places_of(digest)
+                for root, path, is_held in self._store.skills.places_of(digest)
                 if is_held or self._is_still_settling(WatchUnit(root, path))
             ]
         return [
             place
             for place in self._places[digest]
-            if not any(place.lies_in(unit) for unit in self.looked_at)
+            if not any(place.lies_in(unit) for unit in self.scanned)
         ]
 
     def _is_still_settling(self, place: WatchUnit) -> bool:
@@ -111,63 +122,67 @@ class RemovalDetector:
         try:
             return reader.look(Path(place.root), place.path, self._limits) is not None
         except RootUnreadable as error:
-            self._report.troubles[place.root] = str(error)
+            self.troubles[place.root] = str(error)
             return True
 
     # Removed, or held back
 
-    def to_remove(self) -> list[WatchUnit]:
-        """Return what is to be removed, and hold back the rest."""
+    def decide(self) -> Decision:
+        """Decide which skills are removed, and hold the removal of others."""
         gone: dict[str, list[WatchUnit]] = defaultdict(list)
         for place in self._rows:
             if place.root in self._lost or not self._is_there(place):
                 gone[place.root].append(place)
-        return [place for root, places in gone.items() for place in self._sift(root, places)]
+        decisions = [self._decide(root, places) for root, places in gone.items()]
+        return Decision(
+            tuple(place for decision in decisions for place in decision.removed),
+            sum(decision.held for decision in decisions),
+            tuple(place for decision in decisions for place in decision.postponed),
+        )
 
-    def _sift(self, root: str, gone: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
+    def _decide(self, root: str, gone: Sequence[WatchUnit]) -> Decision:
+        """Decide about the skills of one root that are gone."""
         if self._accepts_removals:
-            return gone
-        fresh = [place for place in gone if not self._rows[place].is_held]
-        if not fresh:
-            return []
-        lost: dict[str, list[WatchUnit]] = defaultdict(list)
+            return Decision(tuple(gone), 0, ())
+        lost: dict[HoldReason, list[str]] = defaultdict(list)
+        removed: list[WatchUnit] = []
         mounts = LostMounts(self._store, root, is_lost=root in self._lost)
-        for place in fresh:
-            lost[mounts.why_gone(place.path) or ""].append(place)
-        removed = lost.pop("", [])
-        for why, places in lost.items():
-            self.hold(root, [place.path for place in places], why)
-        return self._brake(root, removed) if removed else []
+        for place in gone:
+            if self._rows[place].is_held:
+                continue
+            if reason := mounts.why_gone(place.path):
+                lost[reason].append(place.path)
+            else:
+                removed.append(place)
+        held = sum(self.hold(root, paths, reason) for reason, paths in lost.items())
+        if not removed:
+            return Decision((), held, ())
+        guarded = self._guard(root, removed)
+        return replace(guarded, held=held + guarded.held)
 
-    def _brake(self, root: str, gone: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
-        """Return what is to be removed of what is gone; nothing where it is too much at once."""
+    def _guard(self, root: str, gone: Sequence[WatchUnit]) -> Decision:
+        """Decide about skills that seem to be removed on purpose, unless they are too many."""
         now, since_boot = datetime.now(UTC), uptime()
         tally = self._store.removals.tally(root, now, since_boot, removal_guard.SPAN)
-        unsettled_count = (
-            self._count_still_settling(root) if tally.known >= removal_guard.FEWEST else 0
-        )
+        could_be_many = tally.known + tally.removed_lately >= removal_guard.FEWEST
+        unsettled_count = self._count_still_settling(root) if could_be_many else 0
         paths = [place.path for place in gone]
-        if why := removal_guard.why_hold(
+        if reason := removal_guard.reason_to_hold(
             missing=tally.held + len(gone) + unsettled_count,
             known=tally.known,
             removed_lately=tally.removed_lately,
         ):
-            self.hold(root, paths, why)
-        elif unsettled_count:
-            self._report.postponed += gone
-        else:
-            self._store.removals.note_going(root, paths, now, since_boot, removal_guard.SPAN)
-            return gone
-        return []
+            return Decision((), self.hold(root, paths, reason), ())
+        if unsettled_count:
+            return Decision((), 0, tuple(gone))
+        self._store.removals.note_going(root, paths, now, since_boot, removal_guard.SPAN)
+        return Decision(tuple(gone), 0, ())
 
-    def hold(self, root: str, paths: Sequence[str], why: str) -> None:
-        """Hold back the removal of skills of a root."""
-        held = self._store.removals.hold(
-            root, paths, why=why, at=datetime.now(UTC), trigger=self._trigger, scan=self._scan_id
+    def hold(self, root: str, paths: Sequence[str], reason: HoldReason) -> int:
+        """Hold the removal of skills of a root; return how many were not held before."""
+        return self._store.removals.hold(
+            root, paths, reason, at=datetime.now(UTC), trigger=self._trigger, scan=self._scan_id
         )
-        self._report.outcomes["held"] += len(held)
-        if held:
-            self._report.held[root] = why
 
     def _count_still_settling(self, root: str) -> int:
         """Count the skills that are gone, too, and of which more may follow in a moment."""
@@ -176,7 +191,7 @@ class RemovalDetector:
             for unit in outermost(
                 with_archives(unit for unit in self._still_settling if unit.root == root)
             )
-            for path in self._store.known(*unit)
+            for path in self._store.skills.known(*unit)
             if (place := WatchUnit(root, path)) not in self._rows
         )
 

@@ -1,29 +1,35 @@
-"""Report of a scan so far."""
+"""Report of a scan."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from catalog.model.change import ChangeResult
 from catalog.model.values import ChangeOutcome
 from pipeline.roots.units import WatchUnit
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What a round has come to so far."""
+    """The results of a scan so far."""
 
     seen: int = 0  # skill folders
     outcomes: Counter[ChangeOutcome] = field(default_factory=Counter)
-    changes: list[ChangeResult] = field(default_factory=list)  # all but "unchanged" and "held"
-    unsettled: list[WatchUnit] = field(default_factory=list)  # folders to come back to
-    no_room: dict[WatchUnit, str] = field(
-        default_factory=dict
-    )  # what could not be published, and why
-    delayed: dict[WatchUnit, float] = field(default_factory=dict)  # … in how many seconds
-    failures: dict[WatchUnit, str] = field(default_factory=dict)  # why some of these cannot be read
-    troubles: dict[str, str] = field(default_factory=dict)  # why a root could not be read
     missed_by_events: int = 0
-    held: dict[str, str] = field(default_factory=dict)  # why removals were held back, by root
-    postponed: list[WatchUnit] = field(
-        default_factory=list
-    )  # gone while others of the root still go
+    unsettled: tuple[WatchUnit, ...] = ()  # folders to scan again
+    failures: Mapping[WatchUnit, str] = field(default_factory=dict)  # why some of them are unread
+    delayed: Mapping[WatchUnit, float] = field(default_factory=dict)  # seconds until the next scan
+    no_room: Mapping[WatchUnit, str] = field(default_factory=dict)  # why it was not published
+    postponed: tuple[WatchUnit, ...] = ()  # gone, while other folders of the root still change
+    troubles: Mapping[str, str] = field(default_factory=dict)  # why a root cannot be read
+
+    def followed_by(self, later: "Report", repeated: int) -> "Report":
+        """Return the report of two scans, of which the second repeated folders of the first."""
+        return replace(
+            self,
+            seen=self.seen + later.seen - repeated,
+            outcomes=self.outcomes + later.outcomes,
+            unsettled=later.unsettled,
+            failures=later.failures,
+            delayed={**self.delayed, **later.delayed},
+            troubles={**self.troubles, **later.troubles},
+        )

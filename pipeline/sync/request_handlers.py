@@ -68,13 +68,13 @@ def run_or_request(
 
 def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
-    store.hold(skill, str(arguments["version"]), datetime.now(UTC))
+    store.pin(skill, str(arguments["version"]), datetime.now(UTC))
     return versions.history(store.db, skill).as_json()
 
 
 def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
-    store.release(skill, datetime.now(UTC))
+    store.unpin(skill, datetime.now(UTC))
     return versions.history(store.db, skill).as_json()
 
 

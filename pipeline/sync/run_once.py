@@ -22,6 +22,7 @@ from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
+from pipeline.sync import change_log, listeners
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.report import Report
@@ -97,7 +98,7 @@ def scan_once(
         )
     )
 
-    def new_round() -> Synchronizer:
+    def new_synchronizer() -> Synchronizer:
         return Synchronizer(
             store,
             roots,
@@ -110,21 +111,23 @@ def scan_once(
         )
 
     with explained(settings.data):
-        work = full.round if full else new_round()
-        for _ in full.run() if full else work.run(units):
-            work.report.changes.clear()  # the counts are enough here
-            progress(work.report)
-        report, waiting = work.report, work.report.unsettled
+        scan: FullScan | Synchronizer
+        steps: Iterator[None]
+        if full:
+            scan, steps = full, full.run()
+        else:
+            scan = new_synchronizer()
+            steps = scan.run(units)
+        for _ in steps:
+            progress(scan.report)
+        report, waiting = scan.report, scan.report.unsettled
         while waiting and time.monotonic() - began < settings.settle_longest:
             time.sleep(settings.settle_quiet)
-            again = new_round()
+            again = new_synchronizer()
             for _ in again.run(waiting):
                 progress(again.report)
-            report.seen += again.report.seen - len(set(waiting))  # an archive was seen as one
-            report.outcomes.update(again.report.outcomes)
-            report.troubles |= again.report.troubles
-            report.delayed |= again.report.delayed
-            report.failures = again.report.failures
+            # An archive was seen as one.
+            report = report.followed_by(again.report, repeated=len(set(waiting)))
             waiting = again.report.unsettled
         for unit in waiting:
             show_pending(
@@ -136,9 +139,9 @@ def scan_once(
             )
         if full:
             if not waiting and can_list_all(roots):
-                for _ in store.remove_lost_packages(datetime.now(UTC)):
+                for _ in store.repair.remove_lost(datetime.now(UTC)):
                     pass
-            full.write_row()
+            full.write_row(report)
             _take_outcomes(settings, store)
         publish_indexes(
             store,
@@ -150,6 +153,7 @@ def scan_once(
         if full:
             store.collect(settings.retention.of_packages, datetime.now(UTC))
             store.thin(settings.retention.of_history, datetime.now(UTC))
+        store.events.deliver(listeners.LOG, change_log.log_changes)
         counts, held = search.counts(store.db), store.removals.held()
     return Result(
         report,

@@ -1,9 +1,9 @@
-"""The one throat: looks at units of the roots and brings the catalog up to what is there."""
+"""Synchronizer: the one way by which changes of the roots reach the catalog."""
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from catalog.model.errors import OutOfRoom, RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import RootSpec
-from catalog.model.values import Trigger
+from catalog.model.values import ChangeOutcome, Trigger
 from catalog.writing.rows.removals import NO_ROOT
-from catalog.writing.store import Store, StoredSkill
+from catalog.writing.rows.skills import StoredSkill
+from catalog.writing.store import Store
 from pipeline.roots import reader
 from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
@@ -38,8 +39,23 @@ PAUSE = 0.5
 """Seconds after which a pause comes even if a batch is not full."""
 
 
+@dataclass(slots=True)
+class _Tally:
+    """The report while it is being written."""
+
+    seen: int = 0
+    outcomes: Counter[ChangeOutcome] = field(default_factory=Counter)
+    missed_by_events: int = 0
+    unsettled: list[WatchUnit] = field(default_factory=list)
+    failures: dict[WatchUnit, str] = field(default_factory=dict)
+    delayed: dict[WatchUnit, float] = field(default_factory=dict)
+    no_room: dict[WatchUnit, str] = field(default_factory=dict)
+    postponed: tuple[WatchUnit, ...] = ()
+    troubles: dict[str, str] = field(default_factory=dict)
+
+
 class Synchronizer:
-    """One look at some units. `run` may be paused after any batch: the catalog is whole then."""
+    """One scan of some units. `run` may be left after any batch: the catalog is whole then."""
 
     def __init__(
         self,
@@ -56,12 +72,12 @@ class Synchronizer:
         still_settling: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
     ) -> None:
-        """Take the catalog, the configured roots, and how to look; quiet is in seconds.
+        """Take the catalog, the configured roots, and how to scan; quiet is in seconds.
 
-        was_announced tells whether events named a change before it was found. still_settling are
-        units of which more events may come; accepts_removals releases the brake.
+        was_announced tells whether events named a change before it was found. More events may
+        come for the units in still_settling; accepts_removals turns the removal guard off.
         """
-        self.report = Report()
+        self._tally = _Tally()
         self._store = store
         self._roots = {root.path: root for root in roots}
         self._how = ScanOptions(limits, quiet, deep)
@@ -72,7 +88,6 @@ class Synchronizer:
         self._accepts_removals = accepts_removals
         self._missing = RemovalDetector(
             store,
-            self.report,
             limits,
             trigger=trigger,
             scan_id=scan_id,
@@ -83,6 +98,22 @@ class Synchronizer:
         self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
         self._paused_at = time.monotonic()
         self._no_room: OutOfRoom | None = None
+
+    @property
+    def report(self) -> Report:
+        """The results so far."""
+        tally = self._tally
+        return Report(
+            tally.seen,
+            +tally.outcomes,
+            tally.missed_by_events,
+            tuple(tally.unsettled),
+            dict(tally.failures),
+            dict(tally.delayed),
+            dict(tally.no_room),
+            tally.postponed,
+            self._missing.troubles | tally.troubles,
+        )
 
     def run(self, units: Sequence[WatchUnit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
@@ -95,16 +126,20 @@ class Synchronizer:
         roots = dict.fromkeys(unit.root for unit in units)
         for root in roots:
             lost_mounts.note_new(self._store, root)
-        self._missing.looked_at = units
-        known = {unit: self._store.known(*unit) for unit in units}
+        self._missing.scanned = units
+        known = {unit: self._store.skills.known(*unit) for unit in units}
         how = replace(self._how, new_folders=not any(known.values()))
         for unit, folders in known.items():
             yield from self._survey(unit, folders, how)
         yield from self._read_newcomers()
         self._apply()
-        yield from self.remove(self._missing.to_remove())
+        decision = self._missing.decide()
+        self._tally.outcomes["held"] += decision.held
+        self._tally.postponed = decision.postponed
+        yield from self.remove(decision.removed)
+        troubles = self.report.troubles
         for root in roots:
-            self._store.set_root_trouble(root, self.report.troubles.get(root))
+            self._store.roots.set_trouble(root, troubles.get(root))
         if self._no_room:  # the rest was done: what is removed makes room
             raise self._no_room
 
@@ -113,7 +148,7 @@ class Synchronizer:
         if self._accepts_removals:
             yield from self.remove([WatchUnit(root, path) for path in paths])
         else:
-            self._missing.hold(root, paths, NO_ROOT)
+            self._tally.outcomes["held"] += self._missing.hold(root, paths, NO_ROOT)
 
     def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
@@ -152,13 +187,13 @@ class Synchronizer:
                         settled.append(seen.path)
                 yield from self._pause()
         except RootUnreadable as error:
-            self.report.troubles[unit.root] = str(error)
+            self._tally.troubles[unit.root] = str(error)
             if not reader.can_list(Path(unit.root)):
                 self._missing.lose(unit.root, known)
             return
-        self._store.set_strays(*unit, strays)
+        self._store.skills.set_loose_findings(*unit, strays)
         if settled:
-            self._store.clear_pending(unit.root, settled)
+            self._store.skills.clear_pending(unit.root, settled)
         for path, row in missing.items():
             place = WatchUnit(unit.root, path)
             if not any(place.lies_in(directory) for directory in hidden):
@@ -184,7 +219,7 @@ class Synchronizer:
                         self._take(root, seen, is_new=not self._missing.find(WatchUnit(root, path)))
                     yield from self._pause()
             except RootUnreadable as error:
-                self.report.troubles[root] = str(error)
+                self._tally.troubles[root] = str(error)
 
     def _take(
         self, root: str, seen: Unchanged | Unsettled | NewFolder | Judged, *, is_new: bool
@@ -194,13 +229,13 @@ class Synchronizer:
         if isinstance(seen, NewFolder):
             self._newcomers[root].append(path)
             return path
-        self.report.seen += 1
+        self._tally.seen += 1
         if isinstance(seen, Unchanged):
-            self.report.outcomes["unchanged"] += 1
+            self._tally.outcomes["unchanged"] += 1
         elif isinstance(seen, Unsettled):
-            self.report.unsettled.append(WatchUnit(root, path))
+            self._tally.unsettled.append(WatchUnit(root, path))
             if seen.why:
-                self.report.failures[WatchUnit(root, path)] = seen.why
+                self._tally.failures[WatchUnit(root, path)] = seen.why
         else:
             if is_new:
                 seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
@@ -218,17 +253,16 @@ class Synchronizer:
         batch, self._batch = self._batch, []
         for one in self._applied(batch):
             if one.outcome == "unsettled":
-                self.report.unsettled.append(WatchUnit(one.root, one.path))
+                self._tally.unsettled.append(WatchUnit(one.root, one.path))
                 if one.detail:
-                    self.report.failures[WatchUnit(one.root, one.path)] = one.detail
+                    self._tally.failures[WatchUnit(one.root, one.path)] = one.detail
                 continue
             if one.outcome == "delayed":
-                self.report.delayed[WatchUnit(one.root, one.path)] = one.wait
+                self._tally.delayed[WatchUnit(one.root, one.path)] = one.wait
                 continue
-            self.report.outcomes[one.outcome] += 1
+            self._tally.outcomes[one.outcome] += 1
             if one.outcome != "unchanged":
-                self.report.changes.append(one)
-                self.report.missed_by_events += not self._was_announced(one)
+                self._tally.missed_by_events += not self._was_announced(one)
 
     def _applied(self, batch: Sequence[Change]) -> list[ChangeResult]:
         """Take in a batch; where there is not room for all of it, as much as there is room for."""
@@ -242,7 +276,7 @@ class Synchronizer:
             self._no_room = self._no_room or error
             if isinstance(batch[0], Judged):
                 place = batch[0].verdict.place
-                self.report.no_room[WatchUnit(place.root, place.path)] = str(error)
+                self._tally.no_room[WatchUnit(place.root, place.path)] = str(error)
             return []
 
 

@@ -19,7 +19,8 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
-from pipeline.sync import package_sources
+from pipeline.sync import listeners, package_sources
+from pipeline.sync.change_log import log_changes
 from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.synchronizer import Report, Synchronizer
@@ -40,7 +41,8 @@ class World:
     def opened(self, *, in_place: bool = False) -> Store:
         """Open the catalog as a start of the program does."""
         store = Store.open(self.folder / "catalog.db")
-        store.set_roots(self.roots, "rules", NOON)
+        store.roots.configure(self.roots, "rules", NOON)
+        store.events.register(listeners.ALL)
         list(
             store.publish_into(
                 Packaging(
@@ -63,7 +65,12 @@ class World:
         """Make a full pass."""
         scan = FullScan(self.store, self.roots, Limits(), quiet=0.0, trigger="re-scan", deep=deep)
         list(scan.run())
+        self.log()
         return scan.report
+
+    def log(self) -> None:
+        """Log the changes since the last time, as a service does."""
+        self.store.events.deliver(listeners.LOG, log_changes)
 
     def look(self, *units: str) -> Report:
         """Look at some units."""
@@ -73,7 +80,7 @@ class World:
 
     def publish(self) -> None:
         """Publish the index into a folder of its own."""
-        self.store.set_indexes([IndexSpec()])
+        self.store.indexes.configure([IndexSpec()])
         publish_indexes(self.store, [IndexSpec()], self.folder / "index", NOON)
 
     def lying(self) -> list[str]:

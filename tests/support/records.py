@@ -108,5 +108,5 @@ def _judged(verdict: SkillRecord | Rejection) -> Judged:
 
 def rooted(store: Store, *roots: RootSpec) -> Store:
     """Configure roots, or the one default root, and return the store."""
-    store.set_roots(roots or (RootSpec(ROOT),), "rules-1", NOON)
+    store.roots.configure(roots or (RootSpec(ROOT),), "rules-1", NOON)
     return store

@@ -51,15 +51,17 @@ def fill(store: Store) -> Store:
         at=NOON,
     )
     store.apply([Removal(ROOT, "gone"), refused("worse"), refused("old")], trigger="event", at=NOON)
-    store.set_pending(
+    store.skills.set_pending(
         Place(ROOT, "copying", "project"), "copying", "copying", NOON, "still changing"
     )
-    store.set_strays(ROOT, "", [("loose", WRONG._replace(message="No skill.", fix="Move it."))])
-    store.set_indexes([DEFAULT, COMPANY])
+    store.skills.set_loose_findings(
+        ROOT, "", [("loose", WRONG._replace(message="No skill.", fix="Move it."))]
+    )
+    store.indexes.configure([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):
-        store.record_build(spec, query.build_index(store.db, spec), NOON)
-    scan = store.begin_scan("start", NOON)
-    store.finish_scan(scan, NOON, 1234.5, 10, {"added": 9}, 0)
+        store.indexes.record(spec, query.build_index(store.db, spec), NOON)
+    scan = store.scans.begin("start", NOON)
+    store.scans.finish(scan, NOON, 1234.5, 10, {"added": 9}, 0)
     return store
 
 

@@ -1,16 +1,15 @@
 """Times of rows where the system's clock is set back between two changes."""
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.change import Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.packages import Retention
+from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from tests.support.packages import World, later
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -22,7 +21,7 @@ BACK = NOON - timedelta(hours=1)
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return a catalog in memory with one root."""
-    made = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
+    made = rooted(Store.in_memory())
     yield made
     made.close()
 
@@ -66,9 +65,9 @@ def test_a_skill_that_is_new_has_the_time_of_the_clock(store: Store) -> None:
 def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> None:
     """Whichever way the clock was set before and after that."""
     store.apply([judged("a", "One.")], trigger="event", at=NOON)
-    store.removals.hold(ROOT, ["a"], why="gone", trigger="re-scan", at=BACK)
+    store.removals.hold(ROOT, ["a"], NO_ROOT, trigger="re-scan", at=BACK)
     store.apply([judged("a", "Two.")], trigger="event", at=NOON)
-    store.removals.hold(ROOT, ["a"], why="gone", trigger="re-scan", at=NOON + 2 * (NOON - BACK))
+    store.removals.hold(ROOT, ["a"], NO_ROOT, trigger="re-scan", at=NOON + 2 * (NOON - BACK))
     store.apply([Removal(ROOT, "a")], trigger="event", at=NOON)
     times = [time for (time,) in store.db.execute("SELECT started_at FROM ingestions ORDER BY id")]
     assert times == sorted(times)
@@ -77,9 +76,9 @@ def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> 
 def test_publications_of_an_index_never_go_back(store: Store) -> None:
     """What it said at a time has one answer, and the newest is not forgotten for the oldest."""
     spec = IndexSpec()
-    store.set_indexes([spec])
+    store.indexes.configure([spec])
     for at, text in ((NOON, "one"), (BACK, "two"), (BACK, "three")):
-        store.record_build(spec, PromptIndex(text, ()), at)
+        store.indexes.record(spec, PromptIndex(text, ()), at)
     assert [
         text
         for (text,) in store.db.execute(

@@ -18,14 +18,15 @@ CREATE TABLE scans (
 ) STRICT;
 
 CREATE TABLE ingestions (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, -- ids of removed rows do not return
     skill INTEGER REFERENCES skills (id),
     root TEXT NOT NULL,
     path TEXT NOT NULL,
     scan INTEGER REFERENCES scans (id),
     "trigger" TEXT NOT NULL CHECK ("trigger" IN ('event', 'start', 're-scan', 'command')),
     outcome TEXT NOT NULL CHECK (outcome IN ('added', 'updated', 'renamed', 'rejected',
-                                             'removed', 'held')),
+                                             'removed', 'held', 'pinned', 'unpinned',
+                                             'active', 'shadowed', 'withheld')),
     detail TEXT,
     version INTEGER REFERENCES versions (id) ON DELETE SET NULL,
     started_at TEXT NOT NULL,
@@ -35,6 +36,11 @@ CREATE TABLE ingestions (
 CREATE INDEX ingestions_by_skill ON ingestions (skill);
 CREATE INDEX ingestions_by_time ON ingestions (started_at);
 CREATE INDEX ingestions_by_version ON ingestions (version);
+
+CREATE TABLE listeners (
+    name TEXT PRIMARY KEY,
+    last_event INTEGER NOT NULL         -- id of the last ingestion it was given
+) STRICT;
 
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,

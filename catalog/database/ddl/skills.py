@@ -51,6 +51,8 @@ CREATE TABLE skills (
     newest_rejected_at TEXT,            -- set while the last good version stays published
     pending_since TEXT,
     pending_reason TEXT,
+    held_cause TEXT CHECK (held_cause IN ('mass_removal', 'lost_root', 'lost_mount',
+                                          'unconfigured_root')),
     first_seen TEXT NOT NULL,
     last_changed TEXT NOT NULL,
     level_rank INTEGER GENERATED ALWAYS AS (
@@ -61,8 +63,7 @@ CREATE TABLE skills (
         GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL,
     -- Contents since the last version that came too fast to become versions.
     coalesced INTEGER NOT NULL DEFAULT 0,
-    is_held INTEGER GENERATED ALWAYS AS (
-        pending_reason IS NOT NULL AND pending_reason GLOB 'removal held*') VIRTUAL,
+    is_held INTEGER GENERATED ALWAYS AS (held_cause IS NOT NULL) VIRTUAL,
     UNIQUE (root, path)
 ) STRICT;
 CREATE INDEX skills_by_skill_id ON skills (skill_id, status);

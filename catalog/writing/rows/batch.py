@@ -15,10 +15,11 @@ from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
-from catalog.model.values import ChangeOutcome, Trigger
+from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
 from catalog.text.times import iso
 from catalog.writing.rows import dialects, purge, rows
+from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.version_rate import seconds_until_next
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -169,7 +170,7 @@ class _Batch:
                 skill, old, record, fields, self._moment(old)
             )
         present = old and old["status"] in _PRESENT
-        outcome: ChangeOutcome = (
+        outcome: FolderOutcome = (
             "renamed" if judged.moved_from else "updated" if present else "added"
         )
         self._write_skill(
@@ -257,7 +258,7 @@ class _Batch:
         )
         self.db.execute(
             "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
-            " seen_digest = ?, coalesced = ? WHERE id = ?",
+            " held_cause = NULL, seen_digest = ?, coalesced = ? WHERE id = ?",
             [self._moment(old), reason, record.digest, count, old["id"]],
         )
         self.applied.append(
@@ -410,7 +411,7 @@ class _Batch:
         skill: int,
         place: tuple[str, str],
         name: str,
-        outcome: ChangeOutcome,
+        outcome: FolderOutcome,
         judged: Judged | None,
         version: int | None,
         old: database_sql.Row | None = None,
@@ -429,7 +430,7 @@ class _Batch:
             detail = f"{missed} before it came too fast to be stored"
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.gathered.ingestions.append(
-            (
+            Ingestion(
                 skill,
                 *place,
                 self.scan,
@@ -486,6 +487,7 @@ def _place(change: Change) -> tuple[str, str]:
 _SETTLED: database_sql.Row = {
     "pending_since": None,
     "pending_reason": None,
+    "held_cause": None,
     "newest_rejected_at": None,
     "coalesced": 0,
 }

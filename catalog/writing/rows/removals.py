@@ -1,21 +1,27 @@
 """Account of vanished skills: held removals, and the number of recent ones."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.model.change import ChangeResult
-from catalog.model.values import REMOVAL_HELD, Trigger
+from catalog.database.sql import Transaction
+from catalog.model.values import HeldCause, Trigger
 from catalog.text.times import iso
+from catalog.writing.rows import ingestions
+from catalog.writing.rows.ingestions import Ingestion
 
-NO_ROOT = "its root is no longer configured"
-NO_MOUNT = "nothing is mounted any more at "
-OTHER_MOUNT = "another file system is mounted at "
-"""Why a removal is held; the last two are followed by the path of a mount below the root."""
+
+class HoldReason(NamedTuple):
+    """The reason for holding a removal."""
+
+    cause: HeldCause
+    message: str
+
+
+NO_ROOT = HoldReason("unconfigured_root", "its root is no longer configured")
 
 
 class Uptime(NamedTuple):
@@ -36,10 +42,8 @@ class Tally(NamedTuple):
 class Removals:
     """The part of the catalog that is asked before a skill is removed."""
 
-    def __init__(
-        self, db: Database, transaction: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        """Take the database and what makes a transaction of it."""
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
         self._db = db
         self._transaction = transaction
 
@@ -54,12 +58,7 @@ class Removals:
         return Tally(
             *self._db.execute(
                 _TALLY,
-                _moment(at, uptime, span)
-                | {
-                    "root": root,
-                    "no_mount": f"{REMOVAL_HELD}: {NO_MOUNT}",
-                    "other_mount": f"{REMOVAL_HELD}: {OTHER_MOUNT}",
-                },
+                _moment(at, uptime, span) | {"root": root},
             ).fetchone()
         )
 
@@ -84,40 +83,52 @@ class Removals:
         self,
         root: str,
         paths: Sequence[str],
+        why: HoldReason,
         *,
-        why: str,
         trigger: Trigger,
         at: datetime,
         scan: int | None = None,
-    ) -> list[ChangeResult]:
-        """Show skills as gone but not removed; return those that were not shown so before."""
+    ) -> int:
+        """Mark skills as gone but not removed; return how many were not marked so before."""
         moment = iso(at)
-        reason = f"{REMOVAL_HELD}: {why}"
         with self._transaction():
-            found = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), reason]).fetchall()
+            found = self._db.execute(
+                _TO_HOLD, [root, json.dumps(list(paths)), why.message]
+            ).fetchall()
             fresh = [each for each in found if not each[-1]]
             self._db.conn.executemany(
-                "UPDATE skills SET pending_since = ?, pending_reason = ? WHERE id = ?",
-                [(moment, reason, skill) for skill, *_ in found],
+                "UPDATE skills SET pending_since = ?, pending_reason = ?, held_cause = ?"
+                " WHERE id = ?",
+                [(moment, why.message, why.cause, skill) for skill, *_ in found],
             )
             self._db.conn.executemany(
                 "UPDATE skills SET last_changed = max(last_changed, ?) WHERE id = ?",
                 [(moment, skill) for skill, *_ in fresh],
             )
-            self._db.conn.executemany(
-                'INSERT INTO ingestions (skill, root, path, scan, "trigger", outcome, detail,'
-                " started_at, took_ms) SELECT id, root, path, ?, ?, 'held', ?, last_changed, 0"
-                " FROM skills WHERE id = ?",
-                [(scan, trigger, why, skill) for skill, *_ in fresh],
+            changed = dict(
+                self._db.execute(
+                    "SELECT id, last_changed FROM skills"
+                    " WHERE id IN (SELECT value FROM json_each(?))",
+                    [json.dumps([skill for skill, *_ in fresh])],
+                )
             )
-        return [ChangeResult(root, path, name, "held", why) for _, path, name, _ in fresh]
+            ingestions.add(
+                self._db.conn,
+                [
+                    Ingestion(
+                        skill, root, path, scan, trigger, "held", why.message, None, changed[skill]
+                    )
+                    for skill, path, *_ in fresh
+                ],
+            )
+        return len(fresh)
 
     def release_root(self, root: str) -> None:
         """Hold nothing any longer because a root was not configured: it is again."""
         self._db.execute(
-            "UPDATE skills SET pending_since = NULL, pending_reason = NULL"
-            " WHERE root = ? AND pending_since IS NOT NULL AND pending_reason = ?",
-            [root, f"{REMOVAL_HELD}: {NO_ROOT}"],
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL"
+            " WHERE root = ? AND pending_since IS NOT NULL AND held_cause = ?",
+            [root, NO_ROOT.cause],
         )
 
     def held(self, root: str | None = None) -> int:
@@ -179,14 +190,13 @@ _LATELY = """
         WHEN r.boot = :boot THEN abs(:uptime - r.uptime) < :span
         ELSE s.last_changed BETWEEN :since AND :until END
 """
-_ON_LOST_MOUNT = "(instr(pending_reason, :no_mount) = 1 OR instr(pending_reason, :other_mount) = 1)"
 _HELD_HERE = "FROM skills WHERE root = :root AND pending_since IS NOT NULL AND is_held"
 _TALLY = f"""
     SELECT
         (SELECT count(*) FROM skills WHERE root = :root AND status != 'removed')
-            - (SELECT count(*) {_HELD_HERE} AND {_ON_LOST_MOUNT}),
+            - (SELECT count(*) {_HELD_HERE} AND held_cause = 'lost_mount'),
         (SELECT count(*) FROM skills WHERE root = :root AND id IN ({_LATELY})),
-        (SELECT count(*) {_HELD_HERE} AND NOT {_ON_LOST_MOUNT})
+        (SELECT count(*) {_HELD_HERE} AND held_cause != 'lost_mount')
 """
 _FORGET_OLD = f"DELETE FROM recent_removals WHERE skill NOT IN ({_LATELY})"
 _NOTE_GOING = """
@@ -197,7 +207,7 @@ _NOTE_GOING = """
 _TO_HOLD = """
     SELECT s.id, s.path, s.name, s.is_held FROM skills AS s
     JOIN json_each(?2) AS wanted ON wanted.value = s.path
-    WHERE s.root = ?1 AND s.status != 'removed' AND s.pending_reason IS NOT ?3
+    WHERE s.root = ?1 AND s.status != 'removed' AND (NOT s.is_held OR s.pending_reason IS NOT ?3)
 """
 _HOLDS_BELOW = """
     SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held

@@ -6,104 +6,116 @@ from datetime import datetime
 from sqlite_utils import Database
 
 from catalog.database import sql as database_sql
-from catalog.database.sql import insert
+from catalog.database.sql import Transaction, insert
 from catalog.model.change import StepTrace
 from catalog.model.outcome import BadOutcome, RunOutcome
 from catalog.text.times import iso
 
 
-def known(db: Database) -> dict[str, str]:
-    """Return the fingerprint of every outcome file that was looked at and still lies there."""
-    return dict(
-        db.execute(
-            "SELECT path, fingerprint FROM outcome_rejections WHERE quarantined_as IS NULL"
-            " UNION ALL SELECT path, fingerprint FROM outcomes WHERE is_newest = 1"
-        ).fetchall()
-    )
+class RunOutcomes:
+    """The tables of run outcomes and of the files that were rejected."""
 
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
+        self._db = db
+        self._transaction = transaction
 
-def take_in(db: Database, outcome: RunOutcome, at: datetime) -> int | None:
-    """Write one outcome, inside the caller's transaction; return its revision if it is new.
+    def known(self) -> dict[str, str]:
+        """Return the fingerprint of every outcome file that was looked at and still lies there."""
+        return dict(
+            self._db.execute(
+                "SELECT path, fingerprint FROM outcome_rejections WHERE quarantined_as IS NULL"
+                " UNION ALL SELECT path, fingerprint FROM outcomes WHERE is_newest = 1"
+            ).fetchall()
+        )
 
-    A file that says what it said before is noted as seen, and nothing else.
-    """
-    file = outcome.file
-    last = db.execute(
-        "SELECT id, revision, sha256, received_at FROM outcomes WHERE skill_id = ? AND run_id = ?"
-        " ORDER BY revision DESC LIMIT 1",
-        [file.skill_id, file.run_id],
-    ).fetchone()
-    if last and last[2] == file.sha256:
-        db.execute("UPDATE outcomes SET fingerprint = ? WHERE id = ?", [file.fingerprint, last[0]])
-        return None
-    if last:
-        db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
-    revision = last[1] + 1 if last else 1
-    row = _row(db, outcome) | {
-        "revision": revision,
-        "received_at": max(iso(at), last[3] if last else ""),
-    }
-    written = db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
-    db.conn.executemany(
-        insert("memory_writes", _MEMORY_COLUMNS),
-        [
-            (
-                written,
-                position,
-                write.owner_type,
-                write.owner_id,
-                write.type,
-                write.importance,
-                write.importance_written,
-                write.content,
-                database_sql.to_json(write.metadata),
+    def add(self, outcome: RunOutcome, at: datetime) -> int | None:
+        """Store one outcome; return its revision, or None if it is stored already.
+
+        A file that says what it said before is noted as seen, and nothing else.
+        """
+        with self._transaction():
+            file = outcome.file
+            last = self._db.execute(
+                "SELECT id, revision, sha256, received_at FROM outcomes"
+                " WHERE skill_id = ? AND run_id = ? ORDER BY revision DESC LIMIT 1",
+                [file.skill_id, file.run_id],
+            ).fetchone()
+            if last and last[2] == file.sha256:
+                self._db.execute(
+                    "UPDATE outcomes SET fingerprint = ? WHERE id = ?", [file.fingerprint, last[0]]
+                )
+                return None
+            if last:
+                self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
+            revision = last[1] + 1 if last else 1
+            row = _row(self._db, outcome) | {
+                "revision": revision,
+                "received_at": max(iso(at), last[3] if last else ""),
+            }
+            written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
+            self._db.conn.executemany(
+                insert("memory_writes", _MEMORY_COLUMNS),
+                [
+                    (
+                        written,
+                        position,
+                        write.owner_type,
+                        write.owner_id,
+                        write.type,
+                        write.importance,
+                        write.importance_written,
+                        write.content,
+                        database_sql.to_json(write.metadata),
+                    )
+                    for position, write in enumerate(outcome.memory_writes, start=1)
+                ],
             )
-            for position, write in enumerate(outcome.memory_writes, start=1)
-        ],
-    )
-    db.conn.executemany(
-        insert("step_traces", _STEP_COLUMNS),
-        [(written, position, *_step(step)) for position, step in enumerate(outcome.steps, start=1)],
-    )
-    return revision
+            self._db.conn.executemany(
+                insert("step_traces", _STEP_COLUMNS),
+                [
+                    (written, position, *_step(step))
+                    for position, step in enumerate(outcome.steps, start=1)
+                ],
+            )
+            return revision
 
+    def reject(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
+        """Note why a file was not taken in, and where it lies now; None where it was.
 
-def reject(db: Database, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
-    """Note why a file was not taken in, and where it lies now; None where it was.
+        What was noted of the very same file before gives way.
+        """
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
+                [bad.file.path, bad.file.fingerprint],
+            )
+            row = {
+                "path": bad.file.path,
+                "fingerprint": bad.file.fingerprint,
+                "quarantined_as": quarantined_as,
+                "rejected_at": iso(at),
+                "why": " ".join(found.message for found in bad.findings),
+                "findings": database_sql.to_json([found.as_json() for found in bad.findings]),
+            }
+            self._db.execute(insert("outcome_rejections", list(row)), list(row.values()))
 
-    What was noted of the very same file before gives way.
-    """
-    db.execute(
-        "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
-        [bad.file.path, bad.file.fingerprint],
-    )
-    row = {
-        "path": bad.file.path,
-        "fingerprint": bad.file.fingerprint,
-        "quarantined_as": quarantined_as,
-        "rejected_at": iso(at),
-        "why": " ".join(found.message for found in bad.findings),
-        "findings": database_sql.to_json([found.as_json() for found in bad.findings]),
-    }
-    db.execute(insert("outcome_rejections", list(row)), list(row.values()))
+    def forget(self, paths: Sequence[str]) -> None:
+        """Forget that files that could not be quarantined lie where they lay: they are gone."""
+        self._db.execute(
+            "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
+            " AND path IN (SELECT value FROM json_each(?))",
+            [database_sql.to_json(paths)],
+        )
 
-
-def forget(db: Database, paths: Sequence[str]) -> None:
-    """Forget that files that could not be quarantined lie where they lay: they are gone."""
-    db.execute(
-        "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
-        " AND path IN (SELECT value FROM json_each(?))",
-        [database_sql.to_json(paths)],
-    )
-
-
-def quarantined_since(db: Database, at: datetime, most: int) -> list[tuple[str, str]]:
-    """Return where rejected files were put from a moment on, and when, newest first."""
-    return db.execute(
-        "SELECT quarantined_as, rejected_at FROM outcome_rejections"
-        " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL ORDER BY rejected_at DESC LIMIT ?",
-        [iso(at), most],
-    ).fetchall()
+    def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
+        """Return where rejected files were put from a moment on, and when, newest first."""
+        return self._db.execute(
+            "SELECT quarantined_as, rejected_at FROM outcome_rejections"
+            " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
+            " ORDER BY rejected_at DESC LIMIT ?",
+            [iso(at), most],
+        ).fetchall()
 
 
 def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:

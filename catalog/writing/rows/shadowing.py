@@ -3,7 +3,6 @@
 One that wins and of which nothing can be given is withheld, and keeps the name; see `withheld`.
 """
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -11,13 +10,14 @@ from sqlite_utils import Database
 
 from catalog.database import sql, withheld
 from catalog.model.precedence import precedence
-from catalog.writing.rows import lookalikes
-
-log = logging.getLogger("skilldrop")
+from catalog.model.values import IngestionOutcome, Trigger
+from catalog.writing.rows import ingestions, lookalikes
+from catalog.writing.rows.ingestions import Ingestion
 
 _CONTENDERS = f"""
     SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.status_reason,
-           s.is_alias, s.pinned_version_id, s.current_version_id, r.position,
+           s.is_alias, s.pinned_version_id, s.current_version_id, s.last_changed,
+           r.position,
            {withheld.CANNOT_BE_GIVEN} AS is_withheld
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
@@ -30,13 +30,14 @@ _DISPUTED = """
 """
 
 
-def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
-    """Settle who is active among the skills of each skill_id, as of a time in ISO 8601."""
+def decide(db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger) -> None:
+    """Decide which skill of each skill_id is active, as of a time in ISO 8601."""
     skill_ids = set(skill_ids)
     contenders: dict[str, list[sql.Row]] = defaultdict(list)
     for row in db.query(_CONTENDERS, [sql.to_json(sorted(skill_ids))]):
         contenders[row["skill_id"]].append(row)
     decided = []
+    changes = []
     for rivals in contenders.values():
         winner = min(
             rivals,
@@ -48,36 +49,39 @@ def decide(db: Database, skill_ids: Iterable[str], at: str) -> None:
             standing_now = (row["status"], row["shadowed_by"], row["status_reason"])
             if standing_now != (decision := _decision(db, row, winner)):
                 decided.append((*decision, at, row["id"]))
-                _tell(row, winner, decision[2])
+                changes.append(_ingestion(row, decision, at, trigger))
     db.conn.executemany(
         "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?,"
         " last_changed = max(last_changed, ?) WHERE id = ?",
         decided,
     )
+    ingestions.add(db.conn, changes)
     lookalikes.mark(db, skill_ids)
 
 
-def decide_all(db: Database, at: str) -> None:
+def decide_all(db: Database, at: str, trigger: Trigger) -> None:
     """Decide every disputed skill_id again, as after a change in the order of the roots."""
-    decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at)
+    decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at, trigger)
 
 
-def _tell(row: sql.Row, winner: sql.Row, why: str | None) -> None:
-    place = f"{row['root']}/{row['path']}"
-    if row["id"] == winner["id"] and why:
-        log.warning(
-            "%s: the skill in %r is %s; nothing of it is published", row["skill_id"], place, why
-        )
-    elif row["id"] == winner["id"]:
-        log.info("%s: the skill in %r is active", row["skill_id"], place)
-    else:
-        log.info(
-            "%s: the skill in %r is shadowed by the %s skill in %r",
-            row["skill_id"],
-            place,
-            winner["level"],
-            f"{winner['root']}/{winner['path']}",
-        )
+def _ingestion(
+    row: sql.Row, decision: tuple[str, int | None, str | None], at: str, trigger: Trigger
+) -> Ingestion:
+    status, shadowed_by, reason = decision
+    outcome: IngestionOutcome = (
+        "active" if status == "active" else "withheld" if shadowed_by is None else "shadowed"
+    )
+    return Ingestion(
+        row["id"],
+        row["root"],
+        row["path"],
+        None,
+        trigger,
+        outcome,
+        reason,
+        row["current_version_id"],
+        max(at, row["last_changed"]),
+    )
 
 
 def _decision(db: Database, row: sql.Row, winner: sql.Row) -> tuple[str, int | None, str | None]:

@@ -9,7 +9,8 @@ from typing import Any
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
-from catalog.writing.rows import dialects, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, ingestions, rows
+from catalog.writing.rows.ingestions import Ingestion
 
 
 @dataclass(slots=True)
@@ -23,7 +24,7 @@ class WriteBuffer:
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     texts: list[rows.SearchDocument] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
-    ingestions: list[tuple[Any, ...]] = field(default_factory=list)
+    ingestions: list[Ingestion] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version
     judged_anew: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
 
@@ -47,7 +48,7 @@ class WriteBuffer:
         write(db, insert, "files", FILE_COLUMNS, self.files)
         write(db, insert, "findings", rows.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
-        write(db, insert, "ingestions", _INGESTION_COLUMNS, self.ingestions)
+        ingestions.add(db, self.ingestions)
 
     def write_texts(self, db: Connection) -> None:
         """Write what is searched. Raises sqlite3.Error."""
@@ -112,6 +113,7 @@ _SKILL_COLUMNS = (
     "newest_rejected_at",
     "pending_since",
     "pending_reason",
+    "held_cause",
     "coalesced",
     "first_seen",
     "last_changed",
@@ -128,17 +130,4 @@ _VERSION_COLUMNS = (
     "frontmatter",
     "skill_md_content",
     "described",
-)
-_INGESTION_COLUMNS = (
-    "skill",
-    "root",
-    "path",
-    "scan",
-    "trigger",
-    "outcome",
-    "detail",
-    "version",
-    "started_at",
-    "took_ms",
-    "steps",
 )

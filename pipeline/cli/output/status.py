@@ -144,7 +144,8 @@ def _amiss(word: str, rows: Sequence[dict[str, Any]], most: int) -> Iterator[str
         "name_confusable": "name looks like another",
     }.get(word, word)
     for row in rows[:most]:
-        why = row.get("why") or row.get("pending_reason") or ""
+        held = "removal held: " if row.get("is_held") else ""
+        why = held + (row.get("why") or row.get("pending_reason") or "")
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{said}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > most:

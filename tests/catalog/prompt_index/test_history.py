@@ -1,11 +1,9 @@
 """History of the publications of an index."""
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import explain
@@ -22,15 +20,15 @@ SPEC = IndexSpec()
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return a catalog with one index."""
-    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
-    store.set_indexes([SPEC])
+    store = rooted(Store.in_memory())
+    store.indexes.configure([SPEC])
     yield store
     store.close()
 
 
 def say(store: Store, text: str, day: int, keep: IndexRetention = USUAL) -> None:
     """Publish a text on a day."""
-    store.record_build(SPEC, PromptIndex(text, ()), NOON + day * DAY, keep)
+    store.indexes.record(SPEC, PromptIndex(text, ()), NOON + day * DAY, keep)
 
 
 def kept(store: Store) -> list[str]:
@@ -77,7 +75,7 @@ def test_publications_in_force_within_the_days_are_kept(store: Store) -> None:
 def test_an_index_that_is_no_longer_configured_takes_its_texts_along(store: Store) -> None:
     """No text without a publication is left."""
     say(store, "a", 0)
-    store.set_indexes([IndexSpec("other")])
+    store.indexes.configure([IndexSpec("other")])
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (0,)
 
 
@@ -89,8 +87,8 @@ def test_entries_are_rewritten_where_they_changed(store: Store) -> None:
         )
         spec = IndexSpec(names=tuple(f"s{n}" for n in range(count)))
         index = prompt_index_query.build_index(store.db, spec)
-        store.record_build(spec, index, NOON)
-        assert store.published_at(spec, index)
+        store.indexes.record(spec, index, NOON)
+        assert store.indexes.published_at(spec, index)
         assert [
             tuple(row.values())
             for row in store.db.query("SELECT rank, state, chars FROM index_entries ORDER BY rank")

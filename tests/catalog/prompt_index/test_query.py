@@ -1,7 +1,6 @@
 """Skills of a catalog in an index, and their order."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlite_utils import Database
 
 from catalog.model.change import Judged, Removal
 from catalog.model.errors import NotInCatalog
@@ -30,7 +28,7 @@ ROOTS = [RootSpec(ROOT), *(RootSpec(f"/{level}", level) for level in LEVELS)]
 
 def filled(*changes: Judged) -> Store:
     """Return a catalog of skills from roots of all levels."""
-    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))), *ROOTS)
+    store = rooted(Store.in_memory(), *ROOTS)
     store.apply(changes, trigger="command", at=NOON)
     return store
 
@@ -136,7 +134,7 @@ def test_a_url_as_base_leads_to_the_site(catalog: Store) -> None:
 
 def test_the_error_for_an_unknown_index_lists_the_indexes(catalog: Store) -> None:
     """A mistyped name is easy to correct."""
-    catalog.set_indexes([IndexSpec("default"), IndexSpec("small")])
+    catalog.indexes.configure([IndexSpec("default"), IndexSpec("small")])
     with pytest.raises(NotInCatalog, match=r"'big'. The indexes are: default, small"):
         prompt_index_query.index_spec(catalog.db, "big")
 
@@ -158,7 +156,7 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
         "",
         "version",
     )
-    catalog.set_indexes([spec])
+    catalog.indexes.configure([spec])
     assert prompt_index_query.index_spec(catalog.db, "mine") == spec
 
 
@@ -242,9 +240,9 @@ def changes(skills: list[tuple[str, str, float | None, set[str], bool]]) -> list
 def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(skills, spec, rng) -> None:
     """Each exactly once; the order of arrival changes no byte."""
     store = filled(*changes(skills))
-    store.set_indexes([spec])
+    store.indexes.configure([spec])
     index = prompt_index_query.build_index(store.db, spec)
-    store.record_build(spec, index, NOON)
+    store.indexes.record(spec, index, NOON)
     out = {row["name"]: row["reason"] for row in store.db.query("SELECT * FROM index_left_out")}
     inside = [entry.name for entry in index.entries]
     assert sorted([*inside, *out]) == sorted(skill[0] for skill in skills)

@@ -19,7 +19,8 @@ from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.reading import published, skill_files
-from catalog.writing import index_publisher, package_retention
+from catalog.writing import index_publisher
+from catalog.writing.retention import packages as package_retention
 from pipeline.cli.app import cli
 from pipeline.sync.open_catalog import open_store
 from tests.support.records import NOON
@@ -241,7 +242,7 @@ def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
     spec = IndexSpec(locations="version")
     old, new = names(shelf)
     store = open_store(shelf.settings)
-    store.set_indexes([spec])
+    store.indexes.configure([spec])
     index_publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON)
     assert query.index_spec(store.db, "default") == spec
     assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
@@ -274,7 +275,7 @@ def test_an_index_follows_its_versions(shelf: Shelf) -> None:
         write(shelf, number)
         shelf.scan()
         store = open_store(shelf.settings)
-        store.set_indexes([spec])
+        store.indexes.configure([spec])
         assert index_publisher.publish_indexes(
             store, [spec], shelf.settings.index_folder, NOON
         ) == ["default"]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlite_utils import Database
 
 from catalog.database import connection
 from catalog.model.change import Removal
@@ -20,7 +19,7 @@ from tests.support.records import NOON, ROOT, judged, rooted
 @pytest.fixture(scope="module")
 def catalog() -> Iterator[Store]:
     """Return a catalog of a few skills with a word in different fields."""
-    store = rooted(Store(Database(sqlite3.connect(":memory:", isolation_level=None))))
+    store = rooted(Store.in_memory())
     store.apply(
         [
             judged("invoice", "Takes a bill, gives its sum."),

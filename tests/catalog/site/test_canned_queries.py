@@ -89,7 +89,7 @@ def test_why_tells_the_findings_with_their_place(site: Site) -> None:
 def test_why_tells_of_a_root_that_cannot_be_read(site: Site, catalog: Path) -> None:
     """A share that is not mounted explains every skill that is missing."""
     store = Store.open(catalog)
-    store.set_root_trouble("/company", "No such file or directory")
+    store.roots.set_trouble("/company", "No such file or directory")
     store.close()
     told = [
         (row["status"], row["folder"], row["because"])

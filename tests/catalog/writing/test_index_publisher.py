@@ -21,7 +21,7 @@ LATER = NOON + timedelta(hours=1)
 def store(tmp_path: Path) -> Iterator[Store]:
     """Return a catalog with two skills and two configured indexes."""
     store = rooted(Store.open(tmp_path / "catalog.db"))
-    store.set_indexes(SPECS)
+    store.indexes.configure(SPECS)
     store.apply([judged("a"), judged("b")], trigger="command", at=NOON)
     yield store
     store.close()

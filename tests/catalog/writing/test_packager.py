@@ -75,7 +75,7 @@ def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path:
     """What an agent reads there is the SKILL.md that was judged."""
     skill(world.root / "a")
     world.scan()
-    world.store.set_indexes([IndexSpec()])
+    world.store.indexes.configure([IndexSpec()])
     publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
     (hit,) = search.find(world.store.db, "a")
     assert hit.location == str(world.packages / "a/current/SKILL.md")
@@ -215,7 +215,7 @@ def test_only_the_winner_of_a_name_is_published(world: World, skill: SkillWriter
     assert "First." in (world.current("start") / "SKILL.md").read_text()
     assert len(list((world.packages / "start").iterdir())) == 2
     shutil.rmtree(world.root / "a")
-    assert world.look("a").unsettled == []
+    assert world.look("a").unsettled == ()
     assert "Second." in (world.current("start") / "SKILL.md").read_text()
     assert world.differences() == []
 
@@ -431,7 +431,7 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
             assert public == before[name] or name in "abc"
     world.store = world.opened()
     assert world.differences() == []
-    assert world.scan().unsettled == []
+    assert world.scan().unsettled == ()
     assert world.differences() == []
     assert {name: (world.current(name) / "x.txt").read_text() for name in "bcdefg"} == {
         "b": "new b",
@@ -567,7 +567,7 @@ def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
         skill(world.root / f"s{number:03}", description=f"Does thing number {number}.")
     world.scan()
     spec = IndexSpec(budget_chars=500)
-    world.store.set_indexes([spec])
+    world.store.indexes.configure([spec])
     publish_indexes(world.store, [spec], world.folder / "index", NOON)
     skill(world.root / "s000", description="Does another thing.")
     world.store.db.conn.set_progress_handler(counted, 1)

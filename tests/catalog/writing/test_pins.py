@@ -15,7 +15,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.reading import health_summary, search
 from catalog.reading.versions import history
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill
@@ -60,7 +60,7 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     before = world.rows("SELECT * FROM skills")
     text_before = world.rows("SELECT * FROM skill_text")
     first, second = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     assert text(world) == "one"
     assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
     assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
@@ -72,7 +72,7 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert (held["path"], held["why"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
     assert world.differences() == []
-    world.store.release("a", later(2))
+    world.store.unpin("a", later(2))
     assert text(world) == "two"
     assert world.rows("SELECT * FROM skills") == before
     assert world.rows("SELECT * FROM skill_text") == text_before
@@ -91,14 +91,14 @@ def test_a_body_comes_back_whole_whatever_ends_its_lines(world: World, skill: Sk
     windows = versions(world)[-1]
     skill(world.root / "a", body="Other.")
     world.scan()
-    world.store.hold("a", windows, later(1))
+    world.store.pin("a", windows, later(1))
     assert world.rows("SELECT body FROM searched_texts") == [("# Goats\n\nHorn.",)]
 
 
 def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillWriter) -> None:
     """Edits are versions that wait, rejections are findings, and `unpin` gives the newest good."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     skill(world.root / "a", description="Third.", files={"x.txt": "three"})
     assert world.scan().outcomes == {"updated": 1}
     assert world.scan().outcomes == {"unchanged": 1}
@@ -116,7 +116,7 @@ def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillW
     assert text(world) == "one"
     assert world.differences() == []
     shutil.rmtree(world.root / "a/x.txt", ignore_errors=True)
-    world.store.release("a", later(2))
+    world.store.unpin("a", later(2))
     assert text(world) == "three"
     assert world.rows("SELECT description FROM skills") == [("Third.",)]
     assert world.differences() == []
@@ -125,7 +125,7 @@ def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillW
 def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> None:
     """Replacing a folder by deleting and copying is an edit like any other."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     assert search.find(world.store.db, "sheep") == []
@@ -134,7 +134,7 @@ def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> 
     world.scan()
     assert text(world) == "one"
     assert [hit.name for hit in search.find(world.store.db, "sheep")] == ["a"]
-    world.store.release("a", later(2))
+    world.store.unpin("a", later(2))
     assert text(world) == "four"
     assert world.differences() == []
 
@@ -159,13 +159,13 @@ def restart(world: World) -> None:
 
 def check(world: World) -> None:
     """Look at all packages."""
-    list(world.store.check_packages(later(2), deep=True))
+    list(world.store.repair.check(later(2), deep=True))
 
 
 def verify(world: World) -> None:
     """Hash all packages, a few at a time."""
     for _ in range(10):
-        list(world.store.verify_packages(lambda: later(2)))
+        list(world.store.repair.verify(lambda: later(2)))
 
 
 def troubles(world: World) -> list[str]:
@@ -203,12 +203,13 @@ def test_damage_to_a_held_version_does_not_lift_the_hold(
 ) -> None:
     """Nothing of the skill is published, whatever its folder does, until it is let go."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     world.publish()
     harm(world, first)
     notice(world)
     assert_withheld(world, first)
-    assert f"is held at version {first}, whose files are lost" in caplog.text
+    world.log()
+    assert f"withheld a (held at version {first}, whose files are lost" in caplog.text
     write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
     world.scan()
     assert_withheld(world, first)
@@ -226,7 +227,7 @@ def test_damage_to_a_held_version_does_not_lift_the_hold(
     write_skill(world.root / "a", description="Fourth.", files={"x.txt": "four"})
     world.scan()
     assert_withheld(world, first)
-    world.store.release("a", later(4))
+    world.store.unpin("a", later(4))
     assert text(world) == "four"
     assert troubles(world) == []
     assert audits(world) == []
@@ -236,7 +237,7 @@ def test_damage_to_a_held_version_does_not_lift_the_hold(
 def test_a_withheld_skill_can_be_held_at_another_version(world: World) -> None:
     """Its other packages are kept meanwhile as if it were published."""
     first, second = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
     world.scan()
     damage(world, first)
@@ -246,7 +247,7 @@ def test_a_withheld_skill_can_be_held_at_another_version(world: World) -> None:
     world.store.collect(Retention(), later(60 * 24))
     _, _, third, fourth = versions(world)
     for version, said in ((third, "three"), (fourth, "four"), (second, "two")):
-        world.store.hold("a", version, later(5))
+        world.store.pin("a", version, later(5))
         assert text(world) == said
         assert troubles(world) == []
         assert audits(world) == []
@@ -259,7 +260,7 @@ def test_a_held_version_that_its_folder_holds_is_made_again(
 ) -> None:
     """Under its own name, also where that content was taken in anew since."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     rewrite_first(world)
     world.scan()
     lose(world, first)
@@ -285,7 +286,7 @@ def rewrite_first(world: World) -> None:
 def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(world: World) -> None:
     """It is held as before, and health is good."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     damage(world, first)
     check(world)
     assert_withheld(world, first)
@@ -306,7 +307,7 @@ def test_a_folder_that_changed_unseen_does_not_lift_the_hold_either(
 ) -> None:
     """That it cannot be made again is found out while it is tried."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     rewrite_first(world)
     world.scan()
     *_, again = versions(world)
@@ -317,7 +318,7 @@ def test_a_folder_that_changed_unseen_does_not_lift_the_hold_either(
     assert_withheld(world, first)
     world.scan()
     assert_withheld(world, first)
-    world.store.release("a", later(4))
+    world.store.unpin("a", later(4))
     assert text(world) == "three"
 
 
@@ -338,7 +339,7 @@ def test_a_held_version_that_a_recovery_loses_is_had_again_of_its_folder(
 ) -> None:
     """Its hold stands, through a second recovery, too, and its content is known once seen."""
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     if not notes:
         world.store.db.execute("UPDATE skills SET package_path = NULL")
     recover(world, lost)
@@ -364,12 +365,12 @@ def test_a_held_version_that_a_recovery_loses_is_had_again_of_its_folder(
 def test_a_version_without_content_is_never_published(world: World) -> None:
     """Not where the hold at it is lifted while its folder holds nothing that is accepted."""
     _, second = versions(world)
-    world.store.hold("a", second, later(1))
+    world.store.pin("a", second, later(1))
     (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     world.scan()
     recover(world, "files WHERE version = 2")
     assert_withheld(world, second)
-    world.store.release("a", later(3))
+    world.store.unpin("a", later(3))
     for _ in range(2):
         world.publish()
         assert not os.path.lexists(world.packages / "a/current")
@@ -394,7 +395,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
     skill(world.root / "deep/er/a", description="Another.", files={"x.txt": "other"})
     world.scan()
     first, _ = versions(world)
-    world.store.hold("a", first, later(1))
+    world.store.pin("a", first, later(1))
     damage(world, first)
     check(world)
     assert_withheld(world, first)
@@ -428,7 +429,7 @@ def test_what_is_not_there_is_said_with_what_is(
 ) -> None:
     """One sentence, and nothing is changed."""
     with pytest.raises(NotInCatalog, match=said):
-        world.store.hold(name, version, later(1))
+        world.store.pin(name, version, later(1))
     assert text(world) == "two"
 
 
@@ -438,7 +439,7 @@ def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: Worl
     with world.store.db.conn:
         world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
     with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):
-        world.store.hold("a", first, later(1))
+        world.store.pin("a", first, later(1))
     assert text(world) == "two"
 
 
@@ -446,18 +447,18 @@ def test_only_what_is_published_can_be_held(world: World) -> None:
     """And only what is held can be let go; in place there is nothing to return to."""
     first, _ = versions(world)
     with pytest.raises(NotInCatalog, match="not held"):
-        world.store.release("a", later(1))
-    world.store.hold("a", first, later(1))
+        world.store.unpin("a", later(1))
+    world.store.pin("a", first, later(1))
     world.restart(in_place=True)
     assert world.rows("SELECT pinned_version_id, description FROM skills") == [
         (None, "Counts lines.")
     ]
     with pytest.raises(NotInCatalog, match="in place"):
-        world.store.hold("a", first, later(1))
+        world.store.pin("a", first, later(1))
     shutil.rmtree(world.root / "a")
     world.scan()
     with pytest.raises(NotInCatalog, match="is removed"):
-        world.store.hold("a", first, later(1))
+        world.store.pin("a", first, later(1))
 
 
 def test_a_history_says_what_changed(world: World) -> None:

@@ -331,7 +331,7 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
         connection.execute("PRAGMA cache_size = 2")  # pages: it reads what lies in the file
         return connection
 
-    monkeypatch.setattr("catalog.writing.store.connect", forgetful)
+    monkeypatch.setattr("catalog.writing.catalog_file.connect", forgetful)
     it = Serving(tmp_path)
     for number in range(SKILLS - 1):
         skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")

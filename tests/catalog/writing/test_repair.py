@@ -26,7 +26,7 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 def check(world: World, *, deep: bool = False) -> list[str]:
     """Look at all packages and return the paths of skills to look at again."""
-    return [path for again in world.store.check_packages(later(1), deep=deep) for _, path in again]
+    return [path for again in world.store.repair.check(later(1), deep=deep) for _, path in again]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def verify(world: World, minutes: int) -> list[str]:
     """
     return [
         path
-        for again in world.store.verify_packages(lambda: later(A_YEAR + minutes))
+        for again in world.store.repair.verify(lambda: later(A_YEAR + minutes))
         for _, path in again
     ]
 

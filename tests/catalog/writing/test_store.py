@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.database.connection import explained
 from catalog.model import publication_findings
@@ -26,8 +25,7 @@ LATER = NOON + timedelta(minutes=5)
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return an empty catalog in memory with one root."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    store = rooted(Store(Database(connection)))
+    store = rooted(Store.in_memory())
     yield store
     store.close()
 
@@ -252,10 +250,10 @@ def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> N
 def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> None:
     """Without a fingerprint no folder counts as unchanged."""
     take(store, judged("a"))
-    store.set_roots([RootSpec(ROOT)], "rules-1", NOON)
-    assert store.known(ROOT)["a"].fingerprint
-    store.set_roots([RootSpec(ROOT, acceptance="strict")], "rules-1", NOON)
-    assert store.known(ROOT)["a"].fingerprint == ""
+    store.roots.configure([RootSpec(ROOT)], "rules-1", NOON)
+    assert store.skills.known(ROOT)["a"].fingerprint
+    store.roots.configure([RootSpec(ROOT, acceptance="strict")], "rules-1", NOON)
+    assert store.skills.known(ROOT)["a"].fingerprint == ""
 
 
 def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -> None:
@@ -263,13 +261,16 @@ def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -
     take(store, judged("a"))
     before = row(store, "a")
     rooted(store, RootSpec("/other"))
-    assert store.unconfigured() == {ROOT: ["a"]}
-    store.removals.hold(ROOT, ["a"], why=NO_ROOT, trigger="command", at=NOON)
-    assert row(store, "a")["pending_reason"] == "removal held: its root is no longer configured"
+    assert store.roots.unconfigured() == {ROOT: ["a"]}
+    store.removals.hold(ROOT, ["a"], NO_ROOT, trigger="command", at=NOON)
+    assert row(store, "a")["pending_reason"] == "its root is no longer configured"
     assert store.removals.held() == 1
-    assert (store.unconfigured(), store.unconfigured(with_held=True)) == ({}, {ROOT: ["a"]})
+    assert (store.roots.unconfigured(), store.roots.unconfigured(with_held=True)) == (
+        {},
+        {ROOT: ["a"]},
+    )
     rooted(store)
-    assert store.unconfigured() == {}
+    assert store.roots.unconfigured() == {}
     assert row(store, "a") == before
 
 
@@ -288,15 +289,15 @@ def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: 
 def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:
     """Neighbours that share the beginning of a name are not below it."""
     take(store, *map(judged, ("a", "a/b", "a-c", "a0", "b")))
-    assert sorted(store.known(ROOT, "a")) == ["a", "a/b"]
-    assert len(store.known(ROOT)) == 5
+    assert sorted(store.skills.known(ROOT, "a")) == ["a", "a/b"]
+    assert len(store.skills.known(ROOT)) == 5
 
 
 def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None:
     """One never accepted gets a row; one accepted before stays active and says since when."""
     take(store, judged("old"))
     for path in ("new", "old"):
-        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
+        store.skills.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert (row(store, "new")["status"], row(store, "old")["status"]) == ("pending", "active")
     assert row(store, "old")["pending_reason"] == "still changing"
     assert take(store, judged("new"), judged("old"), at=LATER) == ["added", "updated"]
@@ -305,29 +306,29 @@ def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None
 
 def test_a_pending_first_look_leaves_no_shadow_of_itself(store: Store) -> None:
     """What was pending becomes what it is judged to be."""
-    store.set_pending(Place(ROOT, "new", "project"), "new", "new", NOON, "still changing")
+    store.skills.set_pending(Place(ROOT, "new", "project"), "new", "new", NOON, "still changing")
     take(store, refused("new"))
     assert (row(store, "new")["status"], row(store, "new")["pending_since"]) == ("rejected", None)
 
 
 def test_strays_below_a_path_are_replaced_and_others_kept(store: Store) -> None:
     """Findings that speak of no skill belong to the part of the root that was looked at."""
-    store.set_strays(ROOT, "", [("a/SKILL.md", ODD), ("b", ODD)])
-    store.set_strays(ROOT, "a", [])
+    store.skills.set_loose_findings(ROOT, "", [("a/SKILL.md", ODD), ("b", ODD)])
+    store.skills.set_loose_findings(ROOT, "a", [])
     assert [f["folder"] for f in store.db.query("SELECT folder FROM findings")] == ["b"]
 
 
 def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: Store) -> None:
     """Each publication is a row; the same text again is none."""
     take(store, judged("a"))
-    store.set_indexes([IndexSpec()])
+    store.indexes.configure([IndexSpec()])
     index = PromptIndex("text", (Entry(row(store, "a")["id"], "full", 4),))
-    assert store.published_at(IndexSpec(), index) is None
-    store.record_build(IndexSpec(), index, NOON)
-    assert store.published_at(IndexSpec(), index) == NOON.isoformat(timespec="milliseconds")
+    assert store.indexes.published_at(IndexSpec(), index) is None
+    store.indexes.record(IndexSpec(), index, NOON)
+    assert store.indexes.published_at(IndexSpec(), index) == NOON.isoformat(timespec="milliseconds")
     one_more = replace(index, left_out=3)
-    assert store.published_at(IndexSpec(), one_more) is None
-    store.record_build(IndexSpec(), one_more, LATER)
+    assert store.indexes.published_at(IndexSpec(), one_more) is None
+    store.indexes.record(IndexSpec(), one_more, LATER)
     assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
 
 
@@ -341,8 +342,10 @@ def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> 
         judged("other", tags=("x",)),
     )
     spec = IndexSpec(names=("in", "big", "hidden"))
-    store.set_indexes([spec])
-    store.record_build(spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),), 1), NOON)
+    store.indexes.configure([spec])
+    store.indexes.record(
+        spec, PromptIndex("t", (Entry(row(store, "in")["id"], "full", 1),), 1), NOON
+    )
     reasons = {r["name"]: r["reason"] for r in store.db.query("SELECT * FROM index_left_out")}
     assert reasons == {"big": "over_budget", "hidden": "hidden", "other": "filtered"}
 
@@ -436,11 +439,11 @@ def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) 
     take(store, judged("a"), judged("b"))
     take(store, Removal(ROOT, "b"))
     for path in ("a", "b"):
-        store.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
+        store.skills.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert row(store, "b")["status"] == "pending"
-    assert store.known(ROOT)["a"].is_pending
-    store.clear_pending(ROOT, ["a"])
-    assert not store.known(ROOT)["a"].is_pending
+    assert store.skills.known(ROOT)["a"].is_pending
+    store.skills.clear_pending(ROOT, ["a"])
+    assert not store.skills.known(ROOT)["a"].is_pending
     take(store, Removal(ROOT, "b"))
     assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
 
@@ -448,7 +451,7 @@ def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) 
 def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> None:
     """Its name is qualified by the plugin it is now in, so that it shadows no bare one."""
     take(store, judged("pack/a"))
-    store.set_roots([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
+    store.roots.configure([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
     broken = refused("pack/a")
     place = Place(ROOT, "pack/a", "plugin", "pack")
     take(store, broken._replace(verdict=broken.verdict._replace(place=place)))
@@ -458,13 +461,13 @@ def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> No
 
 def test_findings_of_no_skill_go_with_their_root(store: Store) -> None:
     """What lay about in a root that is no longer configured is nobody's concern."""
-    store.set_strays(ROOT, "", [("SKILL.md", ODD)])
+    store.skills.set_loose_findings(ROOT, "", [("SKILL.md", ODD)])
     rooted(store, RootSpec("/other"))
     assert count(store, "findings") == 0
 
 
 def test_overflows_are_counted_for_good(store: Store) -> None:
     """Health tells how often events were lost, over all runs of the service."""
-    store.count_overflow()
-    store.count_overflow()
+    store.health.count_overflow()
+    store.health.count_overflow()
     assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)

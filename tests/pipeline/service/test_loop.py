@@ -327,7 +327,7 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
         folder.rename(away / folder.name)
     it.wait_for(lambda: it.health()["held_removals"] >= 30)
     assert it.index() == index.replace("Tick 2.", "Tick 1.")
-    said = [each for each in caplog.messages if "the skills are kept until" in each]
+    said = [each for each in caplog.messages if "is held until the folders are back" in each]
     assert said
     assert len(said) == len(set(said))  # once, and again only where more have gone
     some = sorted(away.iterdir())[:7]

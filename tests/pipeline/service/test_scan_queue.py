@@ -1,11 +1,9 @@
 """Full scans, one after another."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
@@ -20,7 +18,7 @@ from tests.support.skills import SkillWriter
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return an empty catalog."""
-    made = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
+    made = Store.in_memory()
     yield made
     made.close()
 
@@ -31,7 +29,7 @@ def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> ScanQueue:
     for name in "abc":
         skill(tmp_path / "root" / name)
     roots = [RootSpec(str(tmp_path / "root"))]
-    store.set_roots(roots, "rules", NOON)
+    store.roots.configure(roots, "rules", NOON)
 
     def new_scan(requests: Sequence[ScanRequest]) -> FullScan:
         return FullScan(

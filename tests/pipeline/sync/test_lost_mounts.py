@@ -119,7 +119,7 @@ def test_what_lies_on_a_mount_that_is_gone_is_held(
     namespace.run("umount", scanning.team)
     shutil.rmtree(scanning.root / "own")
     scanning.scan()
-    why = f"removal held: nothing is mounted any more at {scanning.team}"
+    why = f"nothing is mounted any more at {scanning.team}"
     assert scanning.held() == {"team/a": why, "team/b": why}
     assert scanning.statuses() == {"team/a": "active", "team/b": "active", "own": "removed"}
     assert "team" in scanning.index() or "a/current" in scanning.index()
@@ -156,9 +156,7 @@ def test_another_file_system_at_the_same_place_removes_nothing(
     namespace.mount(scanning.team)
     skill(namespace.seen(scanning.team) / "a")
     scanning.scan()
-    assert scanning.held() == {
-        "team/b": f"removal held: another file system is mounted at {scanning.team}"
-    }
+    assert scanning.held() == {"team/b": f"another file system is mounted at {scanning.team}"}
 
 
 def test_what_a_mount_covers_is_held(
@@ -170,7 +168,7 @@ def test_what_a_mount_covers_is_held(
     namespace.mount(scanning.root / "group")
     scanning.scan()
     assert scanning.held() == {
-        "group/covered": f"removal held: another file system is mounted at {scanning.root}/group"
+        "group/covered": f"another file system is mounted at {scanning.root}/group"
     }
     namespace.run("umount", scanning.root / "group")
     scanning.scan()
@@ -206,7 +204,7 @@ def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
     namespace.run("umount", team)
     it.wait_for(lambda: it.health()["held_removals"] == 1)
     assert it.rows("SELECT pending_reason FROM skills WHERE is_held") == [
-        (f"removal held: nothing is mounted any more at {team}",)
+        (f"nothing is mounted any more at {team}",)
     ]
     it.stop()
 
@@ -225,7 +223,7 @@ def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWrite
     scanned(it.settings)
     it.root.rename(tmp_path / "away")
     scanned(it.settings)
-    assert it.rows("SELECT pending_reason FROM skills") == [("removal held: its root is missing",)]
+    assert it.rows("SELECT pending_reason FROM skills") == [("its root is missing",)]
 
 
 def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def leave_text_of_held(kept: Kept) -> None:
     shutil.rmtree(kept.root / "deep")
     kept.write(
         "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
-        " pending_reason = 'removal held' WHERE path = 'deep/b'"
+        " held_cause = 'mass_removal' WHERE path = 'deep/b'"
     )
 
 

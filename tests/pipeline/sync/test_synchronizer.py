@@ -3,13 +3,11 @@
 import os
 import re
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.skill import RootSpec
 from catalog.writing.rows.removals import Uptime
@@ -34,8 +32,8 @@ class Folders:
         root.mkdir()
         self.path = root
         self.roots = [RootSpec(str(root))]
-        self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
-        self.store.set_roots(self.roots, "rules", NOON)
+        self.store = Store.in_memory()
+        self.store.roots.configure(self.roots, "rules", NOON)
 
     def scan(
         self, *, deep: bool = False, quiet: float = 0.0, accepts_removals: bool = False
@@ -98,7 +96,7 @@ def test_a_folder_that_changed_a_moment_ago_is_left_to_settle(
     folders.scan()
     skill(folders.path / "a", description="Changed.")
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == [WatchUnit(str(folders.path), "a")]
+    assert report.unsettled == (WatchUnit(str(folders.path), "a"),)
     assert folders.statuses() == {"a": "active"}
     assert folders.scan().outcomes == {"updated": 1}
 
@@ -187,7 +185,7 @@ def test_skills_of_a_root_that_is_no_longer_configured_are_held(
     configured, wrong = folders.roots, [RootSpec(str(other))]
     for roots, outcome in ((wrong, "held"), (configured, "unchanged"), (wrong, "held")):
         folders.roots = roots
-        folders.store.set_roots(roots, "rules", NOON)
+        folders.store.roots.configure(roots, "rules", NOON)
         assert folders.scan().outcomes == {outcome: 1}
         assert folders.statuses() == {"a": "active"}
         assert (folders.store.db.execute(row).fetchall() == before) == (roots is configured)
@@ -279,7 +277,7 @@ def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
     whole = make_tar(path, {"a/SKILL.md": skill_md("a")}).read_bytes()
     path.write_bytes(whole[:-30])
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == [WatchUnit(str(folders.path), "x.tgz!")]
+    assert report.unsettled == (WatchUnit(str(folders.path), "x.tgz!"),)
     assert folders.scan().outcomes == {"rejected": 1}
     assert folders.statuses() == {"x.tgz!": "rejected"}
     path.write_bytes(whole)

@@ -89,7 +89,7 @@ def test_health_is_a_status(
 ) -> None:
     """A monitor needs no more than the number, a person gets the row and a sentence."""
     store = Store.open(catalog)
-    store.set_health(
+    store.health.set(
         service_pid=1,
         service_seen=datetime.now(UTC) - timedelta(seconds=age),
         service_stopped=stopped,
@@ -105,7 +105,7 @@ def test_health_is_a_status(
 def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> None:
     """A share that is not mounted is for the operator to know."""
     store = Store.open(catalog)
-    store.set_root_trouble("/company", "No such file or directory")
+    store.roots.set_trouble("/company", "No such file or directory")
     store.close()
     found = site.get("/-/healthz")
     assert found.status_code == 503

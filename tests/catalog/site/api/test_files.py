@@ -104,7 +104,7 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
     write_skill(shelf.root / "kinds", more="colour: red")
     shelf.scan()
     store = open_store(shelf.settings)
-    store.hold("kinds", version, NOON)
+    store.pin("kinds", version, NOON)
     store.close()
     page = raw.get("/skills/kinds").text
     assert f"held at version {version}" in page
@@ -120,10 +120,10 @@ def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     write_skill(shelf.root / "kinds", more="colour: red")
     shelf.scan()
     store = open_store(shelf.settings)
-    store.hold("kinds", folder.name, NOON)
+    store.pin("kinds", folder.name, NOON)
     (folder / "SKILL.md").chmod(0o644)
     (folder / "SKILL.md").write_text("bad")
-    list(store.check_packages(NOON, deep=True))
+    list(store.repair.check(NOON, deep=True))
     store.close()
     said = f"held at version {folder.name}, whose files are lost"
     page = raw.get("/skills/kinds").text

@@ -380,6 +380,6 @@ def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
 def test_the_roots_of_a_catalog_are_words_too(site: Site, catalog: Path) -> None:
     """A folder may have any name; the front page shows its trouble as text."""
     store = Store.open(catalog)
-    store.set_root_trouble(ROOT, "<b>gone</b>")
+    store.roots.set_trouble(ROOT, "<b>gone</b>")
     store.close()
     assert "&lt;b&gt;gone" in site.get("/").text

@@ -29,7 +29,7 @@ def row(**said: Any) -> dict[str, Any]:
     } | said
 
 
-def held(skills: int, why: str = "30 of 40 skills vanished at once") -> dict[str, Any]:
+def held(skills: int, why: str = "30 of 40 skills disappeared at once") -> dict[str, Any]:
     """Return what the catalog says of removals that are held."""
     return {"held": [{"root": "/a", "why": why, "skills": skills}]}
 

@@ -105,7 +105,9 @@ def test_what_is_near_is_made_by_one(
 
     monkeypatch.setattr(builder, "PIECE", 1)
     world.store.packager.packaging = Packaging(
-        PackageFolder(world.packages, world.store.identity), package_sources.opened, at_work=noted
+        PackageFolder(world.packages, world.store.folders.identity),
+        package_sources.opened,
+        at_work=noted,
     )
     world.scan()
     world.store.close()

@@ -4,7 +4,6 @@ from sqlite3 import Connection
 from typing import Any
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.reading import search
 from catalog.writing.rows import dialects
@@ -47,7 +46,7 @@ class MoodRows:
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     """Return a catalog that has the rows of a second dialect."""
     monkeypatch.setattr("catalog.writing.rows.dialects.ROWS", {**dialects.ROWS, "mood": MoodRows()})
-    store = rooted(Store(Database(memory=True)))
+    store = rooted(Store.in_memory())
     store.db.execute("CREATE TABLE moods (skill INTEGER PRIMARY KEY, word TEXT)")
     return store
 

@@ -50,9 +50,9 @@ def roll_back(world: World, skill: SkillWriter) -> None:
     """Return to a version, and let it go."""
     version = world.rows("SELECT version FROM versions WHERE skill_id = 'one'")[0][0]
     edit(world, skill)
-    world.store.hold("one", version, NOON)
+    world.store.pin("one", version, NOON)
     check(world.store)
-    world.store.release("one", NOON)
+    world.store.unpin("one", NOON)
 
 
 @pytest.mark.parametrize("happens", [edit, remove, roll_back])

@@ -78,7 +78,7 @@ def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> N
 def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
     """When they were published stays, and so does what they said before it was there."""
     specs = [IndexSpec(format=form)]
-    world.store.set_indexes(specs)
+    world.store.indexes.configure(specs)
 
     def publish(minutes: int) -> None:
         publish_indexes(world.store, specs, world.folder / "index", later(minutes))
@@ -149,12 +149,12 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
 def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
     """The history says so, and back in the root it follows its folder, whatever that holds."""
     held = history(world.store.db, "b").versions[-1].version
-    world.store.hold("b", held, later(1))
+    world.store.pin("b", held, later(1))
     put_outside(world, "group/b")
     world.scan()
     assert history(world.store.db, "b").held_at is None
     with pytest.raises(NotInCatalog, match="not held"):
-        world.store.release("b", later(2))
+        world.store.unpin("b", later(2))
     ((said,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
     assert str(said).endswith(f" was deleted, so that it is no longer held at version {held}")
     (world.root / "group/b").unlink()

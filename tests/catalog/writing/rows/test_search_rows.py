@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
+from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
@@ -119,18 +120,18 @@ class Lives(RuleBasedStateMachine):
         versions = self.world.rows("SELECT version FROM versions WHERE skill_id = ?", name)
         if versions:
             with suppress(NotInCatalog):
-                self.store.hold(name, str(versions[number % len(versions)][0]), later(1))
+                self.store.pin(name, str(versions[number % len(versions)][0]), later(1))
 
     @rule(name=st.sampled_from(["one", "two"]))
     def release(self, name: str) -> None:
         """Let a skill follow its folder again."""
         with suppress(NotInCatalog):
-            self.store.release(name, later(1))
+            self.store.unpin(name, later(1))
 
     @rule(folder=folders)
     def forget(self, folder: str) -> None:
         """Believe nothing of what is stored of a folder."""
-        self.store.forget([(str(self.world.root), folder)])
+        self.store.skills.doubt([(str(self.world.root), folder)])
 
     @rule(folder=folders)
     def pend(self, folder: str) -> None:
@@ -215,9 +216,7 @@ def test_a_skill_that_waits_to_take_over_is_not_found_by_the_search(
     shutil.rmtree(world.root / "a")
     shutil.rmtree(world.root / "b")
     world.look("a")
-    world.store.removals.hold(
-        str(world.root), ["b/start"], why="because", trigger="event", at=later(1)
-    )
+    world.store.removals.hold(str(world.root), ["b/start"], NO_ROOT, trigger="event", at=later(1))
     assert world.rows("SELECT status FROM skills WHERE path = 'b/start'") == [("pending",)]
     assert world.rows("SELECT id FROM skill_text") == []
     assert list(consistency.of_catalog(world.store.db)) == []
@@ -230,10 +229,10 @@ def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(
     skill(world.root / "one", description="First.")
     world.scan()
     ((version,),) = world.rows("SELECT version FROM versions")
-    world.store.hold("one", str(version), later(1))
+    world.store.pin("one", str(version), later(1))
     shutil.rmtree(world.root / "one")
     world.scan()
-    world.store.release("one", later(2))
+    world.store.unpin("one", later(2))
     assert world.rows("SELECT status, pinned_version_id FROM skills") == [("removed", None)]
     assert world.rows("SELECT id FROM skill_text") == []
 

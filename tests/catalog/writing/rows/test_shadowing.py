@@ -3,16 +3,16 @@
 import logging
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
+from pipeline.sync import listeners
+from pipeline.sync.change_log import log_changes
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.synchronizer import Report
 from tests.support.made_archives import make_zip
@@ -31,13 +31,15 @@ class Roots:
         ]
         for spec in self.specs:
             os.makedirs(spec.path)
-        self.store = Store(Database(sqlite3.connect(":memory:", isolation_level=None)))
-        self.store.set_roots(self.specs, "rules", NOON)
+        self.store = Store.in_memory()
+        self.store.roots.configure(self.specs, "rules", NOON)
+        self.store.events.register(listeners.ALL)
 
     def scan(self) -> Report:
         """Make a full pass."""
         scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
         list(scan.run())
+        self.store.events.deliver(listeners.LOG, log_changes)
         return scan.report
 
     def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
@@ -176,22 +178,24 @@ def test_a_link_never_wins_over_what_it_leads_to(roots: Roots, skill: SkillWrite
     assert roots.statuses()["project/deep/down/real"] == "shadowed"
 
 
-def test_it_is_logged_who_shadows_whom(
+def test_shadowing_is_logged(
     roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And who takes over; a name that a terminal would obey is shown, not obeyed."""
+    """Also its end; terminal escapes in a path are shown, not obeyed."""
     caplog.set_level(logging.INFO, "skilldrop")
     skill(roots.folder / "project/pdf\n\x1b", name="pdf")
     roots.scan()
-    assert caplog.messages == []
-    lower, higher = f"{roots.folder}/project/pdf\n\x1b", f"{roots.folder}/company/pdf"
+    caplog.clear()
     skill(roots.folder / "company/pdf")
     roots.scan()
     shutil.rmtree(roots.folder / "company/pdf")
     roots.scan()
+    lower, higher = "pdf[U+000A][U+001B]", f"{roots.folder}/company/pdf"
     assert caplog.messages == [
-        f"pdf: the skill in {lower!r} is shadowed by the enterprise skill in {higher!r}",
-        f"pdf: the skill in {lower!r} is active",
+        "added pdf",
+        f"shadowed {lower} (shadowed by the enterprise skill in {higher})",
+        "removed pdf",
+        f"active {lower}",
     ]
     assert all(message.isprintable() for message in caplog.messages)
 

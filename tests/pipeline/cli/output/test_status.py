@@ -26,7 +26,7 @@ def told(tmp_path: Path, amiss: int) -> list[str]:
     )
     store.apply([refused(f"worse-{number}") for number in range(amiss)], trigger="event", at=NOON)
     for number in range(amiss):
-        store.set_pending(
+        store.skills.set_pending(
             Place(ROOT, f"copying-{number}", "project"),
             f"copying-{number}",
             f"copying-{number}",

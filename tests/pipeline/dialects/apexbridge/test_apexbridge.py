@@ -281,7 +281,7 @@ def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings:
 
 def test_a_package_that_becomes_an_ordinary_skill_leaves_the_tables() -> None:
     """What is no longer declared is gone, with its tools; what is changed is replaced."""
-    store = rooted(Store(Database(memory=True)))
+    store = rooted(Store.in_memory())
     first = ApexBridge(type="direct", tools=(AbpTool("a"), AbpTool("b", parameters={"x": 1})))
     second = ApexBridge(network="none", cacheable=False, tools=(AbpTool("c", kind="query"),))
     for declared, expected in ((first, ["a", "b"]), (second, ["c"]), (None, [])):

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.model.change import Removal
-from catalog.writing.history_retention import HistoryRetention
+from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -17,7 +16,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return a catalog in memory with a skill `a` of ten versions, one a day."""
-    made = rooted(Store(Database(memory=True)))
+    made = rooted(Store.in_memory())
     for day in range(10):
         made.apply([judged("a", f"Version {day}.")], trigger="event", at=NOON + day * DAY)
     yield made

@@ -9,7 +9,7 @@ import pytest
 from catalog.prompt_index.builder import IndexSpec
 from catalog.reading.versions import history
 from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.package_retention import Retention
+from catalog.writing.retention.packages import Retention
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions
@@ -80,10 +80,10 @@ def test_nothing_goes_in_the_grace_period(world: World) -> None:
 def test_current_and_pin_always_stay(world: World) -> None:
     """What agents are given never goes, and neither does what `unpin` goes to."""
     oldest = history(world.store.db, "a").versions[-1].version
-    world.store.hold("a", oldest, later(1))
+    world.store.pin("a", oldest, later(1))
     assert collect(world, NOTHING_KEPT) == 3
     assert (world.current("a") / "x.txt").read_text() == "0"
-    world.store.release("a", later(2))
+    world.store.unpin("a", later(2))
     assert (world.current("a") / "x.txt").read_text() == "4"
     assert world.differences() == []
 
@@ -91,7 +91,7 @@ def test_current_and_pin_always_stay(world: World) -> None:
 def test_a_held_version_stays_while_its_folder_is_gone(world: World) -> None:
     """It will be wanted when the folder comes back."""
     oldest = history(world.store.db, "a").versions[-1].version
-    world.store.hold("a", oldest, later(1))
+    world.store.pin("a", oldest, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     collect(world, NOTHING_KEPT)
@@ -105,7 +105,7 @@ def test_a_held_version_stays_while_its_folder_is_gone(world: World) -> None:
 def test_what_an_index_still_names_stays(world: World) -> None:
     """A removed skill goes with all it had once no published index leads there."""
     specs = [IndexSpec()]
-    world.store.set_indexes(specs)
+    world.store.indexes.configure(specs)
     publish_indexes(world.store, specs, world.folder / "index", later(0))
     shutil.rmtree(world.root / "a")
     world.scan()

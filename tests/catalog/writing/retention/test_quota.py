@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.filesystem.ownership import MARKER
 from catalog.model.change import ChangeResult
@@ -30,7 +29,7 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 def store() -> Iterator[Store]:
     """Return a catalog in memory, in which a skill may have three versions in an hour."""
-    made = rooted(Store(Database(memory=True)))
+    made = rooted(Store.in_memory())
     made.packager.quota = Quota(versions_per_hour=3)
     yield made
     made.close()

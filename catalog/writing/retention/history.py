@@ -3,8 +3,6 @@
 Their pages are used again for new rows; the file itself does not shrink.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -29,7 +27,7 @@ def thin(
     db: Database,
     keep: HistoryRetention,
     at: datetime,
-    transaction: Callable[[], AbstractContextManager[None]],
+    transaction: sql.Transaction,
 ) -> int:
     """Remove rows past retention, and return how many versions went. Raises sqlite3.Error.
 

@@ -1,0 +1,142 @@
+"""The file of the catalog and its writer lock, from opening to closing."""
+
+import logging
+import sqlite3
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sqlite_utils import Database
+
+from catalog.database import migrations as database_migrations
+from catalog.database.connection import (
+    REBUILT,
+    connect,
+    explained,
+    is_damage,
+    is_ours,
+    leave_readable,
+)
+from catalog.database.lock import WriterLock, is_same_file, lock_of
+from catalog.model.errors import CatalogDamaged
+from catalog.text import humanize
+from catalog.writing import damaged_copies, recovery
+
+log = logging.getLogger("skilldrop")
+
+
+class CatalogFile:
+    """An open catalog file, which no other process can open for writing meanwhile."""
+
+    def __init__(self, path: Path, lock: WriterLock, db: Database) -> None:
+        """Take over an open and migrated database with its file and lock."""
+        self.db = db
+        self._path, self._stat = path, path.stat()
+        self._lock: WriterLock | None = lock
+
+    @classmethod
+    def open(
+        cls, path: Path, at: datetime | None = None, *, damage: str | None = None
+    ) -> "CatalogFile":
+        """Open or create the catalog file for writing.
+
+        A damaged file is kept aside as of `at` and replaced by a new one with its readable
+        history; `damage` is the reason if the damage was found before. Raises CatalogBusy if
+        another process writes the catalog, CatalogUnusable if the file is not a catalog,
+        CatalogDamaged if it is damaged and `at` is missing, and DiskFull.
+        """
+        with explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = WriterLock(lock_of(path))
+            try:
+                return cls._open_locked(path, lock, at, damage)
+            except BaseException:
+                lock.close(lock.left)
+                raise
+
+    @classmethod
+    def _open_locked(
+        cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
+    ) -> "CatalogFile":
+        is_empty = path.exists() and not path.stat().st_size
+        try:
+            if damage or (is_empty and lock.left):
+                raise CatalogDamaged(damage or f"{path} is empty.")
+            return cls(path, lock, _connected(path, is_doubted=lock.left != _closing_note(path)))
+        except (CatalogDamaged, sqlite3.DatabaseError) as error:
+            if not is_damage(error) or not (lock.left or is_ours(path)):
+                raise
+            if not at:
+                raise
+            reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild begins now
+            _recover(path, reason, at)
+            return cls(path, lock, _connected(path))
+
+    def close(self) -> None:
+        """Copy the write-ahead log into the file and release the lock."""
+        note = None
+        if self._lock and self.is_in_place():
+            with suppress(sqlite3.Error):  # a full or broken disk: the next start repairs it
+                leave_readable(self.db.conn, self._path)
+                note = _closing_note(self._path)
+        self.db.conn.close()
+        if self._lock:
+            self._lock.close(note)
+            self._lock = None
+
+    def is_in_place(self) -> bool:
+        """Tell whether this file and its lock are still at the paths where they were opened."""
+        return is_same_file(self._path, self._stat) and (not self._lock or self._lock.is_in_place())
+
+
+def migrated(connection: sqlite3.Connection) -> Database:
+    """Return a connection as a database with the current schema and foreign keys."""
+    db = Database(connection)
+    db.execute("PRAGMA foreign_keys = ON")
+    database_migrations.migrations.apply(db)
+    return db
+
+
+def _connected(path: Path, *, is_doubted: bool = False) -> Database:
+    connection = connect(path, is_doubted=is_doubted)
+    try:
+        return migrated(connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _recover(path: Path, reason: str, at: datetime) -> None:
+    """Replace a damaged catalog by a new one; the damaged file stays until that is complete."""
+    aside = recovery.aside_of(path, at)
+    log.error(
+        "the catalog is damaged (%s); it is kept as %s, and a new one is made from the roots",
+        reason,
+        aside,
+    )
+    with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as beside:
+        new = Path(beside, path.name)
+        connection = connect(new)
+        try:
+            saved = recovery.recover(migrated(connection), path, aside, reason, at)
+            leave_readable(connection, new)
+        finally:
+            connection.close()
+        recovery.exchange(path, aside, new)
+    damaged_copies.keep_newest(path, aside)
+    log.warning(
+        "recovered of the damaged catalog: %s",
+        ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
+    )
+    if not saved["versions"]:
+        log.warning("no version could be recovered, so a skill held by `rollback` is held no more")
+
+
+def _closing_note(path: Path) -> str | None:
+    """Return the note in the lock file of a catalog that was closed and not touched since."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return f"closed {stat.st_ino} {stat.st_size} {stat.st_mtime_ns}\n"

@@ -1,0 +1,77 @@
+"""Events: the changes of skills, told to each listener after their commit, at least once.
+
+The rows of `ingestions` are the events. The catalog keeps for each listener the last row that it
+was given, so a crash between a commit and a listener loses nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from sqlite_utils import Database
+
+from catalog.database.sql import Transaction, to_json
+from catalog.model.values import IngestionOutcome, Trigger
+
+BATCH = 1000
+"""Events given to a listener at once, at most."""
+
+
+class Event(NamedTuple):
+    """A committed change of a skill folder."""
+
+    id: int
+    at: str  # ISO 8601, UTC
+    outcome: IngestionOutcome
+    trigger: Trigger
+    root: str
+    path: str
+    skill_id: str
+    name: str
+    version: str | None  # the new or pinned version
+    detail: str | None
+
+
+Listener: TypeAlias = Callable[[Sequence[Event]], None]
+
+
+class Events:
+    """The events of a catalog, and the listeners that are owed some."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
+        self._db = db
+        self._transaction = transaction
+
+    def register(self, names: Sequence[str]) -> None:
+        """Make these the listeners; a new one is given the events from now on."""
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM listeners WHERE name NOT IN (SELECT value FROM json_each(?))",
+                [to_json(list(names))],
+            )
+            self._db.conn.executemany(
+                "INSERT OR IGNORE INTO listeners (name, last_event)"
+                " SELECT ?, ifnull(max(id), 0) FROM ingestions",
+                [(name,) for name in names],
+            )
+
+    def deliver(self, name: str, listener: Listener) -> None:
+        """Give a registered listener its new events in order, a batch at a time.
+
+        A listener that raises is given the same batch the next time.
+        """
+        while rows := self._db.execute(_NEW, [name, BATCH]).fetchall():
+            events = [Event(*row) for row in rows]
+            listener(events)
+            self._db.execute(
+                "UPDATE listeners SET last_event = ? WHERE name = ?", [events[-1].id, name]
+            )
+
+
+_NEW = """
+    SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
+           v.version, i.detail
+    FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
+    LEFT JOIN versions AS v ON v.id = i.version
+    WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?
+"""

@@ -1,0 +1,90 @@
+"""Ownership of the folders that skilldrop writes to: packages, indexes, outcomes."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from stat import S_ISDIR, S_ISREG
+
+from sqlite_utils import Database
+
+from catalog.filesystem.ownership import (
+    FolderKind,
+    OwnedFolder,
+    identity_of,
+    new_identity,
+    opened,
+    refuse_others,
+)
+from catalog.model.paths import os_path
+
+_ENOUGH = 100
+"""Names that are looked for at most."""
+
+
+class FolderOwnership:
+    """The folders of one catalog, which carry its identity in a marker."""
+
+    def __init__(self, db: Database) -> None:
+        """Take the catalog."""
+        self._db = db
+
+    @property
+    def identity(self) -> str:
+        """The identity in the markers; empty until the first folder is claimed."""
+        return str(self._db.execute("SELECT ifnull(identity, '') FROM health").fetchone()[0])
+
+    def claim(self, folders: Sequence[OwnedFolder]) -> None:
+        """Check that folders belong to this catalog or are free. Raises FolderNotOwned."""
+        if not self.identity:
+            identity = identity_of(folders) or new_identity()
+            self._db.execute("UPDATE health SET identity = ?", [identity])
+        refuse_others(folders, self.identity, self._knows)
+
+    @contextmanager
+    def opened(self, folder: OwnedFolder) -> Iterator[int]:
+        """Give a folder of this catalog as an open directory; see `ownership.opened`."""
+        if not self.identity:
+            self.claim([folder])
+        with opened(folder, self.identity, self._knows) as directory:
+            yield directory
+
+    def _knows(self, kind: FolderKind, directory: int) -> bool:
+        """Tell whether an open folder without a marker holds something that the catalog knows."""
+        if kind == "index":
+            return _knows_index(self._db, directory)
+        is_kind = S_ISDIR if kind == "packages" else S_ISREG
+        return any(
+            is_kind(_mode(os_path(name), directory))
+            for (name,) in self._db.execute(_MADE[kind], [_ENOUGH]).fetchall()
+        )
+
+
+_MADE = {
+    "packages": "SELECT package_path FROM versions WHERE package_path IS NOT NULL LIMIT ?",
+    "outcomes": "SELECT path FROM outcomes ORDER BY id DESC LIMIT ?",
+}
+
+
+def _knows_index(db: Database, at: int) -> bool:
+    """Tell whether the report of an index is there that says what was published once."""
+    for (name,) in db.execute("SELECT name FROM indexes").fetchall():
+        try:
+            handle = os.open(
+                f"{name}.meta.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at
+            )
+            with open(handle, "rb") as file:
+                sha256 = str(json.load(file)["sha256"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if db.execute("SELECT 1 FROM index_texts WHERE sha256 = ?", [sha256]).fetchone():
+            return True
+    return False
+
+
+def _mode(path: str, at: int) -> int:
+    """Return the mode of what has a path in a folder; 0 where there is nothing."""
+    try:
+        return os.stat(path, dir_fd=at, follow_symlinks=False).st_mode
+    except OSError:
+        return 0

@@ -1,0 +1,90 @@
+"""Rows of the configured roots."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlite_utils import Database
+
+from catalog.database.sql import Transaction, to_json
+from catalog.model.skill import RootSpec
+from catalog.text.times import iso
+from catalog.writing.rows import shadowing
+from catalog.writing.rows.removals import NO_ROOT, Removals
+
+
+class Roots:
+    """The table of roots, with the state of their skills that depends on it."""
+
+    def __init__(self, db: Database, transaction: Transaction, removals: Removals) -> None:
+        """Take the catalog, its transactions, and the removals held in it."""
+        self._db = db
+        self._transaction = transaction
+        self._removals = removals
+
+    def configure(self, roots: Sequence[RootSpec], judged_by: str, at: datetime) -> None:
+        """Store the configured roots in their order.
+
+        Skills of a root whose rules changed lose their fingerprint, so that the next scan
+        judges them again. The next scan holds the removal of skills of a root that is no longer
+        configured; they are as before once it is configured again.
+        """
+        with self._transaction():
+            known = {row["path"]: row for row in self._db.query("SELECT * FROM roots")}
+            # Roots that are held but no longer configured come after the configured ones.
+            self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
+            for position, root in enumerate(roots):
+                rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
+                self._db.execute(
+                    _UPSERT,
+                    [
+                        root.path,
+                        root.level,
+                        position,
+                        root.acceptance,
+                        to_json(root.profiles),
+                        rules,
+                    ],
+                )
+                if root.path in known and known[root.path]["judged_by"] != rules:
+                    self._db.execute(
+                        "UPDATE skills SET fingerprint = '' WHERE root = ?", [root.path]
+                    )
+                if root.path in known and not known[root.path]["configured"]:
+                    self._removals.release_root(root.path)
+            self._db.execute(
+                "DELETE FROM findings WHERE skill IS NULL AND root IN"
+                " (SELECT path FROM roots WHERE configured = 0)"
+            )
+            shadowing.decide_all(self._db, iso(at), "start")
+
+    def unconfigured(self, *, with_held: bool = False) -> dict[str, list[str]]:
+        """Return the paths of the skills whose root is no longer configured, by root.
+
+        Skills whose removal is already held for that reason are left out unless `with_held`.
+        """
+        paths: dict[str, list[str]] = {}
+        # Roots first: there are few of them, and each has an index of its skills.
+        for root, path in self._db.execute(
+            "SELECT s.root, s.path FROM roots AS r CROSS JOIN skills AS s ON s.root = r.path"
+            " WHERE r.configured = 0 AND s.status != 'removed'"
+            " AND (? OR s.held_cause IS NOT ?)",
+            [with_held, NO_ROOT.cause],
+        ):
+            paths.setdefault(root, []).append(path)
+        return paths
+
+    def set_trouble(self, root: str, trouble: str | None) -> None:
+        """Store why a root cannot be read at present, or None if it can be read."""
+        if self._db.execute(
+            "SELECT 1 FROM roots WHERE path = ? AND trouble IS NOT ?", [root, trouble]
+        ).fetchone():  # an UPDATE without effect would take the write lock, too
+            self._db.execute("UPDATE roots SET trouble = ? WHERE path = ?", [trouble, root])
+
+
+_UPSERT = """
+    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
+        acceptance = excluded.acceptance, profiles = excluded.profiles,
+        judged_by = excluded.judged_by, configured = 1
+"""

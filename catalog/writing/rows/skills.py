@@ -1,0 +1,130 @@
+"""Rows of skill folders as a scan needs and marks them, apart from their accepted content."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from catalog.database.sql import Transaction, columns, insert, to_json
+from catalog.model.finding import Finding
+from catalog.model.skill import Place
+from catalog.text.times import iso
+from catalog.writing.rows import rows
+
+
+class StoredSkill(NamedTuple):
+    """The stored state of a skill folder that a scan compares with the folder."""
+
+    fingerprint: str
+    digest: str | None  # of the content read last
+    is_pending: bool
+    is_held: bool = False  # gone, but removed only once that is confirmed
+
+
+class Skills:
+    """The tables of skills and of findings outside of skills."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
+        self._db = db
+        self._transaction = transaction
+
+    def known(self, root: str, under: str = "") -> dict[str, StoredSkill]:
+        """Return the skill folders of a root at or below a path that are not removed, by path."""
+        condition, bounds = _at_or_below("path", under)
+        found = self._db.execute(
+            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held"
+            f" FROM skills WHERE root = ? AND status != 'removed' AND {condition}",
+            [root, *bounds],
+        )
+        return {
+            path: StoredSkill(fingerprint, digest, bool(pending), bool(held))
+            for path, fingerprint, digest, pending, held in found
+        }
+
+    def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
+        """Return (root, path, is_held) of the skills with this accepted content."""
+        return self._db.execute(
+            "SELECT root, path, is_held FROM skills WHERE digest = ?"
+            " AND status != 'removed' ORDER BY id",
+            [digest],
+        ).fetchall()
+
+    def doubt(self, places: Sequence[tuple[str, str]]) -> None:
+        """Clear fingerprint and digest of skills, so that the next scan stores them again."""
+        with self._transaction():
+            self._db.conn.executemany(
+                "UPDATE skills SET fingerprint = '', digest = NULL WHERE root = ? AND path = ?",
+                places,
+            )
+
+    def set_pending(
+        self, place: Place, name: str, skill_id: str, since: datetime, reason: str
+    ) -> None:
+        """Mark a folder as pending; a folder that was never accepted gets a row for it."""
+        with self._transaction():
+            self._db.execute(
+                _UPSERT_PENDING,
+                {
+                    "skill_id": skill_id,
+                    "name": name,
+                    "level": place.level,
+                    "plugin": place.plugin,
+                    "root": place.root,
+                    "path": place.path,
+                    "reason": reason,
+                    "since": iso(since),
+                },
+            )
+
+    def clear_pending(self, root: str, paths: Sequence[str]) -> None:
+        """Mark folders as settled without a change."""
+        self._db.execute(
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL,"
+            " coalesced = 0 WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
+            [root, to_json(paths)],
+        )
+
+    def set_loose_findings(
+        self, root: str, under: str, findings: Iterable[tuple[str, Finding]]
+    ) -> None:
+        """Replace the findings that belong to no skill, (folder, finding), below a path."""
+        new = [rows.finding(None, root, folder, finding) for folder, finding in findings]
+        below, bounds = _at_or_below("folder", under)
+        condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
+        wanted = columns(rows.FINDING_COLUMNS)
+        if (
+            self._db.execute(
+                f"SELECT {wanted} FROM findings WHERE {condition} ORDER BY id", values
+            ).fetchall()
+            == new
+        ):
+            return
+        with self._transaction():
+            self._db.execute(f"DELETE FROM findings WHERE {condition}", values)
+            self._db.conn.executemany(insert("findings", rows.FINDING_COLUMNS), new)
+
+
+def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
+    """Return a condition for paths at or below one, and its parameters; all are below ""."""
+    if not path:
+        return "true", []
+    # The index serves the first two; "0" follows "/" in code points.
+    return (
+        f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
+        [path, f"{path}0", path, f"{path}/"],
+    )
+
+
+_UPSERT_PENDING = """
+    INSERT INTO skills (skill_id, name, level, plugin, root, path, status, status_reason,
+                        pending_since, pending_reason, first_seen, last_changed)
+    VALUES (:skill_id, :name, :level, :plugin, :root, :path, 'pending', :reason,
+            :since, :reason, :since, :since)
+    ON CONFLICT (root, path) DO UPDATE SET pending_since = excluded.pending_since,
+        pending_reason = excluded.pending_reason, held_cause = NULL,
+        status = CASE status WHEN 'removed' THEN 'pending' ELSE status END,
+        status_reason = CASE status WHEN 'removed' THEN excluded.status_reason
+                                    ELSE status_reason END
+"""

@@ -1,0 +1,64 @@
+"""Log lines about changes of skills, run outcomes and roots in trouble."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from catalog.text import humanize
+from catalog.text.display import visible
+from catalog.writing.events import Event
+from pipeline.outcomes.collect import OutcomeReport
+
+log = logging.getLogger("skilldrop")
+
+
+def log_changes(events: Sequence[Event]) -> None:
+    """Log events, one line each; held removals are counted."""
+    for event in events:
+        if event.outcome == "held":
+            continue
+        detail = f" ({event.detail})" if event.detail else ""
+        log.log(
+            logging.WARNING if event.outcome == "withheld" else logging.INFO,
+            "%s %s",
+            event.outcome,
+            visible(f"{event.path}{detail}"),
+            extra={"fields": event._asdict()},
+        )
+    held = Counter((event.root, event.detail) for event in events if event.outcome == "held")
+    for (root, reason), skills in held.items():
+        log.warning(
+            "%s: %s; the removal of %s is held until the folders are back or `skilldrop reconcile"
+            " --accept-removals` confirms it",
+            root,
+            reason,
+            humanize.count(skills, "skill"),
+        )
+
+
+def log_outcomes(report: OutcomeReport) -> None:
+    """Log which outcome files were stored or rejected."""
+    for path in (*report.stored, *report.revised):
+        log.info("outcome %s", visible(path), extra={"fields": {"outcome_file": path}})
+    for path, reason in report.rejected.items():
+        log.warning(
+            "outcome %s rejected: %s",
+            visible(path),
+            visible(reason),
+            extra={"fields": {"outcome_file": path}},
+        )
+
+
+class TroubleLog:
+    """Log lines about roots that cannot be read: once for each trouble until it is over."""
+
+    def __init__(self) -> None:
+        """Begin without a trouble."""
+        self._logged: set[str] = set()
+
+    def log(self, troubles: Iterable[str]) -> None:
+        """Log the troubles that were not among those of the last call."""
+        current = set(troubles)
+        for trouble in sorted(current - self._logged):
+            log.warning("%s", trouble)
+        self._logged = current
