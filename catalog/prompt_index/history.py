@@ -96,27 +96,7 @@ def record(
         ],
     )
     db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
-    known = _entries(db, spec)
-    db.execute(
-        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
-        [spec.name, len(index.entries)],
-    )
-    db.conn.executemany(
-        _UPSERT_ENTRY,
-        [
-            (
-                spec.name,
-                rank,
-                entry.skill,
-                entry.state,
-                entry.chars,
-                entry.reason,
-                entry.package_path,
-            )
-            for rank, entry in enumerate(index.entries, start=1)
-            if rank > len(known) or known[rank - 1] != entry
-        ],
-    )
+    _replace_entries(db, spec, index)
     _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
 
 
@@ -143,6 +123,31 @@ class IndexHistory:
         """Store a publication; see `record`."""
         with self._transaction():
             record(self._db, spec, index, at, keep)
+
+
+def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
+    """Write the entries that differ from the stored ones, and remove those beyond the last."""
+    known = _entries(db, spec)
+    db.execute(
+        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
+        [spec.name, len(index.entries)],
+    )
+    db.conn.executemany(
+        _UPSERT_ENTRY,
+        [
+            (
+                spec.name,
+                rank,
+                entry.skill,
+                entry.state,
+                entry.chars,
+                entry.reason,
+                entry.package_path,
+            )
+            for rank, entry in enumerate(index.entries, start=1)
+            if rank > len(known) or known[rank - 1] != entry
+        ],
+    )
 
 
 def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
