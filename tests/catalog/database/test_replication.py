@@ -204,6 +204,14 @@ def test_a_database_of_another_program_is_never_replaced(tmp_path: Path) -> None
     assert catalog.read_bytes() == before
 
 
+def test_a_directory_in_place_of_the_catalog_is_never_replaced(tmp_path: Path) -> None:
+    """Not even with --replace, as its files may be someone's work."""
+    (tmp_path / "data/catalog.db").mkdir(parents=True)
+    with pytest.raises(CatalogUnusable, match="is a directory, not a catalog file"):
+        replication.restore("file:///nowhere", tmp_path / "data/catalog.db", replace=True)
+    assert (tmp_path / "data/catalog.db").is_dir()
+
+
 def test_a_catalog_in_use_by_a_writer_is_not_replaced(tmp_path: Path) -> None:
     """The writer would continue to write a deleted file."""
     catalog = tmp_path / "data/catalog.db"
