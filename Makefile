@@ -1,5 +1,5 @@
-# Everything runs from .venv, made by uv where it is installed, else by python3 and pip: for users
-# with the program alone, for developers with the tools of the group `dev` as well.
+# Everything runs from .venv. uv creates it if it is installed, otherwise python3 and pip do. Users get
+# the program only, developers also the tools of the group `dev`.
 
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
@@ -9,7 +9,7 @@ PROGRAM := .venv/ready
 DEVELOPING := .venv/developing
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench bench-large bench-parts sizing soak crashes clean
+.PHONY: help up test check lint docs bench bench-large bench-parts bench-site sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -17,41 +17,41 @@ help: ## print this list
 up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
 
-test: $(DEVELOPING) ## run the tests, a file on each core, four at most
+test: $(DEVELOPING) ## run the tests on up to four cores
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-check: lint test ## everything that must hold: lint and the tests
+check: lint test ## lint, then test
 
-lint: $(DEVELOPING) ## ruff, import-linter, mypy, and the pages and links of docs/
+lint: $(DEVELOPING) ## run ruff, import-linter and mypy, and check the pages and links of docs/
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy
 	@$(BIN)/python -m docs_from_code --check
 
-bench-site: $(DEVELOPING) ## measure how fast the site answers, at rest and while a scan stores
+bench-site: $(DEVELOPING) ## measure the response times of the site, idle and during a scan
 	@$(BIN)/python benchmarks/site.py
 
-docs: $(DEVELOPING) ## write the pages that are made from the code, and build the site of docs/ in site/
+docs: $(DEVELOPING) ## generate the reference pages, and build the documentation in site/
 	@$(BIN)/python -m docs_from_code
 
-bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills beside floors and peers: one table
+bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills, with floors and peers, in one table
 	@$(BIN)/python benchmarks/overview.py --save
 
-bench-large: $(DEVELOPING) ## the same at 100,000 skills, too; takes long and 5 GB of disk
+bench-large: $(DEVELOPING) ## the same, also at 100,000 skills; takes long and 5 GB of disk
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
 
-sizing: $(DEVELOPING) ## measure what a catalog takes: disk, files, watches, memory, copies; SKILLS=n
+sizing: $(DEVELOPING) ## measure disk, files, watches, memory and copies of a catalog; SKILLS=n
 	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)
 
-bench-parts: $(DEVELOPING) ## measure validation, publication, indexes and the site by themselves, in more detail
+bench-parts: $(DEVELOPING) ## measure scans, validation, publication, indexes and latency in detail
 	@for part in ingest validate publish index latency; do $(BIN)/python benchmarks/$$part.py || exit; done
 
 MINUTES ?= 10
-soak: $(DEVELOPING) ## live random lives of a root for MINUTES=n, and check the promise after each
+soak: $(DEVELOPING) ## change a root at random for MINUTES=n, and compare with the catalog after each run
 	@$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
 
-crashes: $(DEVELOPING) ## kill the program, and its helpers, a hundred times in a busy ingest; unpack 5,000 folders at once
+crashes: $(DEVELOPING) ## kill the program and its helpers a hundred times during a scan; unpack 5,000 folders at once
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
@@ -64,22 +64,22 @@ ifdef UV
 	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --no-dev
 else
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo "skilldrop needs Python 3.11 or newer and found no $(PYTHON): install it, or name one with PYTHON=..."; exit 1; }
+	  echo "skilldrop needs Python 3.11 or newer, but there is no $(PYTHON): install it, or name one with PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "skilldrop needs Python 3.11 or newer and $(PYTHON) is older: name a newer one with PYTHON=..., or install uv."; exit 1; }
+	  echo "skilldrop needs Python 3.11 or newer, but $(PYTHON) is older: name a newer one with PYTHON=..., or install uv."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
-	  echo "$(PYTHON) comes without its venv module: install it (Debian and Ubuntu: apt install python3-venv), or install uv."; exit 1; }
+	  echo "$(PYTHON) has no venv module: install it (Debian and Ubuntu: apt install python3-venv), or install uv."; exit 1; }
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 endif
 	@touch $@
 
 $(DEVELOPING): $(PROGRAM)
-	@echo "Adding the tools of developers ..."
+	@echo "Adding the development tools ..."
 ifdef UV
 	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet
 else
-	@# pip learnt --group in 25.1; the one that comes with Python may be older.
+	@# pip supports --group since 25.1; Python may come with an older pip.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --group dev
 endif

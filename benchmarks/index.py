@@ -1,8 +1,8 @@
-"""Cost of bringing an index up to date after one change, in a small and a large catalog.
+"""Time to update an index after one change, in a small and a large catalog.
 
-The same skills fill both catalogs, straight into SQLite; each change is one skill's description.
-Timed is what follows the change, up to the written file: asking the catalog, building the text,
-keeping the publication, and writing. The ratio is large to small, and at most 1.5 is the aim.
+Both catalogs hold the same kind of skills, stored directly in SQLite. Each change is one skill's
+description. The time covers all work after the change: the query, the text, the record of the
+publication, and the written file. The ratio is large to small; the target is at most 1.5.
 """
 
 import argparse
@@ -31,11 +31,11 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def main() -> None:
-    """Fill both catalogs, change one skill after another in each, print the table."""
+    """Fill both catalogs, change skills in each, and print the table."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as folder:
         stores = [
-            _filled(Path(place, str(count)), count, arguments.seed)
+            _filled(Path(folder, str(count)), count, arguments.seed)
             for count in (arguments.small, arguments.large)
         ]
         print(
@@ -45,7 +45,7 @@ def main() -> None:
         print(f"| index | ms at {arguments.small:,} | ms at {arguments.large:,} | ratio |")
         print("|---|---|---|---|")
         for name, spec in _specs().items():
-            small, large = _measured(stores, spec, Path(place), arguments.repeat)
+            small, large = _measured(stores, spec, Path(folder), arguments.repeat)
             print(f"| {name} | {small:.1f} | {large:.1f} | {large / small:.2f} |")
 
 
@@ -64,21 +64,21 @@ def _specs() -> dict[str, IndexSpec]:
 
 
 def _measured(
-    stores: list[Store], spec: IndexSpec, place: Path, repeat: int
+    stores: list[Store], spec: IndexSpec, folder: Path, repeat: int
 ) -> tuple[float, float]:
-    """Return the median milliseconds of each catalog, timed in turns."""
+    """Return the median milliseconds for each catalog, measured alternately."""
     times: list[list[float]] = [[] for _ in stores]
     for store in stores:
         store.indexes.configure([spec])
-        publish_indexes(store, [spec], place / "index", START)
+        publish_indexes(store, [spec], folder / "index", START)
     for round_ in range(repeat):
-        for at, store in enumerate(stores):
+        for position, store in enumerate(stores):
             now = START + timedelta(seconds=round_ + 1)
             changed = _judged(round_ % 50, random.Random(round_), f"Changed {time.time_ns()}. ")
             store.apply([changed], trigger="event", at=now)
             began = time.perf_counter()
-            publish_indexes(store, [spec], place / f"index-{at}", now)
-            times[at].append((time.perf_counter() - began) * 1000)
+            publish_indexes(store, [spec], folder / f"index-{position}", now)
+            times[position].append((time.perf_counter() - began) * 1000)
     return statistics.median(times[0]), statistics.median(times[1])
 
 
@@ -99,7 +99,7 @@ def _batches(count: int, seed: int) -> Iterator[list[Judged]]:
 
 
 def _name(number: int) -> str:
-    # Hashed, so that neighbours in the index lie far apart in the table, as they do in life.
+    # A hash, so that neighbours in the index are far apart in the table, as in real catalogs.
     return f"skill-{hashlib.sha256(str(number).encode()).hexdigest()[:6]}-{number:06d}"
 
 

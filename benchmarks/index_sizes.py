@@ -1,9 +1,10 @@
-"""Characters that each index format takes for a skill, and the error of estimated tokens.
+"""Characters per skill in each index format, and the error of the token estimate.
 
     uv run --with litellm --with tiktoken --with tokenizers python benchmarks/index_sizes.py SKILLS
 
-SKILLS is a folder of real skills. The vocabularies come inside litellm's wheel, of which nothing
-else is used; without it the counted columns are left out. Nothing is fetched while this runs.
+SKILLS is a folder of real skills. The vocabularies are files in litellm's wheel, and nothing else
+of it is used. Without it the columns with counted tokens are missing. Nothing is fetched at run
+time.
 """
 
 import argparse
@@ -34,7 +35,7 @@ Counter = Callable[[str], int]
 
 
 def main() -> None:
-    """Take the skills in, then print both tables."""
+    """Scan the skills, then print the tables."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
         settings = loader.load(None, arguments.skills, Path(place))
@@ -42,7 +43,7 @@ def main() -> None:
         store = open_store(settings)
         scan_once(settings, store)
         spec = IndexSpec(format="semibot", location_base=BASE)
-        skills = [_packaged(one) for one in prompt_index_query.ranked(store.db, spec)]
+        skills = [_packaged(skill) for skill in prompt_index_query.ranked(store.db, spec)]
         texts = [
             row["skill_md_content"]
             for row in store.db.query("SELECT skill_md_content FROM versions")
@@ -82,7 +83,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
         index = builder.build(spec, skills)
         _print_row(f"`{form}`", index.text, len(skills), counters)
     names = "\n".join(skill.name for skill in skills)
-    _print_row("a name alone", names, len(skills), counters)
+    _print_row("a name only", names, len(skills), counters)
     lines = "".join(f"- {s.name}: {s.description} (file: {s.location})\n" for s in skills)
     _print_row("one line with path", lines, len(skills), counters)
     folders = _readable(folder)
@@ -100,25 +101,25 @@ def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> 
         cells = []
         for counter in counters.values():
             counted = [counter(text) for text in texts]
-            within = sum(50 <= one <= 100 for one in counted)
+            within = sum(50 <= count <= 100 for count in counted)
             cells.append(f"{statistics.median(counted):.0f} ({within} of {len(counted)})")
         print(f"| {step if step < 10_000 else 'whole'} | {' | '.join(cells)} |")
 
 
 def _readable(folder: Path) -> list[Path]:
     """Return the folders that the reference library can read."""
-    found = []
+    folders = []
     for skill_md in sorted(folder.rglob("SKILL.md")):
         try:
             to_prompt([skill_md.parent])
-        except Exception as error:  # noqa: BLE001  # whatever it cannot read is not compared
+        except Exception as error:  # noqa: BLE001  # unreadable skills are not compared
             print(
                 f"(the reference library cannot read {skill_md.parent.name}: "
                 f"{type(error).__name__})"
             )
         else:
-            found.append(skill_md.parent)
-    return found
+            folders.append(skill_md.parent)
+    return folders
 
 
 def _print_row(name: str, text: str, count: int, counters: Mapping[str, Counter]) -> None:
@@ -130,7 +131,9 @@ def _print_errors(groups: Mapping[str, list[str]], counters: Mapping[str, Counte
     counted = {name: counter for name, counter in counters.items() if name != "estimated"}
     if not counted:
         return
-    print("\nEstimated beside counted: all together, and the middle nine tenths of single texts\n")
+    print(
+        "\nEstimate against count: all texts together, and the middle nine tenths of single texts\n"
+    )
     print(f"| text | number | {' | '.join(counted)} |")
     print("|---" * (len(counted) + 2) + "|")
     for name, texts in groups.items():
@@ -139,19 +142,19 @@ def _print_errors(groups: Mapping[str, list[str]], counters: Mapping[str, Counte
 
 
 def _error(texts: list[str], counter: Counter) -> str:
-    real = [counter(text) for text in texts]
-    told = [tokens.estimate(text) for text in texts]
-    ratios = sorted(t / r - 1 for t, r in zip(told, real, strict=True))
+    counts = [counter(text) for text in texts]
+    estimates = [tokens.estimate(text) for text in texts]
+    ratios = sorted(e / c - 1 for e, c in zip(estimates, counts, strict=True))
     edge = len(ratios) // 20
     return (
-        f"{sum(told) / sum(real) - 1:+.0%} "
+        f"{sum(estimates) / sum(counts) - 1:+.0%} "
         f"({ratios[edge]:+.0%} to {ratios[len(ratios) - 1 - edge]:+.0%})"
     )
 
 
 def _print_fit(skills: list[Candidate]) -> None:
-    print("\n300 skills, the same under new names, in 16,000 characters\n")
-    print("| format, overflow | in | in full | shortened | by name alone | left out |")
+    print("\n300 skills, made by repeating these under new names, in 16,000 characters\n")
+    print("| format, overflow | included | in full | shortened | by name only | left out |")
     print("|---|---|---|---|---|---|")
     many = [
         replace(s, name=f"{s.name}-{turn}", skill_id=f"{s.skill_id}-{turn}")
@@ -173,7 +176,7 @@ def _share(text: str) -> float:
 
 
 def _counters() -> dict[str, Counter]:
-    """Return real tokenizers by name; their vocabularies lie in a wheel that is never imported."""
+    """Return real tokenizers by name, from vocabularies in a wheel that is never imported."""
     home = importlib.util.find_spec("litellm")
     if home is None or not home.submodule_search_locations:
         return {}
@@ -181,7 +184,7 @@ def _counters() -> dict[str, Counter]:
     from tokenizers import Tokenizer
 
     folder = Path(home.submodule_search_locations[0], "litellm_core_utils", "tokenizers")
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # it holds cl100k under the cache's own name
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # contains cl100k under its name in the cache
     cl100k = tiktoken.get_encoding("cl100k_base")
     claude, deepseek = (
         Tokenizer.from_file(str(folder / f"{name}_tokenizer.json"))

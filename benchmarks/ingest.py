@@ -1,8 +1,8 @@
-"""Duration of a scan beside the bare cost of the disk: one table from one run.
+"""Duration of a scan, compared with the cost of reading the disk: one table from one run.
 
-Cold scan, unchanged re-scan and one change are timed in this process, from opening the catalog
-to the published index. Each floor is a plain command over the same tree, timed before and after;
-ratios are to the median.
+A cold scan, an unchanged re-scan and one change are timed in this process, from opening the catalog
+to the published index. Each floor is a plain command on the same tree, timed before and after; the
+ratio is to its median.
 """
 
 import argparse
@@ -29,14 +29,14 @@ STAT_ALL = "find {} -type f -printf '%p %s %T@\\n' > /dev/null"
 
 
 def main() -> None:
-    """Make the skills, time everything, print the table."""
+    """Generate the skills, measure everything, and print the table."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
-        watched = Path(place, "watched")
-        print(f"Making {arguments.skills:,} skills of 5 files …", flush=True)
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as folder:
+        watched = Path(folder, "watched")
+        print(f"Generating {arguments.skills:,} skills of 5 files …", flush=True)
         make_skills(watched, arguments.skills, arguments.seed)
-        settings = loader.load(None, watched, Path(place, "data"))
-        time.sleep(settings.settle_quiet + 0.1)  # a folder younger than this is waited for
+        settings = loader.load(None, watched, Path(folder, "data"))
+        time.sleep(settings.settle_quiet + 0.1)  # a scan waits for younger folders
         measured = _measure(settings, watched, arguments.repeat)
     print(
         f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
@@ -69,7 +69,7 @@ def _measure(
 
     def cold_scan(engine: Engine) -> float:
         shutil.rmtree(settings.data, ignore_errors=True)
-        os.sync()  # what earlier work left to be written is not this scan's
+        os.sync()  # pending writes do not count for this scan
         return _seconds(lambda: scan(engine))
 
     cold_serial = cold_scan(serial)
@@ -116,7 +116,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--repeat", type=int, default=3, help="times that short work is timed")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of short work")
     return parser.parse_args()
 
 

@@ -1,12 +1,12 @@
-"""Measures how long a change takes from its last write to the new index file.
+"""Time from the last write of a change to the new index file.
 
     python benchmarks/latency.py --skills 10000 --changes 200
 
-Each change drops a new skill into a large catalog, or edits one, by turns, and waits until the
-file of an index that names it is replaced, which is the second of two; the first one ranks all
-skills. Its package is public by then, which is looked at. The floor, measured in the same run, is
-the same with an empty catalog. What is above `settle_quiet` is our own; the aim is 150 ms at p99
-on a machine that does nothing else, so the load it had is printed, too.
+The changes alternately add a skill to a large catalog and edit it. Each measurement waits until the
+file of an index with this skill is replaced, and checks that its package is published. The index is
+the second of two; the first one ranks all skills. The floor, measured in the same run, is an empty
+catalog. The figures are milliseconds above `settle_quiet`. The target is 150 ms at p99 on an idle
+machine, so the table has the load, too.
 """
 
 import argparse
@@ -24,22 +24,22 @@ PATIENCE = 120.0
 
 
 def main() -> None:
-    """Print percentiles for an empty and for a full catalog."""
+    """Print percentiles for an empty and a full catalog."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--changes", type=int, default=200)
     parser.add_argument("--quiet", type=float, default=1.0, help="settle_quiet, in seconds")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print(
         f"{'skills':>8} {'change':>8} {'p50 ms':>8} {'p95 ms':>8} {'p99 ms':>8} {'worst':>8}"
         f"   above quiet; {os.cpu_count()} cores, load before"
     )
-    for skills in (0, given.skills):
+    for skills in (0, arguments.skills):
         load = os.getloadavg()[0]
         with tempfile.TemporaryDirectory(prefix="latency-") as folder:
-            found = measure(Path(folder), skills, given.changes, given.quiet)
-        for kind, some in (("drop", found[::2]), ("edit", found[1::2]), ("all", found)):
-            above = sorted(1000 * (seconds - given.quiet) for seconds in some)
+            times = measure(Path(folder), skills, arguments.changes, arguments.quiet)
+        for kind, part in (("add", times[::2]), ("edit", times[1::2]), ("all", times)):
+            above = sorted(1000 * (seconds - arguments.quiet) for seconds in part)
             cuts = statistics.quantiles(above, n=100, method="inclusive")
             print(
                 f"{skills:>8} {kind:>8} {cuts[49]:>8.0f} {cuts[94]:>8.0f} {cuts[98]:>8.0f}"
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float]:
-    """Return the seconds from the last write to the new index file, of each change."""
+    """Return for each change the seconds from its last write to the new index file."""
     root, data = folder / "root", folder / "data"
     root.mkdir()
     if skills:
@@ -69,7 +69,7 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
         assert up.stderr
         while "Stop with" not in up.stderr.readline():
             assert up.poll() is None
-        time.sleep(3 + skills / 5000)  # the start-up scan
+        time.sleep(3 + skills / 5000)  # for the scan at the start
         return [change(root, data, number) for number in range(changes)]
     finally:
         up.terminate()
@@ -77,12 +77,12 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
 
 
 def name(number: int) -> str:
-    """Return the name of the skill that a change drops, or that it edits: the one before."""
+    """Return the name of the skill that a change adds; an edit has the name of the add before."""
     return f"0-latency-{number - number % 2}"
 
 
 def change(root: Path, data: Path, number: int) -> float:
-    """Write a skill that enters the index, and return how long that took."""
+    """Write a skill, and return the seconds until the index contains it."""
     index = data / "index/one.xml"
     before = inode(index)
     folder = root / name(number)
@@ -100,12 +100,12 @@ def change(root: Path, data: Path, number: int) -> float:
 
 
 def inode(path: Path) -> tuple[int, int]:
-    """Return what changes when a file is replaced."""
+    """Return numbers that change when a file is replaced."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return (0, 0)
-    return (found.st_ino, found.st_mtime_ns)
+    return (status.st_ino, status.st_mtime_ns)
 
 
 if __name__ == "__main__":

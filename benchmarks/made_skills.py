@@ -1,4 +1,4 @@
-"""Realistic skill folders made from a seed: the same seed, the same bytes."""
+"""Realistic skill folders generated from a seed; the same seed gives the same bytes."""
 
 import json
 import random
@@ -22,7 +22,7 @@ def make_skills(root: Path, count: int, seed: int = 7) -> None:
 
 
 def make_skill(folder: Path, rng: random.Random) -> None:
-    """Write one skill of five files: about 6 KB of SKILL.md, and 4 KB beside it."""
+    """Write one skill of five files: about 6 KB of SKILL.md, and 4 KB in the others."""
     for sub in ("scripts", "references", "assets"):
         (folder / sub).mkdir(parents=True)
     chinese = rng.random() < 0.1
@@ -59,7 +59,7 @@ def _paragraph(rng: random.Random, chinese: bool) -> str:
 
 
 def sentence(rng: random.Random, words: int = 9) -> str:
-    """Return that many words as a sentence."""
+    """Return a sentence of that many words."""
     return f"{' '.join(rng.choices(_WORDS, k=words))}.".capitalize()
 
 

@@ -1,7 +1,7 @@
-"""Every main task on one tree of skills, beside floors and peers timed in the same run.
+"""Times of all main tasks on one tree of skills, with floors and peers from the same run.
 
-Prints one table and, with --save, writes it to benchmarks/results.md with the machine named. The
-folders are in the page cache; what earlier work left to be written is on the disk before each.
+Prints one table; --save also writes it to benchmarks/results.md, with the machine. The folders are
+in the page cache, and pending writes are flushed before each measurement.
 """
 
 import argparse
@@ -42,7 +42,7 @@ WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
 
 
 class Row(NamedTuple):
-    """One line of the table: what took how long, beside what."""
+    """One row of the table: a task, its time, and the floor."""
 
     work: str
     skills: int
@@ -51,20 +51,20 @@ class Row(NamedTuple):
     floor: float | None = None  # seconds
 
     def cells(self) -> Sequence[str]:
-        """Return the line as it is printed."""
+        """Return the cells as text."""
         ratio = f"{self.seconds / self.floor:.2f}" if self.floor else ""
         return (
             self.work,
             f"{self.skills:,}",
-            _told(self.seconds),
+            _seconds_text(self.seconds),
             self.beside.replace("|", r"\|"),
-            _told(self.floor) if self.floor else "",
+            _seconds_text(self.floor) if self.floor else "",
             ratio,
         )
 
 
 def main() -> None:
-    """Measure at every size, and print the table."""
+    """Measure at each size, and print the table."""
     arguments = _arguments()
     peers = None if arguments.no_peers else _peers()
     rows = [
@@ -76,7 +76,7 @@ def main() -> None:
     print(text)
     if arguments.save:
         (HERE / "results.md").write_text(
-            f"# Measured\n\nMade by `make bench`; the newest run replaces it.\n\n{text}\n", "utf-8"
+            f"# Results\n\nWritten by `make bench`; each run replaces them.\n\n{text}\n", "utf-8"
         )
 
 
@@ -85,12 +85,12 @@ def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator
         prefix="skilldrop-bench-", ignore_cleanup_errors=True
     ) as place:
         watched = Path(place, "watched")
-        _say(f"making {size:,} skills of 5 files")
+        _report(f"generating {size:,} skills of 5 files")
         make_skills(watched, size, seed)
         tree = _Tree(watched, Path(place), size, repeat)
         yield from tree.ingestion()
         yield from tree.one_change()
-        yield from tree.questions()
+        yield from tree.requests()
         yield from tree.memory()
         if peers:
             yield from tree.peers(peers)
@@ -98,7 +98,7 @@ def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator
 
 
 class _Tree:
-    """One tree of skills, its floors, and the catalogs made of it."""
+    """One tree of skills with its floors and its catalogs."""
 
     def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
         self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
@@ -112,8 +112,8 @@ class _Tree:
         self.stat_all = f"find {watched} -type f -printf '%p %s %T@\\n' > /dev/null"
 
     def ingestion(self) -> Iterator[Row]:
-        """Time full passes beside reading, listing and copying the tree."""
-        _say(f"{self.size:,}: full passes")
+        """Time full scans, compared with reading, listing and copying the tree."""
+        _report(f"{self.size:,}: full scans")
         hashing, listing = self._floor(self.hash_all), self._floor(self.stat_all)
         cold = self._cold(self.in_place, processes)
         yield Row("cold scan, publish in-place", self.size, cold, "find | sha256sum", hashing)
@@ -149,8 +149,8 @@ class _Tree:
         self.hashing = hashing
 
     def one_change(self) -> Iterator[Row]:
-        """Time one edited skill up to the written index file."""
-        _say(f"{self.size:,}: one change")
+        """Time one edit up to the written index file."""
+        _report(f"{self.size:,}: one change")
         changed = next(self.watched.rglob("SKILL.md"))
         hashing = self._floor(self.hash_all.replace(str(self.watched), str(changed.parent)))
         store = open_store(self.base)
@@ -183,14 +183,14 @@ class _Tree:
         )
         store.close()
 
-    def questions(self) -> Iterator[Row]:
-        """Time search as a function, and pages of the site over HTTP."""
-        _say(f"{self.size:,}: search and site")
+    def requests(self) -> Iterator[Row]:
+        """Time the search function, and pages of the site over HTTP."""
+        _report(f"{self.size:,}: search and site")
         db = database_connection.open_catalog(self.base.catalog_path)
         times = [_seconds(lambda word=word: search.find(db, word)) for word in WORDS * 20]
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
-        with _site(self.base) as asked:
+        with _site(self.base) as client:
             for name, path in {
                 "home": "/",
                 "table of skills": "/catalog/skills",
@@ -198,24 +198,24 @@ class _Tree:
                 "search JSON": "/search.json?q=invoice",
                 "index": "/index/default",
             }.items():
-                yield Row(f"site: {name}", self.size, asked(path, {}))
-            tag = asked.tag("/index/default")
+                yield Row(f"site: {name}", self.size, client(path, {}))
+            tag = client.tag("/index/default")
             yield Row(
-                "site: index, 304", self.size, asked("/index/default", {"If-None-Match": tag})
+                "site: index, 304", self.size, client("/index/default", {"If-None-Match": tag})
             )
 
     def memory(self) -> Iterator[Row]:
-        """Read the peak memory of a service that starts on this tree and takes it all in."""
-        _say(f"{self.size:,}: memory")
+        """Measure the peak memory of a service that starts on this tree and scans it."""
+        _report(f"{self.size:,}: memory")
         yield Row("memory of the service, most, MB", self.size, _peak_memory(self.in_place))
 
     def peers(self, python: Path) -> Iterator[Row]:
-        """Time others on the same tree, beside our cold scan of it."""
-        _say(f"{self.size:,}: peers")
-        told = subprocess.run(
+        """Time other programs on the same tree."""
+        _report(f"{self.size:,}: peers")
+        output = subprocess.run(
             [python, HERE / "peers.py", self.watched], capture_output=True, check=True, text=True
         ).stdout
-        for name, seconds in json.loads(told).items():
+        for name, seconds in json.loads(output).items():
             yield Row(name, self.size, seconds, "find | sha256sum", self.hashing)
 
     def _floor(self, command: str) -> float:
@@ -251,49 +251,49 @@ def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False)
         store.close()
 
 
-class _Asked:
-    """Asks one site over one connection, and times it."""
+class _Client:
+    """Client that measures one site over one connection."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
-        """Return the median seconds of an answer."""
+        """Return the median seconds of a response."""
         return statistics.median(
             [_seconds(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
         )
 
     def tag(self, path: str) -> str:
-        """Return the ETag of an answer."""
+        """Return the ETag of a response."""
         return self._get(path, {}).headers["ETag"] or ""
 
     def _get(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
         self.connection.request("GET", path, headers=headers)
-        answer = self.connection.getresponse()
-        answer.read()
-        assert answer.status in (200, 304), f"{path} answers {answer.status}"
-        return answer
+        response = self.connection.getresponse()
+        response.read()
+        assert response.status in (200, 304), f"{path} returns {response.status}"
+        return response
 
 
 @contextmanager
-def _site(settings: Settings) -> Iterator[_Asked]:
+def _site(settings: Settings) -> Iterator[_Client]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     site = SiteProcess(settings.catalog_path, "127.0.0.1", port, settings.data / "site.log")
     site.start()
-    asked = _Asked(port)
+    client = _Client(port)
     try:
-        _wait_for(lambda: _answers(asked))
-        yield asked
+        _wait_for(lambda: _is_ready(client))
+        yield client
     finally:
         site.stop()
 
 
-def _answers(asked: _Asked) -> bool:
+def _is_ready(client: _Client) -> bool:
     try:
-        return bool(asked.tag("/index/default"))
+        return bool(client.tag("/index/default"))
     except OSError:
-        asked.connection.close()
+        client.connection.close()
         return False
 
 
@@ -333,20 +333,20 @@ def _is_quiet(catalog: Path) -> bool:
         return False
 
 
-def _wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+def _wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
-    while not what():
+    while not condition():
         if time.monotonic() > end:
-            raise SystemExit("What was waited for did not come.")
+            raise SystemExit("The service or the site was not ready in time.")
         time.sleep(0.1)
 
 
 def _peers() -> Path:
-    """Return the Python of an environment with the peers in it, made once."""
+    """Return the Python of an environment with the peers, created once."""
     folder = HERE / ".peers"
     python = folder / "bin" / "python"
     if not python.exists():
-        _say("installing the peers")
+        _report("installing the peers")
         venv.create(folder, with_pip=True)
         subprocess.run(
             [python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"], check=True
@@ -355,7 +355,7 @@ def _peers() -> Path:
 
 
 def _put_aside(folder: Path) -> None:
-    """Make room for a new folder. Nothing is deleted: it slows ext4 down for half a minute."""
+    """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
     if folder.exists():
         folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
 
@@ -383,20 +383,22 @@ def _processor() -> str:
     return platform.processor()
 
 
-def _told(number: float) -> str:
+def _seconds_text(number: float) -> str:
     return f"{number:.4f}" if number < 0.1 else f"{number:.2f}"
 
 
-def _say(what: str) -> None:
-    print(f"{what} …", file=sys.stderr, flush=True)
+def _report(work: str) -> None:
+    print(f"{work} …", file=sys.stderr, flush=True)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skills", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--repeat", type=int, default=3, help="times that short work is timed")
-    parser.add_argument("--no-peers", action="store_true", help="only skilldrop and the floors")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of short work")
+    parser.add_argument(
+        "--no-peers", action="store_true", help="measure only skilldrop and the floors"
+    )
     parser.add_argument("--save", action="store_true", help="write benchmarks/results.md")
     return parser.parse_args()
 

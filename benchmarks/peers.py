@@ -1,7 +1,7 @@
-"""Times other people's tools on a tree of skills; run by an environment that has them installed.
+"""Times of other programs on a tree of skills, run in an environment with these programs.
 
-Prints JSON: seconds by name. The reference library (skills-ref) is called as a library, folder by
-folder; skillport by its command, once for the tree.
+Prints JSON: seconds by name. The reference library (skills-ref) is called for each folder, the
+command of skillport once for the tree.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Time each peer that is installed here on the tree that is named."""
+    """Time each installed peer on the tree in the first argument."""
     tree = Path(sys.argv[1])
     print(json.dumps({**_reference(tree), **_skillport(tree)}))
 

@@ -1,8 +1,8 @@
-"""Cost of publication beside `cp` of the same tree: one table from one run.
+"""Time of publication, compared with `cp` of the same tree: one table from one run.
 
-Published is what was judged before: each file is read again, hashed and compared, and the batch
-is on the disk when it is over. `cp` does none of this, so `cp` and a sync stand beside it. Each
-work is timed into a new directory, in turns with its floor, so that both see the same disk.
+The skills are already scanned. Publication reads each file again, hashes and compares it, and
+flushes the batch to the disk. `cp` does none of this, so the table also has `cp` with a sync. Each
+task writes into a new directory, alternating with its floor, so that both see the same disk.
 """
 
 import argparse
@@ -30,24 +30,24 @@ from pipeline.sync.full_scan import FullScan
 
 
 def main() -> None:
-    """Make the skills, time everything, print the table."""
+    """Generate the skills, measure everything, and print the table."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(
         prefix="skilldrop-bench-", dir=arguments.dir, ignore_cleanup_errors=True
     ) as place:
         bench = _Bench(Path(place))
-        print(f"Making {arguments.skills:,} skills of 5 files …", flush=True)
+        print(f"Generating {arguments.skills:,} skills of 5 files …", flush=True)
         make_skills(bench.root, arguments.skills, arguments.seed)
-        bench.take_in()
+        bench.scan_all()
         times: dict[str, list[float]] = {}
         for number in range(arguments.repeat):
             for name, work in bench.works(number):
-                os.sync()  # what earlier work left to be written is not this one's
+                os.sync()  # pending writes do not count for this task
                 times.setdefault(name, []).append(_seconds(work))
                 print(f"  {name}: {times[name][-1]:.2f} s", flush=True)
         counts = bench.counts()
         subprocess.run(["chmod", "-R", "u+w", place], check=True)
-    seconds = {name: statistics.median(each) for name, each in times.items()}
+    seconds = {name: statistics.median(runs) for name, runs in times.items()}
     print(
         f"\n{platform.machine()}, {platform.system()}, Python {platform.python_version()}, "
         f"{arguments.skills:,} skills of 5 files, seed {arguments.seed}, "
@@ -66,26 +66,26 @@ def main() -> None:
             f"| {seconds[work] / seconds[floor]:.2f} |"
         )
     print(
-        f"\nOf {counts[0]:,} files republished, {counts[1]:,} were written and the others are "
-        "hard links."
+        f"\nOf {counts[0]:,} files in the second publication, {counts[1]:,} were written; "
+        "the others are hard links."
     )
 
 
 class _Bench:
-    """A root, its catalog, and one folder after the other to publish into."""
+    """A root, its catalog, and a sequence of folders to publish into."""
 
     def __init__(self, place: Path) -> None:
         self.place, self.root = place, place / "root"
         self.store = Store.open(place / "catalog.db")
         self.folder = PackageFolder(place / "none")
 
-    def take_in(self) -> None:
-        """Judge all skills into the catalog without publishing any."""
+    def scan_all(self) -> None:
+        """Scan all skills into the catalog without publishing any."""
         self.store.roots.configure([RootSpec(str(self.root))], "rules", datetime.now(UTC))
         self._scan()
 
     def works(self, number: int) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield what is timed, in turns; what has to be so before is done in between."""
+        """Yield the tasks in turns, and prepare each of them in between."""
         yield "cp -r", lambda: self._cp("-r", f"cp-r-{number}")
         self.folder = PackageFolder(self.place / f"packages-{number}")
         yield "publish all", self._publish
@@ -95,7 +95,7 @@ class _Bench:
         yield "publish one changed file each", self._publish
 
     def counts(self) -> tuple[int, int]:
-        """Return how many files the last republication published, and how many it wrote."""
+        """Return the numbers of published and newly written files in the last publication."""
         files = [
             file.stat().st_nlink
             for version in {(shelf / "current").resolve() for shelf in self.folder.path.iterdir()}
@@ -116,19 +116,19 @@ class _Bench:
             ).run()
         )
 
-    def _cp(self, how: str, name: str, *, sync: bool = False) -> None:
-        subprocess.run(["cp", how, self.root, self.place / name], check=True)
+    def _cp(self, option: str, name: str, *, sync: bool = False) -> None:
+        subprocess.run(["cp", option, self.root, self.place / name], check=True)
         if sync:
             subprocess.run(["sync", "-f", self.place], check=True)
 
     def _publish(self) -> None:
-        """Publish all that is in the catalog and not in the folder."""
+        """Publish all skills that are not in the folder yet."""
         packaging = Packaging(self.folder, package_sources.opened, at_work=WorkerPool().at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 
     def _change(self, number: int) -> None:
-        """Change one file of each skill, and judge that without publishing it."""
+        """Change one file of each skill, and scan the changes without publishing them."""
         for script in self.root.rglob("run.sh"):
             script.write_text(f"#!/bin/sh\nexec python run.py {number}\n")
         self.store.packager.packaging = None
@@ -145,8 +145,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--repeat", type=int, default=3, help="times that each work is timed")
-    parser.add_argument("--dir", type=Path, help="where to work; on the disk that matters")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each task")
+    parser.add_argument("--dir", type=Path, help="working directory, on the disk to measure")
     return parser.parse_args()
 
 

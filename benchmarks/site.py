@@ -1,7 +1,7 @@
-"""Response times of the site, at rest and while a scan stores: medians of many requests.
+"""Response times of the site, idle and during a scan: medians of many requests.
 
-The catalog is served by a process of its own, as always, and asked over one connection. For the
-second column as many skills as the catalog has are edited, and a scan takes them in meanwhile.
+A separate process serves the catalog, as in production; the requests use one connection. For the
+second column all skills are edited, and a scan stores them during the requests.
 """
 
 import argparse
@@ -26,17 +26,17 @@ from pipeline.config import settings as config_settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 
-PLACE = "127.0.0.1"
+HOST = "127.0.0.1"
 TARGETS = {"search JSON": 8.0, "index, 304": 3.0, "table": 15.0}
-"""Milliseconds at rest; twice that while a scan stores."""
+"""Milliseconds when idle; twice that during a scan."""
 
 
 def main() -> None:
-    """Make the skills, scan them, serve them, ask, print the table."""
+    """Generate, scan and serve the skills, measure, and print the table."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
         watched = Path(place, "watched")
-        print(f"Making and scanning {arguments.skills:,} skills …", flush=True)
+        print(f"Generating and scanning {arguments.skills:,} skills …", flush=True)
         make_skills(watched, arguments.skills, arguments.seed)
         settings = loader.load(None, watched, Path(place, "data")).model_copy(
             update={"settle_quiet": 0}
@@ -45,41 +45,41 @@ def main() -> None:
         scan_once(settings, store)
         names = [row[0] for row in store.db.execute("SELECT skill_id FROM skills")]
         store.close()
-        with socket.create_server((PLACE, 0)) as listener:
+        with socket.create_server((HOST, 0)) as listener:
             port = listener.getsockname()[1]
-        site = SiteProcess(settings.catalog_path, PLACE, port, Path(place, "site.log"))
+        site = SiteProcess(settings.catalog_path, HOST, port, Path(place, "site.log"))
         site.start()
         try:
-            rest = _measure(port, names, arguments.requests)
+            idle = _measure(port, names, arguments.requests)
             _edit(watched, arguments.skills)
-            busy, still = _while_scanning(settings, port, names, arguments.requests)
+            busy, is_scanning = _while_scanning(settings, port, names, arguments.requests)
         finally:
             site.stop()
     print(
         f"\n{platform.machine()}, Python {platform.python_version()}, {arguments.skills:,} "
-        f"skills, {arguments.requests} requests each; milliseconds, median (95 of 100)\n"
+        f"skills, {arguments.requests} requests each; milliseconds: median (95th percentile)\n"
     )
-    print("| asked for | at rest | target | while a scan stores | target | ratio |")
+    print("| request | idle | target | during a scan | target | ratio |")
     print("|---|---|---|---|---|---|")
-    for name, times in rest.items():
+    for name, times in idle.items():
         target = TARGETS.get(name)
-        at_rest, meanwhile = statistics.median(times), statistics.median(busy[name])
+        idle_median, busy_median = statistics.median(times), statistics.median(busy[name])
         print(
-            f"| {name} | {_told(times)} | {target or ''} | {_told(busy[name])} "
-            f"| {2 * target if target else ''} | {meanwhile / at_rest:.1f} |"
+            f"| {name} | {_cell(times)} | {target or ''} | {_cell(busy[name])} "
+            f"| {2 * target if target else ''} | {busy_median / idle_median:.1f} |"
         )
-    if not still:
-        print("\nThe scan ended before the last request: the second column is partly at rest.")
+    if not is_scanning:
+        print("\nThe scan ended before the last request: part of the second column is idle time.")
 
 
 def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float]]:
-    connection = http.client.HTTPConnection(PLACE, port, timeout=60)
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
     _wait(connection)
     etag = {"If-None-Match": _ask(connection, "/index/default")[1]}
     rng = random.Random(7)
     skills = [quote(rng.choice(names)) for _ in range(requests + 5)]
     words = ["invoice", "deploy cache", "rep", "报告", "query index"]
-    asked = {
+    requests_by_name = {
         "home": [("/", {})],
         "search JSON": [(f"/search.json?q={quote(word)}", {}) for word in words],
         "search page": [(f"/skills?q={quote(word)}", {}) for word in words],
@@ -95,20 +95,20 @@ def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float
         "index, 304": [("/index/default", etag)],
         "healthz": [("/-/healthz", {})],
     }
-    return {name: _times(connection, ways, requests) for name, ways in asked.items()}
+    return {name: _times(connection, ways, requests) for name, ways in requests_by_name.items()}
 
 
 def _times(
     connection: http.client.HTTPConnection, ways: list[tuple[str, Mapping[str, str]]], requests: int
 ) -> list[float]:
     times = []
-    for number in range(-5, requests):  # the first ones fill the caches
+    for number in range(-5, requests):  # the first requests fill the caches
         path, headers = ways[number % len(ways)]
         began = time.perf_counter()
         status, _ = _ask(connection, path, headers)
         if number >= 0:
             times.append(1000 * (time.perf_counter() - began))
-        assert status in (200, 304), f"{path} answers {status}"
+        assert status in (200, 304), f"{path} returns {status}"
     return times
 
 
@@ -129,7 +129,7 @@ def _wait(connection: http.client.HTTPConnection) -> None:
         except OSError:
             connection.close()
             time.sleep(0.1)
-    raise SystemExit("The site does not answer.")
+    raise SystemExit("The site does not respond.")
 
 
 def _edit(watched: Path, count: int) -> None:
@@ -156,14 +156,14 @@ def _while_scanning(
         stderr=subprocess.DEVNULL,
     )
     try:
-        time.sleep(1.5)  # it starts and looks around first
+        time.sleep(1.5)  # for its start and its first comparison
         return _measure(port, names, requests), scan.poll() is None
     finally:
         scan.kill()
         scan.wait()
 
 
-def _told(times: list[float]) -> str:
+def _cell(times: list[float]) -> str:
     return f"{statistics.median(times):.1f} ({sorted(times)[int(0.95 * len(times))]:.1f})"
 
 
@@ -171,7 +171,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skills", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--requests", type=int, default=100, help="of each kind")
+    parser.add_argument("--requests", type=int, default=100, help="requests of each kind")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Prints what a catalog of made skills takes: disk, files, watches, and time to copy it."""
+"""Disk, files, watches and copying time of a catalog of generated skills."""
 
 import argparse
 import os
@@ -18,15 +18,15 @@ PULL = Path(__file__).parents[1] / "deploy/skilldrop-pull"
 
 
 def main() -> None:
-    """Make skills, take them in, copy them, and print a table."""
+    """Generate skills, scan them, copy the catalog, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skills", type=int, default=2_000)
     skills = parser.parse_args().skills
     with tempfile.TemporaryDirectory(prefix="skilldrop-sizing-") as name:
-        print(f"| of {skills:,} skills of five files | in all | for each |\n|---|---|---|")
-        for what, amount, unit in _measured(Path(name), skills):
-            each = f"{amount / skills:.3g} {unit}" if unit != "s" else f"{amount / skills:.2g} s"
-            print(f"| {what} | {amount:,.1f} {unit} | {each} |", flush=True)
+        print(f"| for {skills:,} skills of five files | in all | for each |\n|---|---|---|")
+        for label, amount, unit in _measured(Path(name), skills):
+            share = f"{amount / skills:.3g} {unit}" if unit != "s" else f"{amount / skills:.2g} s"
+            print(f"| {label} | {amount:,.1f} {unit} | {share} |", flush=True)
         for folder, _, _ in os.walk(name):
             os.chmod(folder, 0o700)  # packages are read-only
 
@@ -35,10 +35,10 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     root, data, copy = top / "watched", top / "data", top / "copy"
     make_skills(root, skills)
     yield "the folder itself", _kilobytes(root), "kB"
-    yield "directories, each of which takes a watch", _directories(root), ""
+    yield "directories, with one watch each", _directories(root), ""
     scan = [BIN / "skilldrop", "--watched", root, "--data", data, "scan"]
     yield "first scan", _seconds(scan), "s"
-    yield "most memory of a process in it", _most_kilobytes(), "kB"
+    yield "peak memory of its largest process", _most_kilobytes(), "kB"
     yield "catalog.db", _kilobytes(data / "catalog.db"), "kB"
     yield "packages", _kilobytes(data / "packages"), "kB"
     yield "packages, inodes", _inodes(data / "packages"), ""
@@ -51,15 +51,19 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
         "s",
     )
     yield "replica, compressed", _kilobytes(top / "replica"), "kB"
-    yield "restoring it", _seconds([*litestream, "restore", "-o", copy / "catalog.db", url]), "s"
+    yield (
+        "restoring the replica",
+        _seconds([*litestream, "restore", "-o", copy / "catalog.db", url]),
+        "s",
+    )
     if shutil.which("rsync"):
         yield "first round of skilldrop-pull", _seconds([PULL, data, copy]), "s"
-        yield "a round in which nothing changed", _seconds([PULL, data, copy]), "s"
+        yield "a round without changes", _seconds([PULL, data, copy]), "s"
 
 
-def _seconds(words: Sequence[str | Path]) -> float:
+def _seconds(command: Sequence[str | Path]) -> float:
     began = time.perf_counter()
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - began
 
 
@@ -68,12 +72,12 @@ def _most_kilobytes() -> float:
 
 
 def _kilobytes(path: Path) -> float:
-    """Return what a file or tree takes on the disk, as du counts it."""
-    return sum(found.lstat().st_blocks for found in (path, *path.rglob("*"))) / 2
+    """Return the disk usage of a file or tree, as counted by du."""
+    return sum(entry.lstat().st_blocks for entry in (path, *path.rglob("*"))) / 2
 
 
 def _directories(path: Path) -> int:
-    return 1 + sum(found.is_dir() for found in path.rglob("*"))
+    return 1 + sum(entry.is_dir() for entry in path.rglob("*"))
 
 
 def _inodes(path: Path) -> int:

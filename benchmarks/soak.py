@@ -1,9 +1,9 @@
-"""Lives random lives of a root under a real service for as long as is asked, and checks each.
+"""Random lives of a root under a real service, each checked against the promise.
 
     python benchmarks/soak.py --minutes 10
-    python benchmarks/soak.py --seed 4711        # one batch of lives again
+    python benchmarks/soak.py --seed 4711        # repeat one batch of lives
 
-A life that breaks the promise is printed as the steps that lead there, with its seed.
+A life is a sequence of random changes. If one breaks the promise, its steps and seed are printed.
 """
 
 import argparse
@@ -34,28 +34,28 @@ LIVES = settings(
 
 
 def main() -> None:
-    """Live until the time is over; end with 1 at the first broken promise."""
+    """Run lives until the time is over; exit with 1 at the first broken promise."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--seed", type=int, help="live this batch alone")
-    given = parser.parse_args()
-    if MAY_MOUNT not in os.environ and (words := own_mounts()):
-        os.execvp(words[0], [*words, sys.executable, *sys.argv])
+    parser.add_argument("--seed", type=int, help="run only this batch")
+    arguments = parser.parse_args()
+    if MAY_MOUNT not in os.environ and (command := own_mounts()):
+        os.execvp(command[0], [*command, sys.executable, *sys.argv])
     if not FAKETIME:
-        print("libfaketime is not installed: no clock of a process is set")
-    end = time.monotonic() + 60 * given.minutes
+        print("libfaketime is not installed: process clocks are not changed")
+    end = time.monotonic() + 60 * arguments.minutes
     batches = 0
     while time.monotonic() < end:
-        number = given.seed if given.seed is not None else random.randrange(10**6)
+        number = arguments.seed if arguments.seed is not None else random.randrange(10**6)
         kind = LifeOfAProcess if number % 3 == 0 else Life
         print(f"seed {number}: {kind.__name__} …", flush=True)
         try:
             run_state_machine_as_test(seed(number)(kind), settings=LIVES)
         except BaseException:
-            print(f"the promise broke; again with --seed {number}", flush=True)
+            print(f"the promise broke; repeat with --seed {number}", flush=True)
             raise
         batches += 1
-        if given.seed is not None:
+        if arguments.seed is not None:
             break
     print(f"{batches} batches of {LIVES.max_examples} lives; the promise held in all")
 

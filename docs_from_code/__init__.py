@@ -1,1 +1,1 @@
-"""Pages of docs/ that are made from the code, and the check of the site built from all pages."""
+"""Generators of the reference pages in docs/, and checks of the built documentation."""

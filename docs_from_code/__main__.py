@@ -1,4 +1,4 @@
-"""Command `python -m docs_from_code`: writes the pages; with `--check` only tells what is wrong."""
+"""Command `python -m docs_from_code`: writes the pages; with `--check` only reports problems."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ REPOSITORY = DOCS.parent
 
 
 def main() -> int:
-    """Write the pages and build the site, or check both in a temporary folder; return the code."""
+    """Write the pages and build the site, or check both in a temporary folder; return 0 or 1."""
     if "--check" not in sys.argv[1:]:
         for name, text in PAGES.items():
             (DOCS / name).write_text(text(), "utf-8")
@@ -23,14 +23,15 @@ def main() -> int:
         )
 
 
-def _report(complaints: list[str], site: Path | None) -> int:
+def _report(problems: list[str], site: Path | None) -> int:
+    """Print the problems and those of the site, and return the exit code."""
     if site:
-        complaints = complaints + faults(site)
+        problems = problems + faults(site)
     else:
-        complaints = [*complaints, "the site cannot be built; see above"]
-    for complaint in complaints:
-        sys.stderr.write(f"{complaint}\n")
-    return 1 if complaints else 0
+        problems = [*problems, "the site cannot be built; see above"]
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    return 1 if problems else 0
 
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""Reference of the commands: the help of each."""
+"""Reference of the commands, made from their help texts."""
 
 import click
 
@@ -8,17 +8,17 @@ from pipeline.cli.lazy import lazy_command
 _OPENING = """\
 # Commands
 
-<!-- Made from the commands' own help by `make docs`; edit pipeline/cli/commands/ instead. -->
+<!-- Generated from the help texts by `make docs`; edit pipeline/cli/commands/ instead. -->
 
 Exit codes: 0 done, 1 findings or differences, 2 usage error or a problem you can fix, 3 internal
-error (please report it), 130 interrupted. `up`, which runs until it is stopped, ends with 0.
+error (please report it), 130 interrupted. `up` exits with 0 when it is stopped.
 """
 
 _WIDE = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}
 
 
 def page() -> str:
-    """Return the text of the page: the help of the program, then that of each command."""
+    """Return the page: the help of the program, then the help of each command."""
     parts = [_OPENING, _section(cli, None)]
     with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
         parts += [

@@ -1,4 +1,4 @@
-"""Examples of findings: lines that raise a code, and lines that mean the same and do not."""
+"""Examples of findings: lines or paths that raise a code, and corrected ones that do not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,17 +6,22 @@ from pathlib import Path
 
 import yaml
 
+OMITTED = "[…]"
+"""Mark in bad lines for a long text that is not shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Lines of SKILL.md, as they raise a finding and as they do not."""
+    """Lines of a file, or paths of a skill's files, that raise a finding, and corrected ones."""
 
     bad: str
     good: str
+    paths: bool = False  # one per line, with ` -> target` for a link, instead of lines of a file
 
     def as_markdown(self) -> str:
         """Return both as blocks of code."""
-        return f"Bad:\n\n{_block(self.bad)}\nGood:\n\n{_block(self.good)}"
+        noun = " paths" if self.paths else ""
+        return f"Bad{noun}:\n\n{_block(self.bad)}\nGood{noun}:\n\n{_block(self.good)}"
 
 
 EXAMPLES: Mapping[str, Example] = {
@@ -25,7 +30,7 @@ EXAMPLES: Mapping[str, Example] = {
         Path(__file__).with_name("examples.yml").read_text("utf-8")
     ).items()
 }
-"""An example for each code that a SKILL.md alone can raise and show."""
+"""An example for each code that lines or a path can show, by the code."""
 
 
 def _block(lines: str) -> str:
@@ -36,5 +41,9 @@ def _block(lines: str) -> str:
 def _visible(character: str) -> str:
     if character == "\t":
         return "→"
-    is_shown = character.isprintable() or character == "\n"
-    return character if is_shown else f"<U+{ord(character):04X}>"
+    if character.isprintable() or character == "\n":
+        return character
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as `surrogateescape` decodes it
+        return f"<{code - 0xDC00:02X}>"
+    return f"<U+{code:04X}>"

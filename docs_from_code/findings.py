@@ -1,4 +1,4 @@
-"""Reference of the findings: every code with its severity, fix and source."""
+"""Reference of the findings: each code with its severity, fix and source."""
 
 from collections.abc import Sequence
 
@@ -11,30 +11,32 @@ from pipeline.dialects.registry import PROFILES
 _OPENING = """\
 # Findings
 
-<!-- Made from the registry by `make docs`; edit the codes.py beside the rules instead. -->
+<!-- Generated from the registry by `make docs`; edit the codes.py beside the rules instead. -->
 
-Every message of `skilldrop` about a skill. Each finding has a stable code, a severity and a
-profile, and names the file, the line and what to do next. A skill is valid by the specification
-(`spec_valid`) if it has no finding of profile `spec` and severity `error`. Whether a finding
-rejects the skill depends on the acceptance of its root: `strict`, `lenient` (the default) or
-`permissive`.
+This page lists every message of `skilldrop` about a skill. Each finding has a stable code, a
+severity and a profile, and gives the file, the line and a fix. A skill is valid by the
+specification (`spec_valid`) if it has no finding of profile `spec` and severity `error`. The
+acceptance of the root decides whether a finding rejects the skill: `strict`, `lenient` (the
+default) or `permissive`.
 
-Where a line of SKILL.md alone shows the finding, there is a bad and a good example; → is a tab, and
-<U+200B> and the like are characters that nobody sees.
+Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
+tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
+and […] stands for omitted text.
 """
 
 _PROFILES = {
-    "reading": "Found while a folder is read, with any choice of profiles.",
+    "reading": "Raised while a folder is read, whatever the profiles.",
     "spec": "The Agent Skills specification, to the letter; always checked.",
-    "advice": "Recommendations of the specification and its guides, so that a skill is found "
-    "and followed.",
+    "advice": "Recommendations of the specification and its guides that help agents find and "
+    "follow a skill.",
     "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
-    "are untrusted text; a finding here means that a person should look at that line.",
-    "claude-code": "Fields and lines that Claude Code reads differently from how they were meant.",
+    "are untrusted text; after such a finding a person should check the line.",
+    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
+    "meaning.",
     "apexbridge": "Declarations and files that an ApexBridge package needs; see "
-    "[ApexBridge packages](../how-to/apexbridge.md). Checked only where it is named, because no "
-    "other skill is such a package.",
-    "outcome": "Problems of a file that a runtime dropped after a run; never of a skill. See "
+    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
+    "skills are not such packages.",
+    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
     "[Outcomes](outcomes.md).",
 }
 
@@ -47,7 +49,7 @@ _REJECTS = {
 
 
 def page() -> str:
-    """Return the text of the page: for each profile a table, then a section for each code."""
+    """Return the page: for each profile a table, then a section for each code."""
     parts = [_OPENING]
     for profile in ("reading", *PROFILES, "outcome"):
         types = [type_ for type_ in REGISTRY.values() if type_.profile == profile]
@@ -62,7 +64,7 @@ def _overview(profile: str, types: Sequence[FindingType]) -> str:
     )
     return (
         f"## `{profile}`\n\n{_PROFILES[profile]}\n\n"
-        f"| code | severity | what is wrong |\n|---|---|---|\n{''.join(rows)}"
+        f"| code | severity | problem |\n|---|---|---|\n{''.join(rows)}"
     )
 
 
@@ -70,7 +72,7 @@ def _section(type_: FindingType) -> str:
     return (
         f"### `{type_.code}`\n\n"
         f"{prose(type_.summary)}\n\n"
-        f"- **Do:** {prose(type_.fix)}\n"
+        f"- **Fix:** {prose(type_.fix)}\n"
         f"- **Severity:** {type_.severity}; {_REJECTS[type_.rejects]}.\n"
         f"- **Source:** {prose(type_.source)}.\n"
         + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")

@@ -1,4 +1,4 @@
-"""Drawing and list of the two packages' rooms, as the contracts in pyproject.toml order them."""
+"""Drawing and list of the packages in layers, taken from the contracts in pyproject.toml."""
 
 import re
 import tomllib
@@ -8,31 +8,31 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-Layers: TypeAlias = Sequence[Sequence[str]]  # top first; rooms beside each other
+Layers: TypeAlias = Sequence[Sequence[str]]  # from the top; packages of one layer beside each other
 
 _PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 _WIDTH, _BOX, _GAP, _MARGIN = 760, 44, 26, 16
 _COLOURS = {"pipeline": "#0b7285", "catalog": "#5f3dc4"}
 _TITLES = {
-    "pipeline": "pipeline: how it comes to be known",
-    "catalog": "catalog: what is known",
+    "pipeline": "pipeline: from folders to verdicts",
+    "catalog": "catalog: the stored knowledge",
 }
 
 _OPENING = """\
 # Packages
 
-<!-- Made from pyproject.toml and the packages' docstrings by `make docs`. -->
+<!-- Generated from pyproject.toml and the docstrings of the packages by `make docs`. -->
 
-Each package may import those below it, and nothing above. `make lint` holds that; the order is that
-of the import contracts in `pyproject.toml`.
+Each package may import the packages below it, and none above. The order is that of the import
+contracts in `pyproject.toml`, which `make lint` checks.
 
 ![Layers of the two packages; imports point down only](layers.svg)
 """
 
 
 def contracts() -> dict[str, Layers]:
-    """Return the layers of each package, as import-linter's contracts name them."""
+    """Return the layers of `pipeline` and `catalog` from import-linter's contracts."""
     linter = tomllib.loads(_PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]
     return {
         contract["containers"][0]: [re.split(r"\s*[|:]\s*", line) for line in contract["layers"]]
@@ -42,13 +42,13 @@ def contracts() -> dict[str, Layers]:
 
 
 def page() -> str:
-    """Return the list: for each package its rooms, top first, and the first line of each."""
+    """Return the list of packages from the top, each with the first line of its docstring."""
     parts = [_OPENING]
     for package, layers in contracts().items():
         rows = "".join(
-            f"| `{package}/{room}/` | {_first_line(f'{package}.{room}')} |\n"
-            for rooms in layers
-            for room in rooms
+            f"| `{package}/{name}/` | {_first_line(f'{package}.{name}')} |\n"
+            for layer in layers
+            for name in layer
         )
         parts.append(
             f"## `{package}`\n\n{_first_line(package)}\n\n| package | holds |\n|---|---|\n{rows}"
@@ -61,17 +61,17 @@ def _first_line(module: str) -> str:
 
 
 def drawing() -> str:
-    """Return the drawing as SVG, which needs no script, font or other file."""
+    """Return the drawing as SVG without scripts, fonts or other files."""
     shapes, y = [], _MARGIN
     for package, layers in contracts().items():
         shapes.append(
             f'<text x="{_MARGIN}" y="{y + 18}" class="t">{escape(_TITLES[package])}</text>'
         )
         y += 30
-        for at, rooms in enumerate(layers):
-            shapes += _row(rooms, y, _COLOURS[package])
+        for number, layer in enumerate(layers):
+            shapes += _row(layer, y, _COLOURS[package])
             y += _BOX + _GAP
-            is_last = package == "catalog" and at == len(layers) - 1
+            is_last = package == "catalog" and number == len(layers) - 1
             shapes += [] if is_last else [_arrow(y - _GAP)]
         y += 4
     height = y - _GAP + _MARGIN
@@ -87,14 +87,14 @@ def drawing() -> str:
     )
 
 
-def _row(rooms: Sequence[str], y: int, colour: str) -> list[str]:
-    width = (_WIDTH - 2 * _MARGIN - (len(rooms) - 1) * _MARGIN) // len(rooms)
+def _row(names: Sequence[str], y: int, colour: str) -> list[str]:
+    width = (_WIDTH - 2 * _MARGIN - (len(names) - 1) * _MARGIN) // len(names)
     shapes = []
-    for at, room in enumerate(rooms):
-        x = _MARGIN + at * (width + _MARGIN)
+    for number, name in enumerate(names):
+        x = _MARGIN + number * (width + _MARGIN)
         shapes.append(
             f'<rect x="{x}" y="{y}" width="{width}" height="{_BOX}" rx="6" fill="{colour}"/>'
-            f'<text x="{x + width // 2}" y="{y + 27}">{escape(room)}</text>'
+            f'<text x="{x + width // 2}" y="{y + 27}">{escape(name)}</text>'
         )
     return shapes
 

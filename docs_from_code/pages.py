@@ -1,4 +1,4 @@
-"""Pages that are made from the code, by their path in docs/."""
+"""Generated pages by their path in docs/."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,11 +18,11 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/settings.md": settings.page,
     **{f"schemas/{name}.json": partial(schema.of_outcome, name) for name in SCHEMAS},
 }
-"""The text of each page, as the code says it now."""
+"""The function that generates each page."""
 
 
 def stale() -> list[str]:
-    """Return the pages in docs/ that are missing or differ from the code."""
+    """Return the generated pages that are missing in docs/ or out of date."""
     return [
         name
         for name, text in PAGES.items()

@@ -1,4 +1,4 @@
-"""Reference of the stored data: tables, columns, and the JSON of outcome files."""
+"""Reference of the stored data: tables, columns, and JSON Schemas of outcome files."""
 
 import json
 import re
@@ -18,15 +18,15 @@ _METADATA = Path(__file__).parents[1] / "datasette-metadata.yml"
 _OPENING = """\
 # Schema
 
-<!-- Made from the migrations and datasette-metadata.yml by `make docs`. -->
+<!-- Generated from the migrations and datasette-metadata.yml by `make docs`. -->
 
-The catalog is one SQLite file, `catalog.db`, in WAL mode. One process writes it; any number may
-read it. Times are ISO 8601 in UTC, JSON columns are valid JSON, yes and no are 1 and 0.
+The catalog is one SQLite file, `catalog.db`, in WAL mode, with one writer and any number of
+readers. Times are ISO 8601 in UTC, JSON columns hold valid JSON, and yes and no are 1 and 0.
 """
 
 
 def page() -> str:
-    """Return the text of the page: every table and view, every column and its meaning."""
+    """Return the page: each table and view with its columns and their meaning."""
     db = Database(memory=True)
     migrations.apply(db)
     tables = yaml.safe_load(_METADATA.read_text("utf-8"))["databases"]["catalog"]["tables"]
@@ -60,7 +60,7 @@ def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tupl
 
 
 def of_outcome(name: str) -> str:
-    """Return the JSON Schema of something that runtimes write."""
+    """Return the JSON Schema of an object that runtimes write."""
     schema = SCHEMAS[name].model_json_schema(mode="validation")
     return (
         json.dumps(

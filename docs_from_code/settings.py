@@ -1,4 +1,4 @@
-"""Reference of the settings: every key with its default, its values and its meaning."""
+"""Reference of the settings: each key with its default, values and meaning."""
 
 import json
 from collections.abc import Iterator
@@ -36,15 +36,16 @@ _TABLES: dict[str, type[BaseModel]] = {
 _OPENING = f"""\
 # Settings
 
-<!-- Made from the settings models and docs_from_code/settings.yml by `make docs`. -->
+<!-- Generated from the settings models and docs_from_code/settings.yml by `make docs`. -->
 
-Settings are read once, at the start, from `skilldrop.toml` in the working directory or the file
-that `--config` or `{PREFIX}CONFIG` names. Each key can be given in the environment, too: `{PREFIX}`
-and the key in capitals, with two underscores before a key of a table (`{PREFIX}SITE__PORT=8080`);
-lists and tables are JSON there. The command line wins over the environment, that over the file, and
-that over the defaults. [Configure](../how-to/configure.md) has examples.
+Settings are read once, at the start, from `skilldrop.toml` in the working directory, or from the
+file that `--config` or `{PREFIX}CONFIG` names. Each key can also come from the environment:
+`{PREFIX}` and the key in capitals, with two underscores before a key of a table
+(`{PREFIX}SITE__PORT=8080`). Lists and tables are JSON there. The command line overrides the
+environment, the environment overrides the file, and the file overrides the defaults.
+[Configure](../how-to/configure.md) has examples.
 
-A size is a number of bytes or a text such as `"100 MiB"`. All durations say their unit.
+Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” gives the unit.
 """
 
 _HEADS = {
@@ -54,7 +55,7 @@ _HEADS = {
 
 
 def page() -> str:
-    """Return the text of the page. Raises KeyError for a setting without a meaning."""
+    """Return the page; KeyError for a setting without a meaning."""
     parts = [_OPENING, "## Top of the file\n\n" + _table("", Settings)]
     for name, model in _TABLES.items():
         head = _HEADS.get(name, f"`[{name}]`")
@@ -63,14 +64,14 @@ def page() -> str:
 
 
 def keys() -> set[str]:
-    """Return every key that the page explains, those of tables with the table before a dot."""
+    """Return all keys on the page; the keys of tables have the form `table.key`."""
     return {name for name, _ in _fields("", Settings)} | {
         name for table, model in _TABLES.items() for name, _ in _fields(table, model)
     }
 
 
 def explained() -> set[str]:
-    """Return every key that settings.yml explains."""
+    """Return all keys in settings.yml."""
     return set(_MEANINGS)
 
 

@@ -1,4 +1,4 @@
-"""The site: its strict build, and what is wrong with the built pages."""
+"""Build of the documentation, and checks of the built pages."""
 
 import shutil
 import subprocess
@@ -12,30 +12,30 @@ _CONFIG = "zensical.toml"
 
 
 def build(repository: Path, copy: Path | None = None) -> Path | None:
-    """Build the site of a repository, in it or in a copy of docs/ in an empty folder.
+    """Build the site, in the repository or from a copy of docs/ in an empty folder.
 
-    Returns the folder of the site; None where the build fails, which says why on standard error.
+    Returns the folder of the site; None if the build fails, with the reason on standard error.
     """
-    place = repository
-    if copy:  # the program builds only into the folder of its configuration
-        place = copy
+    folder = repository
+    if copy:  # zensical builds only into the folder of its configuration
+        folder = copy
         shutil.copytree(repository / "docs", copy / "docs")
         shutil.copy(repository / _CONFIG, copy)
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    done = subprocess.run(
-        [*command, "-f", place / _CONFIG], cwd=place, capture_output=True, text=True, check=False
+    result = subprocess.run(
+        [*command, "-f", folder / _CONFIG], cwd=folder, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        sys.stderr.write(done.stdout + done.stderr.partition("Traceback")[0])
+    if result.returncode:
+        sys.stderr.write(result.stdout + result.stderr.partition("Traceback")[0])
         return None
-    return place / "site"
+    return folder / "site"
 
 
 def faults(site: Path) -> list[str]:
-    """Return what is wrong with a built site, a sentence each.
+    """Return the faults of a built site, one sentence each.
 
-    The strict build knows links between pages; this knows all others, and what a page would fetch
-    from another host.
+    The strict build checks links between pages. This function checks all other links, and finds
+    files that a page would fetch from another host.
     """
     pages = {file: _Page(file) for file in sorted(site.rglob("*.html")) if file.name != "404.html"}
     return [
@@ -56,12 +56,12 @@ class _Page(HTMLParser):
         self.feed(file.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note one element."""
-        said = {name: value for name, value in attrs if value}
-        self.anchors |= {said[name] for name in ("id", "name") if name in said}
-        self.fetched += [said["src"]] if "src" in said else []
-        if "href" in said:
-            (self.linked if tag == "a" else self.fetched).append(said["href"])
+        """Record the addresses and anchors of one element."""
+        values = {name: value for name, value in attrs if value}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        self.fetched += [values["src"]] if "src" in values else []
+        if "href" in values:
+            (self.linked if tag == "a" else self.fetched).append(values["href"])
 
 
 def _fetched(page: _Page) -> Iterator[str]:

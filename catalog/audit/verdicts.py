@@ -13,7 +13,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
-from catalog.writing.rows import rows
+from catalog.writing.rows import mapping
 
 
 class StoredFolder(NamedTuple):
@@ -96,7 +96,7 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
         if row["seen_digest"] != record.digest:
             yield "its current content has not been validated"
         return
-    expected = rows.accepted(record)
+    expected = mapping.accepted(record)
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
@@ -120,7 +120,7 @@ def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool
     return stored == (record.digest, record.skill_md_hash, record.skill_md_content) and (
         files
         == sorted(
-            (rows.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
+            (mapping.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
         )
     )
 
@@ -136,20 +136,22 @@ def _of_rejection(row: sql.Row, rejection: Rejection) -> Iterator[str]:
 
 
 def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Iterator[str]:
-    expected = [rows.finding(row["id"], row["root"], row["path"], finding) for finding in findings]
+    expected = [
+        mapping.finding(row["id"], row["root"], row["path"], finding) for finding in findings
+    ]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has the wrong findings"
 
 
 def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Finding]]) -> bool:
     """Return whether these are the findings that the catalog has of no skill of a root."""
-    expected = [rows.finding(None, root, folder, finding) for folder, finding in loose]
+    expected = [mapping.finding(None, root, folder, finding) for folder, finding in loose]
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
 def _findings(db: Database, condition: str, values: list[object]) -> list[tuple[object, ...]]:
     result = db.execute(
-        f"SELECT {sql.columns(rows.FINDING_COLUMNS)} FROM findings"
+        f"SELECT {sql.columns(mapping.FINDING_COLUMNS)} FROM findings"
         f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(CODES))})",
         [*values, *CODES],
     )

@@ -112,6 +112,30 @@ class SkillRecord(NamedTuple):
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
 
 
+DESCRIBED: Mapping[str, Any] = {
+    "name": "",
+    "display_name": None,
+    "description": "",
+    "spec_valid": 0,
+    "author": None,
+    "license": None,
+    "compatibility": None,
+    "allowed_tools": None,
+    "category": None,
+    "tags": "[]",
+    "priority": None,
+    "model_invocable": 1,
+    "user_invocable": 1,
+    "body_lines": None,
+    "estimated_tokens": None,
+    "skill_md_name": None,
+}
+"""The fields of a SkillRecord that are columns of `skills` and are kept with each version.
+
+The value is that of a row, or of an older version, that has none of its own.
+"""
+
+
 class Rejection(NamedTuple):
     """Verdict on a skill folder with rejected content; its findings give the reasons."""
 

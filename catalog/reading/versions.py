@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from catalog.database import sql, withheld
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
+from catalog.model.skill import DESCRIBED
 from catalog.model.values import Json
 from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
@@ -159,32 +160,12 @@ _SKILL = f"""
 """
 
 
-DESCRIBED = (
-    "name",
-    "display_name",
-    "description",
-    "spec_valid",
-    "author",
-    "license",
-    "compatibility",
-    "allowed_tools",
-    "category",
-    "tags",
-    "priority",
-    "model_invocable",
-    "user_invocable",
-    "body_lines",
-    "estimated_tokens",
-    "skill_md_name",
-)
-
-
 def restored(version: Row) -> Row:
     """Return the columns of `skills` as they were when a version was accepted."""
     described = json.loads(version["described"])
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return (
         {column: version[column] for column in shared}
-        | {column: described[column] for column in DESCRIBED}
+        | {column: described.get(column, empty) for column, empty in DESCRIBED.items()}
         | {"current_version_id": version["id"]}
     )

@@ -64,7 +64,7 @@ class Packager:
             wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
             try:
                 with self._staged() as staged:
-                    taken = rows_batch.take_in(
+                    taken = rows_batch.write_batch(
                         self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
                     )
                     again = self._publish(

@@ -9,7 +9,7 @@ from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import dialects, fulltext, ingestions, rows
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -97,7 +97,7 @@ def _set_text(db: Database, skill: int, version: database_sql.Row) -> None:
             "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
         )
     ]
-    fulltext.replace(db.conn, [rows.restored_text(skill, version, paths)])
+    fulltext.replace(db.conn, [mapping.restored_text(skill, version, paths)])
 
 
 def _set_finding(db: Database, skill: database_sql.Row, held: database_sql.Row | None) -> None:
@@ -107,8 +107,8 @@ def _set_finding(db: Database, skill: database_sql.Row, held: database_sql.Row |
     )
     if held:
         db.execute(
-            insert("findings", rows.FINDING_COLUMNS),
-            rows.finding(
+            insert("findings", mapping.FINDING_COLUMNS),
+            mapping.finding(
                 skill["id"],
                 skill["root"],
                 skill["path"],

@@ -20,7 +20,7 @@ from catalog.database.sql import columns, insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
 from catalog.text.times import iso
-from catalog.writing.rows import dialects, fulltext, rows
+from catalog.writing.rows import dialects, fulltext, mapping
 
 Values: TypeAlias = tuple[Any, ...]
 TABLES = (
@@ -259,7 +259,7 @@ def _keep_holds(db: Database) -> None:
             "SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?", [skill["skill_id"]]
         ).fetchone()
         at = datetime.fromisoformat(skill["last_changed"])
-        version = rows.without_content(skill) | {"version": name or version_name(at, newest)}
+        version = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
         db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
         db.execute(insert("versions", list(version)), list(version.values()))
         db.execute(
@@ -305,7 +305,7 @@ def _write_derived(db: Database) -> None:
                 "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
             )
         ]
-        fulltext.replace(db.conn, [rows.restored_text(version["skill"], version, paths)])
+        fulltext.replace(db.conn, [mapping.restored_text(version["skill"], version, paths)])
         dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
 
 

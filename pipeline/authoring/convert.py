@@ -24,7 +24,7 @@ from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE
-from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.conversion import OldLayout, Plan
 from pipeline.validation.dialect import Dialect
 
 
@@ -148,8 +148,8 @@ def _refused(source: Path, place: Path, *findings: Finding) -> Conversion:
     return Conversion(str(source), str(place), Plan(findings=findings, refused=True))
 
 
-def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> Old:
-    return Old(
+def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
+    return OldLayout(
         folder=model_paths.text_path(source.name),
         document=snapshot.skill_md_name or "",
         skill_md=snapshot.skill_md,

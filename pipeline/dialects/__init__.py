@@ -1,1 +1,1 @@
-"""Skill formats beyond the common one, a folder each."""
+"""Dialects: the fields and rules of one system each, one folder per dialect."""

@@ -1,1 +1,1 @@
-"""Results of runs that runtimes drop."""
+"""Run outcomes, which runtimes write as files."""

@@ -1,4 +1,4 @@
-"""Findings about outcome files: what a runtime wrote of a run, and cannot be taken as it is."""
+"""Findings about outcome files, in which runtimes report the results of runs."""
 
 from catalog.model.finding import NEVER, OURS, FindingType
 
@@ -10,8 +10,8 @@ OUTCOME_MISPLACED = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file does not lie in a folder named after its skill_id.",
-    "Write it as <skill_id>/<run_id>.json below the folder of outcomes.",
+    "The outcome file is not in a folder named after its skill_id.",
+    "Write it as <skill_id>/<run_id>.json in the outcomes folder.",
     _FILES,
 )
 OUTCOME_TOO_LARGE = FindingType(
@@ -19,8 +19,8 @@ OUTCOME_TOO_LARGE = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file is larger than 16 MiB.",
-    "Write large output to a file of its own, and name that in output.",
+    "The outcome file is larger than 16 MiB.",
+    "Write large output to a separate file, and give its path in output.",
     _FILES,
 )
 OUTCOME_UNREADABLE = FindingType(
@@ -29,7 +29,7 @@ OUTCOME_UNREADABLE = FindingType(
     "outcome",
     NEVER,
     "An outcome file cannot be read, or is not a regular file.",
-    "Let the user that skilldrop runs as read it.",
+    "Make it a regular file that the user running skilldrop can read.",
     _FILES,
 )
 OUTCOME_NOT_JSON = FindingType(
@@ -37,8 +37,8 @@ OUTCOME_NOT_JSON = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An outcome file is not one JSON object.",
-    "Write one object, in UTF-8, by a JSON library.",
+    "The outcome file is not one JSON object.",
+    "Write one object in UTF-8, with a JSON library.",
     "RFC 8259",
 )
 OUTCOME_KEY_TWICE = FindingType(
@@ -46,8 +46,8 @@ OUTCOME_KEY_TWICE = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An object in an outcome file has the same key twice.",
-    "Keep one of them; readers differ in which they take.",
+    "An object in the outcome file has the same key twice.",
+    "Keep one of them; JSON parsers differ in which one they use.",
     "RFC 8259, section 4",
 )
 OUTCOME_FIELD_MISSING = FindingType(
@@ -55,8 +55,8 @@ OUTCOME_FIELD_MISSING = FindingType(
     "error",
     "outcome",
     NEVER,
-    "A required field of an outcome is missing.",
-    "Add it; docs/schemas has the form.",
+    "A required field of the outcome is missing.",
+    "Add it; docs/schemas holds the schema.",
     _SCHEMA,
 )
 OUTCOME_FIELD_WRONG = FindingType(
@@ -64,8 +64,8 @@ OUTCOME_FIELD_WRONG = FindingType(
     "error",
     "outcome",
     NEVER,
-    "A field of an outcome has a value that it cannot have.",
-    "Correct the value; docs/schemas has the form.",
+    "The value of an outcome field is not valid.",
+    "Correct the value; docs/schemas holds the schema.",
     _SCHEMA,
 )
 OUTCOME_FIELD_UNKNOWN = FindingType(
@@ -73,8 +73,8 @@ OUTCOME_FIELD_UNKNOWN = FindingType(
     "warning",
     "outcome",
     NEVER,
-    "An outcome has fields that no form knows; they are not stored.",
-    "Remove them, or put them into metadata or output.",
+    "An outcome has fields that no schema defines; they are not stored.",
+    "Remove them, or move them into output or the metadata of a memory write.",
     _SCHEMA,
 )
 TYPES = (

@@ -23,60 +23,61 @@ from pipeline.roots.names import is_junk
 
 MOST_BYTES = 16 * 2**20
 QUARANTINE = "quarantine"
-"""The folder, beside those of the skills, that bad files are moved to with their findings."""
+"""Folder, beside those of the skills, to which bad files are moved with their findings."""
 
 
 @dataclass
 class OutcomeReport:
-    """What a look at outcome files came to."""
+    """Result of collecting outcome files: their paths."""
 
     stored: list[str] = field(default_factory=list)
     revised: list[str] = field(default_factory=list)
-    rejected: dict[str, str] = field(default_factory=dict)  # why, by path
-    unsettled: list[str] = field(default_factory=list)  # to come back to
+    rejected: dict[str, str] = field(default_factory=dict)  # path to reason
+    unsettled: list[str] = field(default_factory=list)  # to be collected later
 
 
 def take_outcomes(
     store: Store, folder: Path, *, quiet: float, now_ns: int, paths: Iterable[str] | None = None
 ) -> OutcomeReport:
-    """Bring the catalog up to the outcome files at some paths, or to all of them.
+    """Store the outcome files at some paths, or all of them, in the catalog.
 
-    One that changed less than `quiet` seconds ago is left for later; one that is known is not
-    opened. A folder that is not there holds nothing. Raises FolderNotOwned where the folder is
-    somebody else's, as bad files are moved in it.
+    A file that changed less than `quiet` seconds ago is left for later; a known one is not opened.
+    A missing folder counts as empty. Raises FolderNotOwned if the folder is not skilldrop's, as
+    bad files are moved inside it.
     """
     report = OutcomeReport()
     known = store.outcomes.known()
-    there = set()
+    existing = set()
     if folder.exists():
-        with store.folders.opened(OwnedFolder(folder, "outcomes")) as at:
+        with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
             for path in _files(folder) if paths is None else paths:
-                there.add(path)
-                _take_one(store, at, path, _look(at, path, known, quiet, now_ns), report)
+                existing.add(path)
+                result = _check(dir_fd, path, known, quiet, now_ns)
+                _store_result(store, dir_fd, path, result, report)
     if paths is None:
-        store.outcomes.forget([path for path in known if path not in there])
+        store.outcomes.forget([path for path in known if path not in existing])
     return report
 
 
-def _take_one(
+def _store_result(
     store: Store,
-    at: int,
+    dir_fd: int,
     path: str,
-    seen: JudgedOutcome | Literal["unsettled"] | None,
+    result: JudgedOutcome | Literal["unsettled"] | None,
     report: OutcomeReport,
 ) -> None:
-    if seen == "unsettled":
+    if result == "unsettled":
         report.unsettled.append(path)
-    elif isinstance(seen, BadOutcome):
-        _reject(store, at, seen, report)
-    elif seen:
-        revision = store.outcomes.add(seen, datetime.now(UTC))
+    elif isinstance(result, BadOutcome):
+        _reject(store, dir_fd, result, report)
+    elif result:
+        revision = store.outcomes.add(result, datetime.now(UTC))
         if revision:
             (report.stored if revision == 1 else report.revised).append(path)
 
 
 def outcome_at(folder: Path, hinted: str) -> str | None:
-    """Return the path of the outcome file that a hinted absolute path of the system may be."""
+    """Return the path of the outcome file at a hinted absolute path of the system, if any."""
     prefix = f"{os.path.abspath(folder)}/"
     if not hinted.startswith(prefix):
         return None
@@ -85,7 +86,7 @@ def outcome_at(folder: Path, hinted: str) -> str | None:
 
 
 def judge_file(path: Path) -> JudgedOutcome:
-    """Judge one file by hand, wherever it lies."""
+    """Judge one file at any path, without the catalog."""
     file = RunFile(f"{text_path(path.absolute().parent.name)}/{text_path(path.name)}", "", None)
     try:
         return _judged(file, *_read(str(path)))
@@ -93,22 +94,22 @@ def judge_file(path: Path) -> JudgedOutcome:
         return _unreadable(file, error)
 
 
-# Looking
+# Checking files
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Yield the files below a folder that may be outcomes, by path, opening none."""
+    """Yield the paths of possible outcome files below a folder, without opening them."""
     for directory, names, files in os.walk(folder):
-        inside = os.path.relpath(directory, folder)
-        names[:] = sorted(name for name in names if _is_wanted(inside, name))
+        inner = os.path.relpath(directory, folder)
+        names[:] = sorted(name for name in names if _may_hold_outcomes(inner, name))
         for name in sorted(files):
-            path = name if inside == "." else f"{inside}/{name}"
+            path = name if inner == "." else f"{inner}/{name}"
             if _may_be_outcome(path):
                 yield text_path(path)
 
 
-def _is_wanted(inside: str, name: str) -> bool:
-    return not is_junk(name) and not (inside == "." and name == QUARANTINE)
+def _may_hold_outcomes(directory: str, name: str) -> bool:
+    return not is_junk(name) and not (directory == "." and name == QUARANTINE)
 
 
 def _may_be_outcome(path: str) -> bool:
@@ -121,22 +122,22 @@ def _may_be_outcome(path: str) -> bool:
     )
 
 
-def _look(
-    at: int, path: str, known: Mapping[str, str], quiet: float, now_ns: int
+def _check(
+    dir_fd: int, path: str, known: Mapping[str, str], quiet: float, now_ns: int
 ) -> JudgedOutcome | Literal["unsettled"] | None:
-    """Return what a file says; None where it is known, gone, or lies behind a link."""
+    """Return the outcome in a file; None if it is known or gone, or lies behind a link."""
     *above, name = os_path(path).split("/")
     try:
-        with descended(at, above) as inside:
-            return _look_inside(inside, name, path, known.get(path), quiet, now_ns)
+        with descended(dir_fd, above) as parent_fd:
+            return _check_in(parent_fd, name, path, known.get(path), quiet, now_ns)
     except OSError:
         return None
 
 
-def _look_inside(
-    inside: int, name: str, path: str, known: str | None, quiet: float, now_ns: int
+def _check_in(
+    parent_fd: int, name: str, path: str, known: str | None, quiet: float, now_ns: int
 ) -> JudgedOutcome | Literal["unsettled"] | None:
-    stat = os.stat(name, dir_fd=inside, follow_symlinks=False)
+    stat = os.stat(name, dir_fd=parent_fd, follow_symlinks=False)
     fingerprint = _fingerprint(stat)
     if known == fingerprint:
         return None
@@ -146,7 +147,7 @@ def _look_inside(
     if path.count("/") != 1:
         return BadOutcome(file, (OUTCOME_MISPLACED.at(),))
     try:
-        data, after = _read(name, inside)
+        data, after = _read(name, parent_fd)
     except OSError as error:
         if error.errno == errno.ENOENT:
             return None
@@ -168,9 +169,11 @@ def _judged(file: RunFile, data: bytes, stat: os.stat_result) -> JudgedOutcome:
     )
 
 
-def _read(path: str, at: int | None = None) -> tuple[bytes, os.stat_result]:
-    """Return a file's bytes, if they are not too many, and its stat after reading them."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+def _read(path: str, dir_fd: int | None = None) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a file, MOST_BYTES + 1 at most, and its stat after reading."""
+    handle = os.open(
+        path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd
+    )
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
@@ -185,56 +188,58 @@ def _fingerprint(stat: os.stat_result) -> str:
 # Quarantine
 
 
-def _reject(store: Store, at: int, bad: BadOutcome, report: OutcomeReport) -> None:
-    """Note a bad file and move it out of the way; one that cannot be moved is known where it is.
+def _reject(store: Store, dir_fd: int, bad: BadOutcome, report: OutcomeReport) -> None:
+    """Record a bad file and move it to quarantine; one that cannot be moved stays in place.
 
-    It is noted first: after a crash in between it is judged once more, and nothing is lost.
+    It is recorded first: after a crash in between it is judged again, and nothing is lost.
     """
-    report.rejected[bad.file.path] = " ".join(found.message for found in bad.findings)
-    target = _free_place(at, bad.file.path)
+    report.rejected[bad.file.path] = " ".join(finding.message for finding in bad.findings)
+    target = _free_path(dir_fd, bad.file.path)
     store.outcomes.reject(bad, target, datetime.now(UTC))
     *above, name = os_path(bad.file.path).split("/")
     *below, new = os_path(target).split("/")
     try:
-        with descended(at, above) as source, _made(at, below) as quarantine:
+        with descended(dir_fd, above) as source, _created(dir_fd, below) as quarantine:
             os.rename(name, new, src_dir_fd=source, dst_dir_fd=quarantine)
-            with suppress(OSError):  # a courtesy: the catalog has them, too
-                _explain(f"{new.removesuffix('.json')}.findings.txt", quarantine, bad.findings)
+            with suppress(OSError):  # the catalog has the findings, too
+                _write_findings(
+                    f"{new.removesuffix('.json')}.findings.txt", quarantine, bad.findings
+                )
     except OSError:
         store.outcomes.reject(bad, None, datetime.now(UTC))
 
 
-def _free_place(at: int, path: str) -> str:
+def _free_path(dir_fd: int, path: str) -> str:
     target, count = f"{QUARANTINE}/{path}", 1
-    while _is_there(at, target):
+    while _exists(dir_fd, target):
         count += 1
         target = f"{QUARANTINE}/{path.removesuffix('.json')}-{count}.json"
     return target
 
 
-def _is_there(at: int, path: str) -> bool:
+def _exists(dir_fd: int, path: str) -> bool:
     try:
-        os.stat(os_path(path), dir_fd=at, follow_symlinks=False)
+        os.stat(os_path(path), dir_fd=dir_fd, follow_symlinks=False)
     except OSError:
         return False
     return True
 
 
 @contextmanager
-def _made(at: int, names: Sequence[str]) -> Iterator[int]:
-    """Give the directory at some names below an open one, made where there is none."""
+def _created(dir_fd: int, names: Sequence[str]) -> Iterator[int]:
+    """Yield the descriptor of a directory below an open one, created if it does not exist."""
     for count in range(len(names)):
-        with descended(at, names[:count]) as above, suppress(FileExistsError):
-            os.mkdir(names[count], dir_fd=above)
-    with descended(at, names) as made:
-        yield made
+        with descended(dir_fd, names[:count]) as parent_fd, suppress(FileExistsError):
+            os.mkdir(names[count], dir_fd=parent_fd)
+    with descended(dir_fd, names) as created:
+        yield created
 
 
-def _explain(name: str, at: int, findings: Sequence[Finding]) -> None:
-    handle = os.open(
-        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=at
-    )
+def _write_findings(name: str, dir_fd: int, findings: Sequence[Finding]) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(name, flags, 0o644, dir_fd=dir_fd)
     with open(handle, "w", encoding="utf-8") as file:
         file.writelines(
-            f"{found.severity} {found.code}: {found.message} {found.fix}\n" for found in findings
+            f"{finding.severity} {finding.code}: {finding.message} {finding.fix}\n"
+            for finding in findings
         )

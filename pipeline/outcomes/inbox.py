@@ -1,4 +1,4 @@
-"""The inbox of outcome files."""
+"""Inbox of outcome files."""
 
 from pathlib import Path
 
@@ -9,37 +9,37 @@ from pipeline.watch.settling import Settling
 
 
 class OutcomeInbox:
-    """Outcome files on their way into the catalog, for a service that hears of them by events.
+    """Outcome files that events have hinted and that wait to be stored.
 
-    now is seconds on a monotonic clock, now_ns nanoseconds since 1970.
+    now is in seconds on a monotonic clock, now_ns in nanoseconds since 1970.
     """
 
     def __init__(self, folder: Path, quiet: float, longest: float) -> None:
-        """Take the folder of outcomes, and how long a file must have been quiet, in seconds."""
+        """Take the outcomes folder and the settings of Settling, in seconds."""
         self._folder = folder
         self._quiet = quiet
         self._settle = Settling(quiet, longest)
 
     def hint(self, path: str, now: float) -> bool:
-        """Note that something may have changed at an absolute path; tell whether it is ours."""
-        if inside := outcome_at(self._folder, path):
-            self._settle.hint(WatchUnit(str(self._folder), inside), now)
-        return inside is not None or path == str(self._folder)
+        """Record a hint at an absolute path; return whether the path belongs to the outcomes."""
+        if outcome := outcome_at(self._folder, path):
+            self._settle.hint(WatchUnit(str(self._folder), outcome), now)
+        return outcome is not None or path == str(self._folder)
 
     def seconds_to_next(self, now: float) -> float | None:
-        """Return how long nothing will be due; None where nothing waits."""
+        """Return the seconds until the next file is due; None if none waits."""
         return self._settle.seconds_to_next(now)
 
     def __len__(self) -> int:
         return len(self._settle)
 
     def take_due(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
-        """Take in the files that have been quiet for long enough."""
+        """Store the files that have been quiet long enough."""
         due = self._settle.due(now)
         return self._take(store, due, now, now_ns) if due else OutcomeReport()
 
     def take_all(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
-        """Look at every file there is, whatever was heard of it."""
+        """Check every file, whether it was hinted or not."""
         return self._take(store, None, now, now_ns)
 
     def _take(

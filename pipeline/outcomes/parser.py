@@ -1,4 +1,4 @@
-"""The bytes of an outcome file → a run's outcome, or findings that say why it is none."""
+"""Parser of outcome files: bytes to a run outcome, or to findings about them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -32,49 +32,51 @@ _NAMED = 10  # unknown fields in one message
 
 
 def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
-    """Return what an outcome file says; every problem in it is told at once."""
+    """Return the run outcome in a file, or all findings that prevent it."""
     try:
-        written = _parsed(data)
+        value = _parsed(data)
     except _NotJson as error:
         return BadOutcome(file, (error.finding,))
-    model = AbpEnvelopeForm if _is_envelope(written) else OutcomeForm
+    model = AbpEnvelopeForm if _is_envelope(value) else OutcomeForm
     try:
-        said = model.model_validate_json(data, strict=True)
+        parsed = model.model_validate_json(data, strict=True)
     except ValidationError as error:
         return BadOutcome(file, tuple(_problems(error)))
-    unknown = tuple(_unknown(said))
-    if isinstance(said, AbpEnvelopeForm):
+    unknown = tuple(_unknown(parsed))
+    if isinstance(parsed, AbpEnvelopeForm):
         return _outcome(
             file,
             "abp",
-            said.result,
+            parsed.result,
             unknown,
-            version=said.version or said.result.version,
-            tool=said.tool,
-            call_id=said.id,
+            version=parsed.version or parsed.result.version,
+            tool=parsed.tool,
+            call_id=parsed.id,
         )
-    return _outcome(file, "outcome", said, unknown, version=said.version)
+    return _outcome(file, "outcome", parsed, unknown, version=parsed.version)
 
 
-# What JSON is, and what of it is no longer the same for everyone who reads it
+# JSON, without the parts that parsers read differently
 
 
 class _NotJson(Exception):
-    """Carries the one finding of a file that is no JSON object."""
+    """File that is not one JSON object, with the finding about it."""
 
-    def __init__(self, found: Finding) -> None:
-        super().__init__(found.message)
-        self.finding = found
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse)
+        value = json.loads(
+            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_reject_constant
+        )
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeDecodeError as error:
         raise _NotJson(OUTCOME_NOT_JSON.at(f"Byte {error.start} is not UTF-8.")) from None
     except UnicodeEncodeError:
-        raise _NotJson(OUTCOME_NOT_JSON.at("A \\u escape names half of a character.")) from None
+        raise _NotJson(OUTCOME_NOT_JSON.at("A \\u escape is half of a surrogate pair.")) from None
     except json.JSONDecodeError as error:
         raise _NotJson(
             OUTCOME_NOT_JSON.at(
@@ -87,7 +89,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
         raise _NotJson(OUTCOME_NOT_JSON.at("It is nested too deeply.")) from None
     except ValueError:
         raise _NotJson(
-            OUTCOME_NOT_JSON.at("A number in it is too large, or none at all.")
+            OUTCOME_NOT_JSON.at("A number in it is too large, or not a number.")
         ) from None
     if not isinstance(value, dict):
         raise _NotJson(OUTCOME_NOT_JSON.at())
@@ -95,23 +97,23 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _NotJson(OUTCOME_KEY_TWICE.at(f"The key {quoted(twice)} is there twice."))
-    return found
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise _NotJson(OUTCOME_KEY_TWICE.at(f"The key {quoted(duplicate)} appears twice."))
+    return result
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON number")
+def _reject_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a JSON number")
 
 
-def _is_envelope(written: dict[str, Any]) -> bool:
-    return "result" in written and bool(written.keys() & {"id", "tool"})
+def _is_envelope(value: dict[str, Any]) -> bool:
+    return "result" in value and bool(value.keys() & {"id", "tool"})
 
 
-# What the models say
+# Findings of the models
 
 
 def _problems(error: ValidationError) -> Iterator[Finding]:
@@ -120,9 +122,9 @@ def _problems(error: ValidationError) -> Iterator[Finding]:
         if problem["type"] == "missing":
             yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", field=field)
         else:
-            said = problem["msg"][0].lower() + problem["msg"][1:]
+            message = problem["msg"][0].lower() + problem["msg"][1:]
             yield OUTCOME_FIELD_WRONG.at(
-                f"{field} is {_shown(problem['input'])}: {said}.",
+                f"{field} is {_shown(problem['input'])}: {message}.",
                 field=field,
             )
 
@@ -132,54 +134,54 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _unknown(said: BaseModel) -> Iterator[Finding]:
-    names = list(_extras(said, ""))
+def _unknown(model: BaseModel) -> Iterator[Finding]:
+    names = list(_extras(model, ""))
     if names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield OUTCOME_FIELD_UNKNOWN.at(
-            f"No form has the field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
+            f"Unknown field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
             field=names[0],
         )
 
 
-def _extras(said: BaseModel, place: str) -> Iterator[str]:
-    yield from (f"{place}{name}" for name in said.model_extra or ())
-    for name, info in type(said).model_fields.items():
-        value = getattr(said, name)
-        written = f"{place}{info.alias or name}"
+def _extras(model: BaseModel, prefix: str) -> Iterator[str]:
+    yield from (f"{prefix}{name}" for name in model.model_extra or ())
+    for name, info in type(model).model_fields.items():
+        value = getattr(model, name)
+        path = f"{prefix}{info.alias or name}"
         if isinstance(value, BaseModel):
-            yield from _extras(value, f"{written}.")
+            yield from _extras(value, f"{path}.")
         elif isinstance(value, tuple):
-            for at, each in enumerate(value):
-                if isinstance(each, BaseModel):
-                    yield from _extras(each, f"{written}.{at}.")
+            for index, item in enumerate(value):
+                if isinstance(item, BaseModel):
+                    yield from _extras(item, f"{path}.{index}.")
 
 
-# In the catalog's words
+# Values of the catalog
 
 
 def _outcome(
     file: RunFile,
     form: Form,
-    said: OutcomeForm | AbpResultForm,
+    result: OutcomeForm | AbpResultForm,
     findings: tuple[Finding, ...],
     *,
     version: str | None,
     tool: str | None = None,
     call_id: str | None = None,
 ) -> RunOutcome:
-    steps = tuple(map(_step, said.intermediate_steps))
+    steps = tuple(map(_step, result.intermediate_steps))
     return RunOutcome(
         file=file,
         form=form,
-        output=said.output,
-        format=said.format,
-        status=said.status,
-        failed=_has_failed(said.status, steps),
-        message=said.message,
-        token_usage=said.token_usage,
-        warnings=said.warnings,
-        memory_writes=tuple(map(_memory, said.memory_writes)),
+        output=result.output,
+        format=result.format,
+        status=result.status,
+        failed=_has_failed(result.status, steps),
+        message=result.message,
+        token_usage=result.token_usage,
+        warnings=result.warnings,
+        memory_writes=tuple(map(_memory, result.memory_writes)),
         steps=steps,
         version=version,
         tool=tool,
@@ -189,34 +191,34 @@ def _outcome(
 
 
 def _has_failed(status: str | None, steps: Sequence[StepTrace]) -> bool:
-    """Tell whether a run failed: its status says so, or without one its last step."""
+    """Whether a run failed, by its status or, without one, by its last step."""
     if status is None:
         return bool(steps and steps[-1].error)
     return status.strip().lower() in _FAILED
 
 
-def _step(said: StepTraceForm) -> StepTrace:
+def _step(step: StepTraceForm) -> StepTrace:
     return StepTrace(
-        step_id=said.step_id,
-        step_name=said.step_name,
-        duration=said.duration,
-        timestamp=iso(said.timestamp),
-        input=said.input,
-        output=said.output,
-        error=said.error,
+        step_id=step.step_id,
+        step_name=step.step_name,
+        duration=step.duration,
+        timestamp=iso(step.timestamp),
+        input=step.input,
+        output=step.output,
+        error=step.error,
     )
 
 
-def _memory(said: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
-    """Return a memory write with its importance from 1 to 5, whichever scale it was written in."""
-    written = said.importance
-    whole = written if isinstance(said, MemoryWriteForm) else 1 + round(4 * written)
+def _memory(write: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
+    """Return a memory write, with its importance converted to the scale from 1 to 5."""
+    written = write.importance
+    whole = written if isinstance(write, MemoryWriteForm) else 1 + round(4 * written)
     return MemoryWrite(
-        type=said.type,
-        content=said.content,
+        type=write.type,
+        content=write.content,
         importance=int(whole),
         importance_written=float(written),
-        owner_type=said.owner_type,
-        owner_id=said.owner_id,
-        metadata=said.metadata,
+        owner_type=write.owner_type,
+        owner_id=write.owner_id,
+        metadata=write.metadata,
     )

@@ -1,4 +1,4 @@
-"""The pydantic models of an outcome file: what a runtime says that a run of a skill came to."""
+"""Pydantic models of outcome files, in which runtimes report the results of runs."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,26 +18,26 @@ from pydantic.alias_generators import to_camel
 from catalog.model.outcome import MemoryType, OwnerType
 
 _IN_MILLISECONDS = 1e11
-"""A number from here on counts milliseconds; in seconds it would be the year 5138."""
+"""Numbers from here on are milliseconds; in seconds, this would be the year 5138."""
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 
 
-def _moment(at: object) -> object:
+def _moment(value: object) -> object:
     """Return a time from ISO 8601 or a number: seconds since 1970, or milliseconds if large."""
-    if isinstance(at, str):
-        return datetime.fromisoformat(at)
-    if isinstance(at, bool) or not isinstance(at, int | float):
-        return at
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
     try:
-        return datetime.fromtimestamp(at / 1000 if at >= _IN_MILLISECONDS else at, UTC)
+        return datetime.fromtimestamp(value / 1000 if value >= _IN_MILLISECONDS else value, UTC)
     except (OverflowError, OSError) as error:
-        raise ValueError("no time that has been or will be") from error
+        raise ValueError("the number is not a valid time") from error
 
 
-def _in_utc(at: datetime) -> datetime:
-    """Return a time in UTC; one without a zone is meant to be in UTC already."""
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+def _in_utc(time: datetime) -> datetime:
+    """Return a time in UTC; one without a zone is taken as UTC."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 Moment = Annotated[
@@ -49,7 +49,7 @@ Moment = Annotated[
 
 
 class _Form(BaseModel):
-    """Fields are written in camelCase; those not named here are kept, for a finding to name."""
+    """Model with fields in camelCase; it keeps unknown fields, for a finding about them."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -61,7 +61,7 @@ class _Form(BaseModel):
 
 
 class StepTraceForm(_Form):
-    """One step of a run, with its time; our own ingestions are traced in this form, too."""
+    """One step of a run, with its time. Ingestions of skilldrop are traced in this form, too."""
 
     model_config = ConfigDict(title="StepTrace")
 
@@ -75,7 +75,7 @@ class StepTraceForm(_Form):
 
 
 class MemoryWriteForm(_Form):
-    """One thing to remember, for an owner."""
+    """One memory of a run, for an owner."""
 
     model_config = ConfigDict(title="MemoryWrite")
 
@@ -88,7 +88,7 @@ class MemoryWriteForm(_Form):
 
 
 class AbpMemoryWriteForm(_Form):
-    """One thing to remember as the ABP form has it: owners are for the runtime to say."""
+    """One memory in the ABP form, in which the owner is optional."""
 
     model_config = ConfigDict(title="AbpMemoryWrite")
 
@@ -111,7 +111,7 @@ class _Outcome(_Form):
 
 
 class OutcomeForm(_Outcome):
-    """What a skill returns when it has run."""
+    """Result of a run of a skill."""
 
     model_config = ConfigDict(title="SkillExecutionOutcome")
 
@@ -120,7 +120,7 @@ class OutcomeForm(_Outcome):
 
 
 class AbpResultForm(_Outcome):
-    """The result inside an ABP envelope."""
+    """Result inside an ABP envelope."""
 
     model_config = ConfigDict(title="AbpResult")
 
@@ -129,7 +129,7 @@ class AbpResultForm(_Outcome):
 
 
 class AbpEnvelopeForm(_Form):
-    """The ABP form: which call of which tool, and its result."""
+    """ABP form: the call of a tool, and its result."""
 
     model_config = ConfigDict(title="AbpEnvelope")
 
@@ -145,4 +145,4 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
     "step-trace": StepTraceForm,
     "abp-envelope": AbpEnvelopeForm,
 }
-"""The models whose JSON Schemas are published, by the name of the file."""
+"""Models whose JSON Schemas are published, by the name of the file."""

@@ -1,1 +1,1 @@
-"""From the bytes of SKILL.md to a document."""
+"""Parser of SKILL.md: bytes to frontmatter, body and findings."""

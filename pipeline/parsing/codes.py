@@ -1,7 +1,7 @@
-"""Findings met while SKILL.md is parsed.
+"""Findings of parsing a SKILL.md.
 
-What the reference validator refuses has profile `spec`, so that `spec_valid` agrees with it;
-what only we look at has profile `reading`.
+Findings that the reference validator reports, too, have profile `spec`, so that `spec_valid`
+agrees with it; skilldrop's own have profile `reading`.
 """
 
 from catalog.model.finding import (
@@ -32,7 +32,7 @@ NOT_UTF_8 = FindingType(
     "error",
     "spec",
     ALWAYS,
-    "SKILL.md is not written in UTF-8, so agents that read it see noise.",
+    "SKILL.md is not encoded in UTF-8, so agents read garbled text.",
     "Save the file as UTF-8.",
     _FORMAT,
 )
@@ -50,7 +50,7 @@ FORBIDDEN_CHARACTERS = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "The frontmatter holds characters that YAML forbids; each was read as U+FFFD.",
+    "The frontmatter contains characters that YAML forbids; each was read as U+FFFD.",
     "Delete the invisible characters at that place.",
     f"{_YAML}, 5.1 Character set",
 )
@@ -59,7 +59,7 @@ CONTROL_CHARACTERS = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The text holds control characters, which no reader can see.",
+    "The text contains control characters, which are invisible.",
     "Delete them.",
     f"{OURS}, bytes",
 )
@@ -69,7 +69,7 @@ BYTE_ORDER_MARK = FindingType(
     "reading",
     NEVER,
     "The file starts with a byte order mark, which was skipped.",
-    "Save the file as UTF-8 without a byte order mark: some readers miss the frontmatter.",
+    "Save the file as UTF-8 without it; with it, some readers miss the frontmatter.",
     f"{OURS}, bytes",
 )
 LONE_CARRIAGE_RETURN = FindingType(
@@ -77,8 +77,8 @@ LONE_CARRIAGE_RETURN = FindingType(
     "warning",
     "reading",
     NEVER,
-    "Some lines end in a carriage return alone; many tools see one long line there.",
-    "Save the file with LF or CRLF line ends.",
+    "Some lines end in a carriage return alone, which many tools do not read as a line end.",
+    "Save the file with LF or CRLF line endings.",
     f"{OURS}, bytes",
 )
 CONFLICT_MARKERS = FindingType(
@@ -86,8 +86,8 @@ CONFLICT_MARKERS = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The file holds an unresolved merge conflict.",
-    "Choose one side and delete the <<<<<<<, ======= and >>>>>>> lines.",
+    "The file contains an unresolved merge conflict.",
+    "Keep one side, and delete the <<<<<<<, ======= and >>>>>>> lines.",
     f"{OURS}, bytes",
 )
 _BYTES = (
@@ -115,7 +115,7 @@ FRONTMATTER_NOT_FIRST = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "There is space or an empty line before the frontmatter.",
+    "Spaces or empty lines precede the frontmatter.",
     "Make --- the first three characters of the file.",
     _FORMAT,
 )
@@ -125,7 +125,7 @@ OPENING_FENCE_TOO_LONG = FindingType(
     "spec",
     IF_STRICT,
     "The line that opens the frontmatter has more than three dashes.",
-    "Write it as --- alone.",
+    "Write exactly three dashes: ---.",
     _FORMAT,
 )
 FENCE_NOT_ALONE = FindingType(
@@ -133,7 +133,7 @@ FENCE_NOT_ALONE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "A --- line of the frontmatter carries more than its three dashes.",
+    "A --- line of the frontmatter does not consist of its three dashes alone.",
     "Write --- on a line of its own.",
     f"{OURS}, fences",
 )
@@ -142,7 +142,7 @@ FRONTMATTER_UNCLOSED = FindingType(
     "error",
     "spec",
     ALWAYS,
-    "No --- line closes the frontmatter, and it is not clear where it ends.",
+    "No --- line closes the frontmatter, and its end is unclear.",
     "Write --- on a line of its own after the last field.",
     _FORMAT,
 )
@@ -161,7 +161,7 @@ FRONTMATTER_TOO_LARGE = FindingType(
     "reading",
     ALWAYS,
     "The frontmatter is larger than the limit.",
-    "Move detail into the body, or close the frontmatter earlier.",
+    "Move details into the body, or close the frontmatter earlier.",
     f"{OURS}, limits",
 )
 FRONTMATTER_TOO_COMPLEX = FindingType(
@@ -170,7 +170,7 @@ FRONTMATTER_TOO_COMPLEX = FindingType(
     "reading",
     ALWAYS,
     "The frontmatter is nested too deeply or has too many parts.",
-    "Flatten it, or move the data into a file of its own.",
+    "Flatten it, or move the data into a separate file.",
     f"{OURS}, limits",
 )
 _FENCES = (
@@ -189,7 +189,7 @@ FRONTMATTER_NOT_MAPPING = FindingType(
     "error",
     "spec",
     ALWAYS,
-    "The frontmatter is not a list of `key: value` fields.",
+    "The frontmatter does not consist of `key: value` fields.",
     "Write it as fields, at least `name: …` and `description: …`.",
     _FORMAT,
 )
@@ -199,7 +199,7 @@ YAML_INVALID = FindingType(
     "spec",
     ALWAYS,
     "The frontmatter is not valid YAML.",
-    "Correct that line; quote a value that holds punctuation.",
+    "Correct that line; quote a value that contains punctuation.",
     f"{_YAML}",
 )
 YAML_ALIAS = FindingType(
@@ -208,7 +208,7 @@ YAML_ALIAS = FindingType(
     "spec",
     ALWAYS,
     "The frontmatter uses an anchor (&) or an alias (*).",
-    "Write the value out; quote it if it is meant as text.",
+    "Write the value in full; quote it if it is meant as text.",
     f"{OURS}, safety: aliases can make a small file huge",
 )
 YAML_TAG = FindingType(
@@ -216,7 +216,7 @@ YAML_TAG = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "A value carries a YAML tag (!), which was ignored.",
+    "A value has a YAML tag (!), which was ignored.",
     "Delete the tag; quote the value if the ! is part of its text.",
     f"{_YAML}, 6.8.1 Node tags; refused by the reference validator",
 )
@@ -225,8 +225,8 @@ YAML_MULTIPLE_DOCUMENTS = FindingType(
     "error",
     "spec",
     ALWAYS,
-    "The frontmatter holds more than one YAML document.",
-    "Delete the ... line and what follows it, or move it into the body.",
+    "The frontmatter contains more than one YAML document.",
+    "Delete the ... line and the text after it, or move that text into the body.",
     f"{_YAML}, 9.2 Streams",
 )
 YAML_KEY_NOT_TEXT = FindingType(
@@ -243,7 +243,7 @@ DUPLICATE_KEY = FindingType(
     "error",
     "spec",
     ALWAYS,
-    "A key is written twice.",
+    "A key appears twice.",
     "Keep one of the two lines.",
     f"{_YAML}, 3.2.1.3 Node comparison",
 )
@@ -261,7 +261,7 @@ TAB_OUTSIDE_QUOTES = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "A tab stands outside quotes, which not every YAML reader accepts.",
+    "A tab appears outside quotes, which some YAML readers reject.",
     "Use spaces, or put the value in quotes.",
     "reference validator (StrictYAML)",
 )
@@ -282,7 +282,7 @@ UNQUOTED_COLON = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "An unquoted value holds a colon and a space; it was read as if quoted.",
+    "An unquoted value contains a colon and a space; it was read as quoted text.",
     "Put the value in quotes.",
     _LENIENT,
 )
@@ -291,7 +291,7 @@ UNQUOTED_VALUE = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "An unquoted value starts with a character that YAML reserves; it was read as if quoted.",
+    "An unquoted value starts with a character that YAML reserves; it was read as quoted text.",
     "Put the value in quotes.",
     _LENIENT,
 )
@@ -300,8 +300,8 @@ UNQUOTED_TEXT = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "A text over several lines breaks YAML's rules; it was read as one value.",
-    "Write >- behind the field's colon, and the text below it, each line indented.",
+    "A value over several lines is not valid YAML; it was read as one text.",
+    "Write >- after the field's colon, and the text on the lines below, each indented.",
     _LENIENT,
 )
 BROKEN_QUOTES = FindingType(
@@ -309,8 +309,9 @@ BROKEN_QUOTES = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "A value in quotes holds quotes or backslashes that break it; it was read as it stands.",
-    "Double each single quote in single quotes, and each backslash in double quotes.",
+    "A quoted value contains unescaped quotes or backslashes; it was read literally.",
+    "In single quotes, double each single quote; in double quotes, put a backslash before each "
+    "double quote and each backslash.",
     f"{_YAML}, 7.3 Flow scalar styles",
 )
 TAB_INDENTATION = FindingType(

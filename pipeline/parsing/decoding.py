@@ -1,4 +1,4 @@
-"""SKILL.md's bytes as text, and what is odd about them."""
+"""Decoding of SKILL.md's bytes to text, with findings about the bytes."""
 
 import re
 from collections.abc import Iterator
@@ -40,43 +40,43 @@ _MARKER = re.compile(r"^(?:(<{7}) |(={7})$|(>{7}) | {0,3}(```|~~~))", re.MULTILI
 
 
 def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
-    """Return the bytes as text, without a byte order mark, and what was wrong with them.
+    """Return the bytes as text without a byte order mark, and findings about their encoding.
 
-    Invalid UTF-8 is read as U+FFFD. UTF-16 and UTF-32 are read as such, so that people see
-    which skill it is; agents read the published bytes as UTF-8, so the finding rejects.
+    Invalid UTF-8 is read as U+FFFD. UTF-16 and UTF-32 are decoded, so that people can identify
+    the skill; agents read the published bytes as UTF-8, so the finding rejects.
     """
     other = _other_encoding(data)
     if other:
-        said = f"SKILL.md is written in {other.upper()}, not in UTF-8: agents see noise."
+        message = f"SKILL.md is encoded in {other.upper()}, not UTF-8; agents read garbled text."
         text = data.decode(other, "replace").removeprefix("\ufeff")
-        return text, (NOT_UTF_8.at(said, line=1),)
-    marked = (BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
+        return text, (NOT_UTF_8.at(message, line=1),)
+    findings = (BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
     content = data.removeprefix(_BOM)
     try:
-        return content.decode(), marked
+        return content.decode(), findings
     except UnicodeDecodeError as error:
         offset = error.start + len(data) - len(content)
         line = _line_at(data, offset)
-        said = (
+        message = (
             f"The byte 0x{data[offset]:02x} at offset {offset} (line {line}) is not valid "
             "UTF-8; it and any others were read as U+FFFD."
         )
         return content.decode("utf-8", "replace"), (
-            *marked,
-            INVALID_UTF_8.at(said, line=line),
+            *findings,
+            INVALID_UTF_8.at(message, line=line),
         )
 
 
 def without_forbidden_characters(text: str) -> str:
     """Return the text with U+FFFD for each character that YAML forbids."""
-    return _FORBIDDEN.sub("\ufffd", text) if _suspicious(text.encode()) else text
+    return _FORBIDDEN.sub("\ufffd", text) if _may_match(text.encode()) else text
 
 
-def oddities(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]:
-    """Yield what is odd about a file's bytes, and about its text with plain line ends.
+def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Finding]:
+    """Yield findings about a file's bytes, and about its text with LF line ends.
 
-    The frontmatter's lines are those before line `frontmatter_ends`: there, control characters
-    break the YAML.
+    The frontmatter ends before line `frontmatter_ends`; up to there, control characters break
+    the YAML.
     """
     if not _other_encoding(data):
         yield from _control_characters(data, frontmatter_ends)
@@ -96,16 +96,16 @@ def _other_encoding(data: bytes) -> str | None:
     return next((encoding for start, encoding in _UNMARKED if start.match(data)), None)
 
 
-def _suspicious(data: bytes) -> bool:
-    """Return whether UTF-8 may hold a character that one of the patterns above looks for."""
-    # bytes.translate is ten times faster than a search for a class of characters.
+def _may_match(data: bytes) -> bool:
+    """Return whether UTF-8 may hold a character that one of the patterns above matches."""
+    # bytes.translate is ten times faster than a regex search for a character class.
     if len(data.translate(None, _C0_AND_DEL)) != len(data):
         return True
     return not data.isascii() and (b"\xc2" in data or b"\xef\xbf" in data)
 
 
 def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]:
-    if not _suspicious(data):
+    if not _may_match(data):
         return
     body = _offset_of_line(data, frontmatter_ends)
     forbidden = _FORBIDDEN_BYTES.search(data, 0, body)
@@ -114,21 +114,21 @@ def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]
             FORBIDDEN_CHARACTERS,
             data,
             forbidden,
-            " in the frontmatter, which YAML forbids; it and any others were read as U+FFFD",
+            "is forbidden in YAML; it and any others in the frontmatter were read as U+FFFD",
         )
     if control := _CONTROL.search(data, body if forbidden else 0):
-        yield _characters(CONTROL_CHARACTERS, data, control, ", which no reader can see")
+        yield _characters(CONTROL_CHARACTERS, data, control, "is invisible")
 
 
-def _characters(kind: FindingType, data: bytes, found: re.Match[bytes], why: str) -> Finding:
-    line = _line_at(data, found.start())
-    name = f"U+{ord(found[0].decode()):04X}"
-    said = f"There is {name} at byte {found.start()} (line {line}){why}."
-    return kind.at(said, line=line)
+def _characters(kind: FindingType, data: bytes, match: re.Match[bytes], problem: str) -> Finding:
+    line = _line_at(data, match.start())
+    character = f"U+{ord(match[0].decode()):04X}"
+    message = f"{character} at byte {match.start()} (line {line}) {problem}."
+    return kind.at(message, line=line)
 
 
 def _conflict(text: str) -> int | None:
-    """Return where a conflict starts, unless in a code block, which only speaks of one."""
+    """Return the offset of a conflict; one in a code block is only an example."""
     in_code, start, divided = False, None, False
     for marker in _MARKER.finditer(text):
         ours, divider, theirs, code = marker.groups()
@@ -152,7 +152,7 @@ def _line_at(data: bytes, offset: int) -> int:
 
 
 def _offset_of_line(data: bytes, line: int) -> int:
-    """Return where a line (from 1) starts; the length of the data where it has fewer."""
+    """Return the offset of a line (from 1), or the data's length if it has fewer lines."""
     ends = _LINE_END.finditer(data)
     offset = 0
     for _ in range(line - 1):

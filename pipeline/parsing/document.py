@@ -1,4 +1,4 @@
-"""SKILL.md's bytes as frontmatter, body and findings, whatever the bytes are."""
+"""Parser that turns any bytes of a SKILL.md into frontmatter, body and findings."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from pipeline.parsing.codes import (
     SKILL_MD_EMPTY,
 )
 from pipeline.parsing.decoding import (
+    byte_findings,
     decode,
-    oddities,
     without_forbidden_characters,
 )
 from pipeline.parsing.repair import Repaired, read_repaired
@@ -31,7 +31,7 @@ from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
 
 MAX_FRONTMATTER_BYTES = 16_384
 
-# How a file without frontmatter may start, and what its author may have meant.
+# Starts of files without frontmatter, with advice for what the author probably meant.
 _LATER = re.compile(r"^---[ \t]*\n[ \t]*(?:name|description):", re.MULTILINE)
 _LOOKALIKES = (
     ("+++", "The frontmatter is TOML between +++ lines; write it as YAML between --- lines."),
@@ -47,45 +47,45 @@ _LOOKALIKES = (
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What one SKILL.md says."""
+    """Content of one SKILL.md."""
 
-    frontmatter: Mapping[str, Json] | None  # None where there is none, or it is beyond repair
+    frontmatter: Mapping[str, Json] | None  # None if it is missing or cannot be repaired
     positions: Mapping[str, Position]  # of every key: "name", "metadata.author", "hooks.0.run"
     text: str  # the whole file decoded, without a byte order mark
     body: str  # without space at its ends, as the reference validator reads it; LF line ends
     body_line: int  # the line of the file on which the body starts, from 1
     findings: tuple[Finding, ...]
-    quoted: frozenset[str] = frozenset()  # paths of the values that stand in quotes or blocks
+    quoted: frozenset[str] = frozenset()  # paths of the values in quotes or blocks
 
 
 def parse(
     data: bytes, name: str = "SKILL.md", *, max_frontmatter_bytes: int = MAX_FRONTMATTER_BYTES
 ) -> Parsed:
-    """Read the bytes of a SKILL.md; never raises.
+    """Parse the bytes of a SKILL.md; never raises.
 
-    name is the file's, for the findings. Every scalar of the frontmatter is the string that was
-    written (`no`, `8004`, `1.0`); a plain one that is empty, `~` or `null` is None. Of a key
-    written twice the first value is given, and the finding rejects.
+    name is the file's name, for the findings. Every scalar of the frontmatter is the string that
+    was written (`no`, `8004`, `1.0`); a plain one that is empty, `~` or `null` is None. A
+    duplicate key keeps its first value, and its finding rejects.
     """
     text, findings = decode(data)
     lines = with_plain_line_ends(text)
     reading = _read(lines, max_frontmatter_bytes)
     findings += reading.findings
-    findings += tuple(oddities(data, lines, reading.closing_line))
+    findings += tuple(byte_findings(data, lines, reading.closing_line))
     return Parsed(
         frontmatter=reading.value,
         positions=reading.positions,
         text=text,
         body=reading.body,
         body_line=reading.body_line,
-        findings=tuple(each._replace(path=name) for each in findings),
+        findings=tuple(finding._replace(path=name) for finding in findings),
         quoted=reading.quoted,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a text says; where a field is not explained, it is as in Parsed."""
+    """Content of a text; fields without a comment are as in Parsed."""
 
     body: str
     body_line: int
@@ -93,13 +93,13 @@ class _Reading:
     value: Mapping[str, Json] | None = None
     positions: Mapping[str, Position] = field(default_factory=dict)
     quoted: frozenset[str] = frozenset()
-    closing_line: int = 1  # of the frontmatter; 1 where there is none
+    closing_line: int = 1  # of the frontmatter; 1 if there is none
     frontmatter: str = ""  # as it was read, with its repairs
-    maybe_unclosed: bool = False  # nothing closes it, or something of the body seems to
+    maybe_unclosed: bool = False  # no fence closes it, or only a line that may belong to the body
 
 
 def _read(lines: str, max_bytes: int) -> _Reading:
-    text = lines.strip()  # as python-frontmatter does, so that offsets agree
+    text = lines.strip()  # like python-frontmatter, so that offsets agree
     first_line = 1 + lines.count("\n", 0, len(lines) - len(lines.lstrip()))
     if not fences.opens(text):
         return _Reading(text, first_line, (_missing(text, first_line),))
@@ -117,15 +117,15 @@ def _missing(text: str, line: int) -> Finding:
         return SKILL_MD_EMPTY.at(line=1)
     fix = next((fix for start, fix in _LOOKALIKES if text.startswith(start)), None)
     if fix is None and (later := _LATER.search(text)):
-        at = line + text.count("\n", 0, later.start())
-        fix = f"Move what stands before the --- of line {at} below the frontmatter."
+        fence_line = line + text.count("\n", 0, later.start())
+        fix = f"Move the text before the --- of line {fence_line} below the frontmatter."
     return FRONTMATTER_MISSING.at(fix=fix, line=line)
 
 
 class _EventHandler(YAMLHandler):
-    """Tells python-frontmatter what one file's frontmatter says.
+    """Handler with which python-frontmatter reads one file's frontmatter.
 
-    The library has no place for lines and findings, so a handler reads one file and keeps them.
+    The library does not return lines or findings, so the handler keeps them.
     """
 
     read: Repaired
@@ -135,11 +135,11 @@ class _EventHandler(YAMLHandler):
         self._max_bytes = max_bytes
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the text, which is frontmatter alone, and no body."""
+        """Return the frontmatter and an empty body."""
         return self._cut.frontmatter, ""
 
     def load(self, fm: str, **_: object) -> dict[str, Any]:
-        """Return the fields, or none where there is anything else to say."""
+        """Return the fields, or none if the frontmatter has no fields."""
         size = len(fm.encode())
         if size > self._max_bytes:
             self.read = Repaired(
@@ -167,7 +167,7 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
         unclosed = FRONTMATTER_UNCLOSED.at(line=first_line)
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
     handler = _EventHandler(cut, max_bytes)
-    frontmatter.parse(cut.frontmatter, handler=handler)  # of a long body it would make copies
+    frontmatter.parse(cut.frontmatter, handler=handler)  # without the body, which it would copy
     read, outcome, body = handler.read, handler.read.outcome, cut.body.strip()
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
     reading = _Reading(
@@ -179,7 +179,7 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
     )
     if isinstance(outcome, Unreadable):
         return replace(
-            reading, findings=(*cut.findings, outcome.finding), maybe_unclosed=outcome.mendable
+            reading, findings=(*cut.findings, outcome.finding), maybe_unclosed=outcome.repairable
         )
     findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
     if not isinstance(outcome.value, Mapping):
@@ -194,7 +194,7 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
 
 
 def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
-    """Return what is wrong with the fences, with what is glued to the first as it was read."""
+    """Return the findings about the fences, with the repaired text after the opening fence."""
     if cut.column == 1 or not read.repairs:
         return cut.findings
     opening, *others = cut.findings
@@ -203,14 +203,14 @@ def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
 
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
-    what = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
+    kind = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
     return FRONTMATTER_NOT_MAPPING.at(
-        f"The frontmatter is {what}, not `key: value` fields.", line=line
+        f"The frontmatter is {kind}, not `key: value` fields.", line=line
     )
 
 
 def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
-    """Read a text with a closing fence put in; None where that does not make it a skill's."""
+    """Read a text with a closing fence inserted; None if it then declares no skill."""
     closed = fences.close(text, max_bytes)
     if closed is None:
         return None
@@ -221,9 +221,9 @@ def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
     if closed.is_end:
         last = reading.frontmatter.rstrip("\n").rpartition("\n")[2]
         after = f"{last}\n---"
-        if closed.line == 0:  # one line opens, holds and ends it all, and one change is enough
+        if closed.line == 0:  # one line is the whole frontmatter, and one change is enough
             after = f"---\n{after.strip()}"
-            findings = tuple(each._replace(before=None, after=None) for each in findings)
+            findings = tuple(f._replace(before=None, after=None) for f in findings)
     missing = CLOSING_FENCE_MISSING.at(
         f"No --- line closes the frontmatter; it was read as ending at line {line}.",
         line=line,

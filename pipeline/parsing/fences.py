@@ -7,7 +7,7 @@ from catalog.model.finding import Finding
 from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 
 _KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
-# After an empty line only a lower-case key is believed: `Note: …` is how a body may start.
+# After an empty line only a lower-case key counts: a body may start with `Note: …`.
 _KEY_AFTER_GAP = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)")
 _HEADING = re.compile(r"#{1,6}[ \t]")
 
@@ -18,7 +18,7 @@ class Fences:
 
     frontmatter: str
     line: int  # of the file, on which the frontmatter starts
-    column: int  # 1, unless text is glued to the opening fence, whose `after` is as written
+    column: int  # 1, unless text follows the dashes of the opening fence on its line
     closing_line: int  # of the file
     body: str
     body_line: int  # of the file, on which `body` starts
@@ -27,28 +27,29 @@ class Fences:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A text in which the missing closing fence has been put in."""
+    """A text with its missing closing fence inserted."""
 
     text: str
     line: int  # of the text, from 0: here …
-    before: str  # … stood this …
-    after: str  # … in place of which it now says this
-    is_end: bool  # whether that is the last line of both text and frontmatter, with the fence below
+    before: str  # … this stood …
+    after: str  # … and was replaced by this
+    is_end: bool  # whether it is the last line of the text, so that the fence follows the text
 
 
 def opens(text: str) -> bool:
-    """Return whether the text starts as frontmatter does."""
+    """Return whether the text starts with a frontmatter fence."""
     return text.startswith("---")
 
 
 def cut(text: str, first_line: int = 1) -> Fences | None:
-    """Cut a text that opens with a fence; None where no line closes it.
+    """Split a text that starts with a fence at its fences; None if no line closes it.
 
     Lines end in LF. A fence is a line that starts with `---` in column 0, where YAML allows no
-    text either; `---` anywhere else is text. Anything after the dashes is accepted and found:
-    after the opening ones it belongs to the frontmatter, after the closing ones to the body.
+    text either; `---` anywhere else is text. Anything after the dashes is accepted, with a
+    finding: after the opening dashes it belongs to the frontmatter, after the closing ones to
+    the body.
     """
-    opening, start, found = _opening(text, first_line)
+    opening, start, findings = _opening(text, first_line)
     end = text.find("\n---", max(start - 1, 2))
     if end < 0:
         return None
@@ -60,8 +61,8 @@ def cut(text: str, first_line: int = 1) -> Fences | None:
     body, body_line = after, fence_line + 1
     if rest.strip("-"):
         body, body_line = end + 4, fence_line
-        found.append(
-            _glued(
+        findings.append(
+            _not_alone(
                 fence_line,
                 f"---{text[end + 4 : after].rstrip()}",
                 f"---\n{text[end + 4 : after].strip()}",
@@ -69,7 +70,7 @@ def cut(text: str, first_line: int = 1) -> Fences | None:
             )
         )
     elif rest:
-        found.append(_glued(fence_line, text[end + 1 : after].rstrip(), "---", "closes"))
+        findings.append(_not_alone(fence_line, text[end + 1 : after].rstrip(), "---", "closes"))
     return Fences(
         text[start : end + 1],
         line,
@@ -77,23 +78,23 @@ def cut(text: str, first_line: int = 1) -> Fences | None:
         fence_line,
         text[body:],
         body_line,
-        tuple(found),
+        tuple(findings),
     )
 
 
 def close(text: str, limit: int) -> Closed | None:
-    """Put a closing fence where the fields end; None where that is not clear.
+    """Insert a closing fence after the fields; None if their end is unclear.
 
-    They end before a heading with an empty line below it, at an empty line that no field
+    The fields end before a heading with an empty line below it, at an empty line that no field
     follows, at `...` or an indented `---`, or at the end of the file; within `limit`
-    characters. Text that follows them without a gap leaves it unclear. Whether they are valid
-    YAML is for the caller to see.
+    characters. If text follows them without a gap, their end is unclear. The caller checks
+    whether they are valid YAML.
     """
     lines = text[:limit].split("\n")
     following = _next_filled(lines)
-    is_part = len(text) > limit
-    if is_part:
-        lines.pop()  # it may go on behind the limit
+    is_cut = len(text) > limit
+    if is_cut:
+        lines.pop()  # it may continue beyond the limit
     for number, line in enumerate(lines[1:], 1):
         if line.startswith("---"):
             return None
@@ -102,19 +103,19 @@ def close(text: str, limit: int) -> Closed | None:
         if number > 1 and _HEADING.match(line) and not "".join(lines[number + 1 : number + 2]):
             return _closed(text, lines, number, f"---\n{line}")
         if not line.strip():
-            if is_part and not following[number]:
+            if is_cut and not following[number]:
                 return None
-            if not _goes_on(following[number]):
+            if not _may_continue(following[number]):
                 return _closed(text, lines, number, "---\n")
         elif not (line[0] in " \t#-" or _KEY.match(line)):
             return None
-    if is_part:
+    if is_cut:
         return None
     return _closed(text, lines, len(lines) - 1, f"{lines[-1]}\n---", is_end=True)
 
 
 def _next_filled(lines: list[str]) -> list[str]:
-    """Return, for each line, the next one that is not empty; at the end an empty one."""
+    """Return, for each line, the next one that is not blank, or an empty one at the end."""
     filled, following = "", []
     for line in reversed(lines):
         following.append(filled)
@@ -129,21 +130,21 @@ def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
     if not rest:
         return 1, len(first) + len(newline), []
     if not rest.strip("-"):
-        long = OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
-        return 1, len(first) + len(newline), [long]
+        too_long = OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
+        return 1, len(first) + len(newline), [too_long]
     start = len(first) - len(first.lstrip("-"))
     before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
     if start == 3:
-        return 0, start, [_glued(line, before, after, "opens")]
+        return 0, start, [_not_alone(line, before, after, "opens")]
     return 0, start, [OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
 
 
-def _glued(line: int, before: str, after: str, does: str) -> Finding:
-    said = f"The line that {does} the frontmatter carries more than its three dashes."
-    return FENCE_NOT_ALONE.at(said, line=line, before=before, after=after)
+def _not_alone(line: int, before: str, after: str, verb: str) -> Finding:
+    message = f"The line that {verb} the frontmatter does not consist of its three dashes alone."
+    return FENCE_NOT_ALONE.at(message, line=line, before=before, after=after)
 
 
-def _goes_on(line: str) -> bool:
+def _may_continue(line: str) -> bool:
     return line.startswith((" ", "\t", "#")) or bool(_KEY_AFTER_GAP.match(line))
 
 

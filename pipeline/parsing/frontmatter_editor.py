@@ -1,4 +1,4 @@
-"""Frontmatter as text: fields are added and taken away, and all else stays as it is written."""
+"""Editor of frontmatter text that adds and removes fields and leaves the rest unchanged."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from pipeline.parsing.yaml_scalars import typed
 
 
 def dumped(fields: Mapping[str, Json]) -> str:
-    """Return fields as lines of YAML; texts that look like something else are quoted."""
+    """Return fields as lines of YAML; texts that YAML would read as another type are quoted."""
     return str(
         yaml.dump(
             _plain(fields), Dumper=_Writer, allow_unicode=True, sort_keys=False, width=100_000
@@ -19,36 +19,37 @@ def dumped(fields: Mapping[str, Json]) -> str:
 
 
 def as_typed(read: YamlText, fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Return some fields of a text with the types that YAML gives them."""
+    """Return fields of a YAML text with their YAML types."""
     return {key: typed(value, key, read.quoted) for key, value in fields.items()}
 
 
-def with_fields(text: str, taken: frozenset[str], added: Mapping[str, str]) -> str | None:
-    """Return frontmatter without some fields and with others, at its end, as lines of YAML.
+def with_fields(text: str, removed: frozenset[str], added: Mapping[str, str]) -> str | None:
+    """Return frontmatter without the removed fields and with the added ones at its end.
 
-    The text is YAML whose lines end in LF. Comments and the other fields stay as they are,
-    unless that is not possible: then all of it is rewritten. None where even that does not
-    say what it should.
+    The text is YAML whose lines end in LF; added fields are given as lines of YAML. Comments and
+    the other fields stay unchanged if possible; otherwise the whole text is rewritten. None if
+    even that does not give the expected fields.
     """
-    expected = _fields(text)
-    if expected is None:
+    original = _fields(text)
+    if original is None:
         return None
-    kept = {key: value for key, value in expected[1].items() if key not in taken}
+    kept = {key: value for key, value in original[1].items() if key not in removed}
     new = {key: (_fields(lines) or (None, {}))[1].get(key) for key, lines in added.items()}
-    wanted = {**kept, **new}
-    below = "".join(added.values())
-    edited = _ended(_without(text, taken)) + below
-    for candidate in (edited, dumped(as_typed(expected[0], kept)) * bool(kept) + below):
-        found = _fields(candidate)
-        if found and found[1] == wanted:
+    expected = {**kept, **new}
+    added_text = "".join(added.values())
+    edited = _with_line_end(_without(text, removed)) + added_text
+    rewritten = dumped(as_typed(original[0], kept)) * bool(kept) + added_text
+    for candidate in (edited, rewritten):
+        result = _fields(candidate)
+        if result and result[1] == expected:
             return candidate
     return None
 
 
 def blocks(text: str) -> dict[str, str]:
-    """Return the lines of each field, with the comments above it, where that can be told.
+    """Return the lines of each field, with the comments above it.
 
-    Empty for what is not written with one field below the other.
+    Empty unless each field starts at the beginning of its own line.
     """
     read = _fields(text)
     if read is None:
@@ -57,17 +58,17 @@ def blocks(text: str) -> dict[str, str]:
     starts = _starts(read[0], read[1])
     if starts is None:
         return {}
-    ends = [
+    firsts = [
         _comments_start(lines, start, previous)
         for previous, (start, _) in zip(
             [0, *(start + 1 for start, _ in starts)], starts, strict=False
         )
     ]
-    found = {}
-    for at, (_, key) in enumerate(starts):
-        end = ends[at + 1] if at + 1 < len(ends) else len(lines)
-        found[key] = _ended("\n".join(lines[ends[at] : end]).strip("\n"))
-    return found
+    result = {}
+    for index, (_, key) in enumerate(starts):
+        end = firsts[index + 1] if index + 1 < len(firsts) else len(lines)
+        result[key] = _with_line_end("\n".join(lines[firsts[index] : end]).strip("\n"))
+    return result
 
 
 def _fields(text: str) -> tuple[YamlText, Mapping[str, Json]] | None:
@@ -79,7 +80,7 @@ def _fields(text: str) -> tuple[YamlText, Mapping[str, Json]] | None:
 
 
 def _starts(read: YamlText, fields: Mapping[str, Json]) -> list[tuple[int, str]] | None:
-    """Return the line, from 0, on which each field starts; None where two share one."""
+    """Return the line, from 0, on which each field starts; None if two share one."""
     places = [(read.positions[key], key) for key in fields if key in read.positions]
     lines = {place.line for place, _ in places}
     if len(lines) < len(fields) or any(place.column != 1 for place, _ in places):
@@ -88,37 +89,41 @@ def _starts(read: YamlText, fields: Mapping[str, Json]) -> list[tuple[int, str]]
 
 
 def _comments_start(lines: list[str], start: int, previous: int) -> int:
-    """Return where the comments begin that stand above a field."""
+    """Return the line on which the comments above a field start."""
     while start > previous and lines[start - 1].startswith("#"):
         start -= 1
     return start
 
 
-def _without(text: str, taken: frozenset[str]) -> str:
-    """Return a text without the lines of some fields; comments between fields stay."""
+def _without(text: str, removed: frozenset[str]) -> str:
+    """Return a text without the lines of the removed fields; comments between fields stay."""
     read = _fields(text)
     if read is None or (starts := _starts(read[0], read[1])) is None:
         return text
     lines = text.split("\n")
     kept = lines[: starts[0][0]] if starts else lines
-    for at, (start, key) in enumerate(starts):
-        end = starts[at + 1][0] if at + 1 < len(starts) else len(lines)
-        if key not in taken:
+    for index, (start, key) in enumerate(starts):
+        end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
+        if key not in removed:
             kept += lines[start:end]
         else:
-            own = end
-            while own > start + 1 and (not lines[own - 1].strip() or lines[own - 1][0] == "#"):
-                own -= 1
-            kept += lines[own:end]
+            field_end = end
+            while field_end > start + 1 and _is_blank_or_comment(lines[field_end - 1]):
+                field_end -= 1
+            kept += lines[field_end:end]
     return "\n".join(kept)
 
 
-def _ended(text: str) -> str:
+def _is_blank_or_comment(line: str) -> bool:
+    return not line.strip() or line.startswith("#")
+
+
+def _with_line_end(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
 
 
 def _plain(value: Json) -> Json:
-    """Return a value of dicts and lists alone, which are all that the writer knows."""
+    """Return a value with dicts and lists only, the containers that the writer supports."""
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -127,7 +132,7 @@ def _plain(value: Json) -> Json:
 
 
 class _Writer(yaml.SafeDumper):
-    """Quotes what YAML 1.2 takes for something else than text, as well as what 1.1 does."""
+    """Writer that quotes texts that YAML 1.1 or 1.2 would read as another type."""
 
 
 def _text(writer: _Writer, text: str) -> yaml.ScalarNode:

@@ -7,14 +7,14 @@ MOST_HEADINGS = 200
 LONGEST_HEADING = 300
 """Characters; a longer heading is cut."""
 
-_INDENT = " " * 4  # a line indented this far is code: never a heading, never a fence
-_MAY_BE_HEADING = frozenset(" #=-")  # first characters that are worth a closer look
+_INDENT = " " * 4  # a line indented this far is code, neither a heading nor a fence
+_MAY_BE_HEADING = frozenset(" #=-")  # first characters of lines to check further
 _MAY_BE_FENCE = frozenset(" `~<")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _COMMENT, _COMMENT_END = "<!--", "-->"
 _UNDERLINE = re.compile(r"(?:=+|-+)$")
 _NOT_PROSE = re.compile(r"#{1,6}(?:\s|$)|[>|<]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|!\[|[-*_=\s]+$")
-"""How a line of anything but prose begins: heading, quote, table, HTML, list, image, rule."""
+"""Start of a line that is not prose: heading, quote, table, HTML, list, image or rule."""
 
 
 def headings(body: str, most: int = MOST_HEADINGS) -> tuple[str, ...]:
@@ -23,19 +23,19 @@ def headings(body: str, most: int = MOST_HEADINGS) -> tuple[str, ...]:
     Source: CommonMark, sections "ATX headings", "Setext headings" and "Fenced code blocks".
     """
     lines = body.split("\n")
-    found: list[str] = []
+    texts: list[str] = []
     for number, line in _outside_fences(lines):
         if line[:1] not in _MAY_BE_HEADING or line.startswith("- "):
-            continue  # nearly every line, so this is what the speed depends on
+            continue  # true of nearly every line, so the speed depends on this test
         if text := _heading(lines, number):
-            found.append(text[:LONGEST_HEADING])
-            if len(found) == most:
+            texts.append(text[:LONGEST_HEADING])
+            if len(texts) == most:
                 break
-    return tuple(found)
+    return tuple(texts)
 
 
 def first_paragraph(body: str) -> str:
-    """Return the first paragraph of prose on one line, or "" where there is none."""
+    """Return the first paragraph of prose on one line, or "" if there is none."""
     paragraph: list[str] = []
     last = 0
     for number, line in _outside_fences(body.split("\n")):
@@ -51,7 +51,7 @@ def first_paragraph(body: str) -> str:
 
 
 def _outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines, and their index, that no code fence and no HTML comment encloses."""
+    """Yield the lines outside code fences and HTML comments, each with its index."""
     fence = ""
     for number, line in enumerate(lines):
         if fence:
@@ -101,7 +101,7 @@ def _atx(text: str) -> str:
 
 
 def _stands_alone(lines: Sequence[str], number: int) -> bool:
-    """Say whether a line is a paragraph by itself, so that an underline makes it a heading."""
+    """Return whether a line is a paragraph by itself, which an underline makes a heading."""
     text = lines[number].strip()
     if not text or lines[number].startswith(_INDENT) or _NOT_PROSE.match(text):
         return False

@@ -1,10 +1,10 @@
-"""The repairs of texts that were written as if YAML let a text be written like that."""
+"""Repairs of texts that are not valid YAML because of their line breaks or quotes."""
 
 import re
 from dataclasses import dataclass
 
 PROSE = ("description", "when_to_use", "compatibility")
-"""Fields in which people write sentences."""
+"""Fields that hold sentences."""
 
 _PROSE = re.compile(rf"(?P<key>(?:{'|'.join(PROSE)})[ ]*:[ \t]+)(?P<value>\S.*)")
 _OTHER = re.compile(
@@ -26,23 +26,23 @@ _QUOTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RepairedText:
-    """Lines in place of as many others."""
+    """Lines that replace the same number of lines."""
 
     first: int  # from 0
     lines: list[str]
 
 
 def single_quoted(text: str) -> str:
-    """Return a text in quotes in which everything stands for itself."""
+    """Return a text in single quotes, which YAML reads literally."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def whole_text(lines: list[str], number: int) -> RepairedText | None:
-    """Return a sentence's field that goes on over several lines as one quoted text.
+    """Return a field of sentences that spans several lines as one quoted text.
 
-    The line at which libyaml stopped tells which field. Lines that are not indented belong to it
-    where they look like no field, or stand before the end of an example that began in it. None
-    where anything could have been meant as something else.
+    The field is the last one at or above the line at which libyaml stopped. Lines that are not
+    indented belong to it if they do not look like a field, or if they precede the end of an
+    example that began in it. None if the text could have another meaning.
     """
     first = next(
         (n for n in range(min(number, len(lines) - 1), -1, -1) if _PROSE.match(lines[n])), None
@@ -59,16 +59,16 @@ def whole_text(lines: list[str], number: int) -> RepairedText | None:
         return RepairedText(first + 1, aligned) if aligned != below else None
     if value[0] in "\"'[{" or any(_COMMENT.search(line) for line in (value, *below)):
         return None
-    texts = [part.replace("'", "''") for part in (value, *map(str.strip, below))]
+    texts = [line.replace("'", "''") for line in (value, *map(str.strip, below))]
     indented = [f"  {text}" if text else "" for text in texts[1:]]
-    mended = [f"{field['key']}'{texts[0]}", *indented]
-    mended[-1] += "'"
-    return RepairedText(first, mended)
+    repaired = [f"{field['key']}'{texts[0]}", *indented]
+    repaired[-1] += "'"
+    return RepairedText(first, repaired)
 
 
 def _aligned(block: list[str]) -> list[str]:
-    """Return the lines of a block indented as the first is; with tabs it is another's to mend."""
-    first = next(line for line in block if line.strip())  # its last line is none that is empty
+    """Return the lines of a block indented like its first; one with tabs stays as it is."""
+    first = next(line for line in block if line.strip())  # its last line is not empty
     width = len(first) - len(first.lstrip(" "))
     if first.startswith("\t"):
         return block
@@ -83,10 +83,10 @@ def _aligned(block: list[str]) -> list[str]:
 
 
 def _last_line(lines: list[str], first: int) -> int:
-    """Return the last line of the text that begins on a line, or that line itself if unclear."""
+    """Return the last line of the text that starts on a line, or that line if it is unclear."""
     end = next((n for n in range(first + 1, len(lines)) if _OTHER.match(lines[n])), len(lines))
     if end < len(lines) and lines[end][:1] in " \t":
-        return first  # a field that slipped to the right
+        return first  # a field with a wrong indentation
     ends = [n for n in range(first, end) if _EXAMPLE_ENDS in lines[n]]
     if _EXAMPLE in "".join(lines[first:end]) and ends:
         end = ends[-1] + 1
@@ -99,11 +99,11 @@ def _last_line(lines: list[str], first: int) -> int:
     return end - 1
 
 
-def own_quotes(line: str) -> str | None:
-    r"""Return a line whose value has quotes in its quotes, or a backslash that escapes nothing.
+def escaped_quotes(line: str) -> str | None:
+    r"""Return a line with its quoted value escaped, if quotes or backslashes in it break it.
 
-    `"the "best" way"`, `'it's'` and `"\d+"` are taken as they stand between the outer quotes.
-    None where the first quote inside may be the end of a part: `"a", "b"`.
+    `"the "best" way"`, `'it's'` and `"\d+"` are read literally between the outer quotes.
+    None if the first quote inside may end a part: `"a", "b"`.
     """
     value = _QUOTED.fullmatch(line.rstrip())
     if value is None:

@@ -1,4 +1,4 @@
-"""The repairs of frontmatter that is not valid YAML but can only mean one thing."""
+"""Repairs of frontmatter that is not valid YAML but has only one possible meaning."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _COMMENT = re.compile(r"(?<=[ \t])#")
 _PLAIN = re.compile(r"[^\s\"'\[\]{}|>&*!%@`#,?:-]|[?:-]\S")
 _COLON = re.compile(r":(?:[ \t]|$)")
 _RESERVED = re.compile(r"[@`%*&]")
-_OTHER_MARKS = re.compile(r"[|>?:-][^|>]")  # before a sentence they can only be part of it
+_OTHER_MARKS = re.compile(r"[|>?:-][^|>]")  # before a sentence these are part of its text
 # A quoted or bracketed part with more text after it: `[file] [count]`, `"Fast" checks`.
 _PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]+[^\s#]""")
 
@@ -37,35 +37,35 @@ class _Repair:
     """One change of a text's lines."""
 
     kind: FindingType
-    message: str | None  # None for what the registry says
-    first: int  # from 0, of the lines changed
+    message: str | None  # None for the summary of the kind
+    first: int  # from 0, the first line changed
     after: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """YAML as it was read, with the repairs that this took."""
+    """The result of reading YAML, with the repairs that were needed."""
 
     outcome: YamlText | Unreadable
-    repairs: tuple[Finding, ...]  # each with its lines as written and as they were in the end read
+    repairs: tuple[Finding, ...]  # each with its lines before all repairs and after them
     text: str
 
 
 def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
-    """Read YAML, and where it is invalid, read it with repairs.
+    """Read YAML; if it is invalid, repair it and read it again.
 
-    Each is the least change that lets libyaml read past the line where it stopped. Where one
-    does not help, all are given up and the first error stands. The first line of the text may
-    begin behind the dashes of a fence, which count as part of it where it is repaired.
+    Each repair is the smallest change that lets libyaml read past the line where it stopped. If
+    one does not help, all are dropped and the first error is returned. If the text starts after
+    the dashes of a fence on the same line, the repair of that line shows them, too.
     """
     outcome = read_yaml(text, first_line, first_column)
-    if not isinstance(outcome, Unreadable) or not outcome.mendable:
+    if not isinstance(outcome, Unreadable) or not outcome.repairable:
         return Repaired(outcome, (), text)
     lines = text.split("\n")
     repairs: list[_Repair] = []
     current: YamlText | Unreadable = outcome
     while isinstance(current, Unreadable):
-        repair = _repair(lines, _line_of(current) - first_line) if current.mendable else None
+        repair = _repair(lines, _line_of(current) - first_line) if current.repairable else None
         if repair is None or len(repairs) == _MAX_REPAIRS:
             return Repaired(outcome, (), text)
         lines[repair.first : repair.first + len(repair.after)] = repair.after
@@ -79,54 +79,54 @@ def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
             return Repaired(outcome, (), text)
         repairs.append(repair)
     fence = "-" * (first_column - 1)
-    written, read = f"{fence}{text}".split("\n"), [f"{fence}{lines[0]}", *lines[1:]]
-    told = tuple(_finding(repair, first_line, written, read) for repair in repairs)
-    return Repaired(current, told, "\n".join(lines))
+    before, after = f"{fence}{text}".split("\n"), [f"{fence}{lines[0]}", *lines[1:]]
+    findings = tuple(_finding(repair, first_line, before, after) for repair in repairs)
+    return Repaired(current, findings, "\n".join(lines))
 
 
 def _line_of(outcome: Unreadable) -> int:
-    assert outcome.finding.line is not None  # what libyaml refuses always has a line
+    assert outcome.finding.line is not None  # libyaml's errors always have a line
     return outcome.finding.line
 
 
-def _finding(repair: _Repair, first_line: int, written: list[str], read: list[str]) -> Finding:
+def _finding(repair: _Repair, first_line: int, before: list[str], after: list[str]) -> Finding:
     changed = slice(repair.first, repair.first + len(repair.after))
     return repair.kind.at(
         repair.message,
         line=first_line + repair.first,
-        before="\n".join(written[changed]),
-        after="\n".join(read[changed]),
+        before="\n".join(before[changed]),
+        after="\n".join(after[changed]),
     )
 
 
 def _repair(lines: list[str], number: int) -> _Repair | None:
-    """Return the repair for the line at which libyaml stopped, if there is a safe one."""
+    """Return a safe repair for the line at which libyaml stopped, if one exists."""
     if text := multiline_repair.whole_text(lines, number):
         return _Repair(UNQUOTED_TEXT, None, text.first, text.lines)
     line = lines[number].rstrip() if 0 <= number < len(lines) else ""
     entry = _ENTRY.fullmatch(line)
-    # Where the value goes on below, quoting its first line leaves the YAML as broken as it was.
-    return (entry and _unquoted(entry, number)) or _own_quotes(line, number) or _tabs(lines)
+    # If the value continues on the next line, quoting its first line does not repair the YAML.
+    return (entry and _unquoted(entry, number)) or _broken_quotes(line, number) or _tabs(lines)
 
 
 def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     value, comment = entry["value"], ""
-    if found := _COMMENT.search(value):
-        value, comment = value[: found.start()].rstrip(), f" {value[found.start() :]}"
+    if match := _COMMENT.search(value):
+        value, comment = value[: match.start()].rstrip(), f" {value[match.start() :]}"
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
-        kind, why = UNQUOTED_COLON, "holds a colon and a space"
+        kind, reason = UNQUOTED_COLON, "holds a colon and a space"
     elif (
         _RESERVED.match(value)
         or _PART_AND_MORE.match(value)
         or (field in multiline_repair.PROSE and _OTHER_MARKS.match(value))
     ):
-        kind, why = UNQUOTED_VALUE, f"starts with {value[0]}"
+        kind, reason = UNQUOTED_VALUE, f"starts with {value[0]}"
     else:
         return None
     after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
-    said = f"The value of {field} {why} but is not quoted; it was read as if it were."
-    return _Repair(kind, said, number, [after])
+    message = f"The value of {field} {reason} but is not quoted; it was read as if it were."
+    return _Repair(kind, message, number, [after])
 
 
 def _quoted(value: str) -> str:
@@ -135,13 +135,13 @@ def _quoted(value: str) -> str:
     return multiline_repair.single_quoted(value)
 
 
-def _own_quotes(line: str, number: int) -> _Repair | None:
-    after = multiline_repair.own_quotes(line)
+def _broken_quotes(line: str, number: int) -> _Repair | None:
+    after = multiline_repair.escaped_quotes(line)
     return None if after is None else _Repair(BROKEN_QUOTES, None, number, [after])
 
 
 def _tabs(lines: list[str]) -> _Repair | None:
-    """Return tab indentation as spaces, where no other line is indented with spaces."""
+    """Return tab indentation as spaces, if no other line is indented with spaces."""
     tabbed = [number for number, line in enumerate(lines) if line.startswith("\t")]
     indents = {line[: len(line) - len(line.lstrip())] for line in lines if line.strip()}
     if not tabbed or any(" " in indent for indent in indents):

@@ -1,4 +1,4 @@
-"""Fixes for YAML that libyaml cannot read, by libyaml's messages."""
+"""Advice for YAML that libyaml cannot read, by parts of libyaml's messages."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,16 @@ _FIXES: Mapping[str, str] = {
     "tab": "Write spaces instead of the tab.",
     "comment or line break": "Write the text on the lines below, each indented by two spaces.",
     "expected ':'": (
-        "Write `key: value` with a plain colon and a space; indent a line that goes on with the "
-        "text above it by two spaces."
+        "Write `key: value` with a plain colon and a space; indent a line that continues the text "
+        "above it by two spaces."
     ),
     "mapping values": (
-        "Put the value in quotes: it holds a colon. Or indent the field as its neighbours are."
+        "Put the value in quotes, because it contains a colon; or indent the field like its "
+        "neighbours."
     ),
     "expected key": (
-        "Indent the line as its neighbours are; put a value that holds quotes of its own in quotes "
-        "of the other kind."
+        "Indent the line like its neighbours; put a value that contains quotes in quotes of the "
+        "other kind."
     ),
     "not allowed in this context": (
         "Put the value in quotes, or write the list on the lines below the field."
@@ -24,6 +25,6 @@ _FIXES: Mapping[str, str] = {
 }
 
 
-def fix_for(said: str) -> str | None:
-    """Return what to do next, None where libyaml says too little."""
-    return next((fix for part, fix in _FIXES.items() if part in said), None)
+def fix_for(message: str) -> str | None:
+    """Return the advice for a message of libyaml, or None if its cause is unclear."""
+    return next((fix for part, fix in _FIXES.items() if part in message), None)

@@ -32,7 +32,7 @@ from pipeline.parsing.codes import (
 from pipeline.parsing.yaml_fixes import fix_for
 
 MAX_DEPTH = 20
-"""Mappings and lists inside one another; real frontmatter has at most six."""
+"""Levels of mappings and lists; real frontmatter has at most six."""
 
 MAX_NODES = 4_000
 """Keys, values, mappings and lists together; real frontmatter has a few dozen."""
@@ -42,9 +42,9 @@ _COMMENT = re.compile(r"(?:^|[ \t])#")
 _NOT_LINE_END = re.compile(r"[^\n]")
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
-# libyaml follows YAML 1.1, where the first three end a line, and skips the last at the start of
-# one; for YAML 1.2 all are text. While libyaml reads, characters that Unicode reserves for
-# internal use take their places.
+# In YAML 1.1, which libyaml follows, the first three end a line; libyaml skips the last at the
+# start of a line. In YAML 1.2 all are text. While libyaml reads, characters that Unicode
+# reserves for internal use replace them.
 _SPECIAL = "\x85\u2028\u2029\ufeff"
 _STAND_INS = "\ufdd0\ufdd1\ufdd2\ufdd3"
 _HIDE = str.maketrans(_SPECIAL, _STAND_INS)
@@ -61,7 +61,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """What a YAML text says, and where it says it."""
+    """Value of a YAML text, with the positions of its keys."""
 
     value: Json
     positions: Mapping[str, Position]  # of every key: "name", "metadata.author", "hooks.0.run"
@@ -71,10 +71,10 @@ class YamlText:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a YAML text has no value."""
+    """Reason why a YAML text has no value."""
 
     finding: Finding
-    mendable: bool = False  # bad syntax, not something that we refuse on purpose
+    repairable: bool = False  # bad syntax, not valid YAML that is refused on purpose
 
 
 def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText | Unreadable:
@@ -82,21 +82,21 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
 
     Every scalar is the string that was written, folded and unescaped as YAML says: `no`, `8004`
     and `1.0` stay text. A plain scalar that is empty, `~` or `null` is None. Nothing is looked
-    up, merged or constructed. The caller bounds the size.
+    up, merged or constructed. The caller limits the size.
     """
     hidden = not text.isascii() and any(character in text for character in _SPECIAL)
     building = _Building(first_line, first_column, hidden)
     try:
-        # Any loader does: it is asked for events alone, never to compose or construct anything.
+        # Any loader will do: only its events are used, and it never constructs anything.
         loader = yaml.CBaseLoader(text.translate(_HIDE) if hidden else text)
         while (event := loader.get_event()) is not None:
             building.take(event)
     except _RefusedError as refused:
-        # What looks like an alias where there is no anchor is text that wants quotes.
-        mendable = refused.finding.code == YAML_ALIAS.code and "&" not in text
-        return Unreadable(refused.finding, mendable)
+        # An alias without any anchor is text that needs quotes.
+        repairable = refused.finding.code == YAML_ALIAS.code and "&" not in text
+        return Unreadable(refused.finding, repairable)
     except yaml.YAMLError as error:
-        return Unreadable(building.broken(error), mendable=True)
+        return Unreadable(building.broken(error), repairable=True)
     if "\t" in text:
         building.check_tabs(text)
     value = building.top[0] if building.top else None
@@ -106,7 +106,7 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
 
 
 class _RefusedError(Exception):
-    """The YAML may be well formed, but we do not read it."""
+    """The YAML is refused, although it may be well formed."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.code)
@@ -115,12 +115,12 @@ class _RefusedError(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list whose end has not come yet."""
+    """A mapping or list whose end event has not arrived yet."""
 
     into: dict[str, Json] | list[Json]
-    path: str  # what the paths of its keys start with
-    key: str | None = None  # the key that waits for its value …
-    repeated: bool = False  # … and has one already
+    path: str  # the prefix of its keys' paths
+    key: str | None = None  # the key whose value comes next …
+    repeated: bool = False  # … and which has a value already
     column: int | None = None  # of the first mapping below it
 
     @property
@@ -141,13 +141,13 @@ class _Building:
     positions: dict[str, Position] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     nodes: int = 0
-    # Where quoted and block scalars stand: first character, and the one after the last.
+    # Ranges of quoted and block scalars: the first character, and the one after the last.
     quoted: list[tuple[int, int]] = field(default_factory=list)
     quoted_paths: list[str] = field(default_factory=list)
     complete: bool = False
 
     def take(self, event: Event) -> None:
-        """Add what one event says."""
+        """Add the value of one event."""
         if isinstance(event, ScalarEvent):
             self._scalar(event)
         elif isinstance(event, CollectionEndEvent):
@@ -162,11 +162,11 @@ class _Building:
     def check_tabs(self, text: str) -> None:
         """Find the first tab that is not in quotes, a block scalar or a comment."""
         pieces: list[str] = []
-        seen = 0
+        offset = 0
         for start, end in self.quoted:
-            pieces += text[seen:start], _NOT_LINE_END.sub("-", text[start:end])
-            seen = end
-        unquoted = "".join([*pieces, text[seen:]])
+            pieces += text[offset:start], _NOT_LINE_END.sub("-", text[start:end])
+            offset = end
+        unquoted = "".join([*pieces, text[offset:]])
         for number, line in enumerate(unquoted.split("\n")):
             comment = _COMMENT.search(line)
             column = line.find("\t", 0, comment.start() if comment else len(line))
@@ -175,26 +175,26 @@ class _Building:
                 return
 
     def broken(self, error: yaml.YAMLError) -> Finding:
-        """Return the finding that says why libyaml could not read on."""
+        """Return the finding for an error of libyaml."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
             return YAML_INVALID.at(
                 f"The frontmatter is not valid YAML: {error}.", line=self.first_line
             )
-        said, mark = error.problem or "", error.problem_mark
-        if said.endswith("end of stream") and error.context_mark is not None:
-            mark = error.context_mark  # a quote that is never closed: name where it opens
-        at = self._position(mark.line, mark.column)
+        message, mark = error.problem or "", error.problem_mark
+        if message.endswith("end of stream") and error.context_mark is not None:
+            mark = error.context_mark  # of an unclosed quote, the place where it opens
+        position = self._position(mark.line, mark.column)
         if self.complete:
-            return YAML_MULTIPLE_DOCUMENTS.at(line=at.line, column=at.column)
+            return YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
         if error.context and error.context_mark is not None:
-            since = self._position(error.context_mark.line, 0).line
-            begun = f" that begins on line {since}" if since != at.line else ""
-            said = f"{error.context}{begun}, {said}"
+            first = self._position(error.context_mark.line, 0).line
+            start = f" that begins on line {first}" if first != position.line else ""
+            message = f"{error.context}{start}, {message}"
         return YAML_INVALID.at(
-            f"The frontmatter is not valid YAML at line {at.line}: {said}.",
-            fix=fix_for(said),
-            line=at.line,
-            column=at.column,
+            f"The frontmatter is not valid YAML at line {position.line}: {message}.",
+            fix=fix_for(message),
+            line=position.line,
+            column=position.column,
         )
 
     def _scalar(self, event: ScalarEvent) -> None:
@@ -205,22 +205,22 @@ class _Building:
         if self.open:
             inside = self.open[-1]
             if inside.key is None and isinstance(inside.into, dict):
-                self._key(value, inside, inside.into, self._at(event))
+                self._key(value, inside, inside.into, self._start_of(event))
                 return
             if event.style:
                 self.quoted_paths.append(inside.path_of_next)
         self._put(None if not event.style and value in _NULLS else value)
 
-    def _key(self, key: str, inside: _Open, into: dict[str, Json], here: Position) -> None:
+    def _key(self, key: str, inside: _Open, into: dict[str, Json], position: Position) -> None:
         inside.key = key
         inside.repeated = key in into
         path = inside.path + key
-        earlier = self.positions.setdefault(path, here)
+        earlier = self.positions.setdefault(path, position)
         if inside.repeated:
             self._note(
                 DUPLICATE_KEY,
-                f"`{path}` is written on line {earlier.line} and again on line {here.line}.",
-                here,
+                f"`{path}` is written on line {earlier.line} and again on line {position.line}.",
+                position,
                 path,
             )
 
@@ -237,7 +237,7 @@ class _Building:
             else:
                 path = f"{inside.path}{inside.key}."
                 if is_mapping and not event.flow_style:
-                    self._check_indentation(inside, path[:-1], self._at(event))
+                    self._check_indentation(inside, path[:-1], self._start_of(event))
         if len(self.open) == MAX_DEPTH:
             raise self._refused(
                 FRONTMATTER_TOO_COMPLEX,
@@ -246,16 +246,15 @@ class _Building:
             )
         self.open.append(_Open({} if is_mapping else [], path))
 
-    def _check_indentation(self, inside: _Open, path: str, here: Position) -> None:
+    def _check_indentation(self, inside: _Open, path: str, position: Position) -> None:
         if inside.column is None:
-            inside.column = here.column
-        elif inside.column != here.column:
+            inside.column = position.column
+        elif inside.column != position.column:
             self._note(
                 UNEVEN_INDENTATION,
-                f"What `{path}` holds starts in column "
-                f"{here.column}, what the field before it holds in column "
-                f"{inside.column}.",
-                here,
+                f"The content of `{path}` starts in column {position.column}, that of the field "
+                f"before it in column {inside.column}.",
+                position,
                 path,
             )
 
@@ -267,7 +266,7 @@ class _Building:
         if isinstance(inside.into, list):
             inside.into.append(value)
         else:
-            assert inside.key is not None  # a value follows its key
+            assert inside.key is not None  # a value always follows its key
             if not inside.repeated:
                 inside.into[inside.key] = value
             inside.key = None
@@ -284,22 +283,24 @@ class _Building:
             raise self._refused(YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
             self._note(
-                YAML_TAG, f"The tag {event.tag} before a value was ignored.", self._at(event)
+                YAML_TAG, f"The tag {event.tag} before a value was ignored.", self._start_of(event)
             )
 
     def _note(
-        self, kind: FindingType, message: str | None, at: Position, field: str | None = None
+        self, kind: FindingType, message: str | None, position: Position, field: str | None = None
     ) -> None:
         if len(self.findings) < _MAX_FINDINGS:
-            self.findings.append(kind.at(message, field=field, line=at.line, column=at.column))
+            self.findings.append(
+                kind.at(message, field=field, line=position.line, column=position.column)
+            )
 
     def _refused(
         self, kind: FindingType, event: Event, message: str | None = None
     ) -> _RefusedError:
-        at = self._at(event)
-        return _RefusedError(kind.at(message, line=at.line, column=at.column))
+        start = self._start_of(event)
+        return _RefusedError(kind.at(message, line=start.line, column=start.column))
 
-    def _at(self, event: Event) -> Position:
+    def _start_of(self, event: Event) -> Position:
         mark = event.start_mark
         assert mark is not None  # libyaml marks every event
         return self._position(mark.line, mark.column)

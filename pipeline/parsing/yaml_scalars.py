@@ -1,4 +1,4 @@
-"""YAML scalars as YAML 1.2 types them, for the values that must be JSON and not just text."""
+"""YAML scalars with their YAML 1.2 types, for values that must be JSON and not just text."""
 
 import math
 import re
@@ -24,8 +24,8 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 def typed(value: Json, path: str, quoted: Set[str]) -> Json:
     """Return the value at a path with its plain scalars as booleans and numbers.
 
-    quoted are the paths of the scalars that are text whatever they look like. Infinities and
-    what is not a number have no form in JSON, and stay text.
+    quoted holds the paths of quoted scalars, which are always text. Infinities and NaN have no
+    form in JSON, so they stay text.
     Source: YAML 1.2.2, section 10.3.2, Tag Resolution.
     """
     if isinstance(value, str):
@@ -33,7 +33,7 @@ def typed(value: Json, path: str, quoted: Set[str]) -> Json:
     if isinstance(value, Mapping):
         return {key: typed(inner, f"{path}.{key}", quoted) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [typed(inner, f"{path}.{at}", quoted) for at, inner in enumerate(value)]
+        return [typed(inner, f"{path}.{index}", quoted) for index, inner in enumerate(value)]
     return value
 
 

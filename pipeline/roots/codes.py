@@ -1,18 +1,18 @@
-"""Findings met while a folder is read from disk, before any rule is asked."""
+"""Findings of reading a folder from disk, before any rule is applied."""
 
 from catalog.model.finding import ALWAYS, NEVER, OURS, SPECIFICATION, FindingType
 
 _LIMITS = f"{OURS}, limits"
 _LINKS = f"{OURS}, links"
-_FILES = f"{OURS}, what is read"
+_FILES = f"{OURS}, files read"
 
 SKILL_MD_MISSING = FindingType(
     "skill-md-missing",
     "error",
     "spec",
     ALWAYS,
-    "There is no SKILL.md here, nor in any folder below.",
-    "Name the skill's folder, or give it a SKILL.md.",
+    "Neither this folder nor any folder below holds a SKILL.md.",
+    "Give the path of a skill's folder, or add a SKILL.md to this one.",
     f"{SPECIFICATION}, Directory structure",
 )
 SKILL_MD_NOT_A_FILE = FindingType(
@@ -29,8 +29,8 @@ SKILL_MD_OTHER_CASE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "SKILL.md is spelled with other upper and lower case letters.",
-    "Rename it to SKILL.md; some clients find it under no other name.",
+    "The letter case of the name SKILL.md is wrong.",
+    "Rename it to SKILL.md; some clients accept only this spelling.",
     f"{SPECIFICATION}, Directory structure",
 )
 SKILL_MD_TWICE = FindingType(
@@ -38,7 +38,7 @@ SKILL_MD_TWICE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The folder holds SKILL.md in two spellings.",
+    "The folder has two SKILL.md files whose names differ only in case.",
     "Keep one of them, named SKILL.md.",
     _FILES,
 )
@@ -47,8 +47,8 @@ SKILL_MD_IN_ROOT = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "SKILL.md lies directly in the root, where it is no skill.",
-    "Make a folder for the skill and move SKILL.md with its files into it.",
+    "SKILL.md lies directly in the root, so it does not belong to a skill.",
+    "Create a folder for the skill, and move SKILL.md and its files into it.",
     _FILES,
 )
 SKILL_MD_TOO_LARGE = FindingType(
@@ -57,7 +57,7 @@ SKILL_MD_TOO_LARGE = FindingType(
     "reading",
     ALWAYS,
     "SKILL.md is larger than the limit.",
-    "Move detail into files under references/, or raise the limit in the settings.",
+    "Move details into files under references/, or raise the limit in the settings.",
     _LIMITS,
 )
 TOO_MANY_FILES = FindingType(
@@ -83,7 +83,7 @@ FOLDER_TOO_DEEP = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The directory lies deeper below its root than the limit; nothing in it is read.",
+    "The directory is deeper below its root than the limit; nothing in it is read.",
     "Move it further up, or raise the limit in the settings.",
     _LIMITS,
 )
@@ -92,8 +92,8 @@ FILE_UNREADABLE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The file cannot be read, and without it the skill is incomplete.",
-    "Give the service the right to read it, or remove it.",
+    "The file cannot be read; without it the skill is incomplete.",
+    "Give the service permission to read it, or remove it.",
     _FILES,
 )
 DIRECTORY_UNREADABLE = FindingType(
@@ -101,8 +101,8 @@ DIRECTORY_UNREADABLE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The directory cannot be listed, so that nobody knows what it holds.",
-    "Give the service the right to list and enter it, or remove it.",
+    "The directory cannot be listed, so its contents are unknown.",
+    "Give the service permission to list and enter it, or remove it.",
     _FILES,
 )
 READ_FAILED = FindingType(
@@ -110,8 +110,8 @@ READ_FAILED = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The system reported an error of the disk, the file system or its server.",
-    "Look at the system's log (dmesg) and at the disk or the share; a service tries again.",
+    "The system reported an error of the disk, the file system or the file server.",
+    "Check the system log (dmesg) and the disk or the share; a running service tries again.",
     _FILES,
 )
 SPECIAL_FILE = FindingType(
@@ -119,7 +119,7 @@ SPECIAL_FILE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "This is a pipe, a socket or a device, and is left out.",
+    "This is a pipe, a socket or a device; it is ignored.",
     "Remove it; a skill consists of regular files.",
     _FILES,
 )
@@ -129,7 +129,7 @@ NAME_NOT_UTF8 = FindingType(
     "reading",
     NEVER,
     "The name is not valid UTF-8.",
-    "Rename it; agents and browsers may not be able to ask for it.",
+    "Rename it; agents and browsers may not be able to open it.",
     _FILES,
 )
 LINK_LEAVES_ROOT = FindingType(
@@ -137,8 +137,8 @@ LINK_LEAVES_ROOT = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link leads out of the root and is left out.",
-    "Replace it with a copy of what it leads to.",
+    "The link leads out of the root; it is ignored.",
+    "Replace it with a copy of its target.",
     _LINKS,
 )
 LINK_DANGLING = FindingType(
@@ -146,8 +146,8 @@ LINK_DANGLING = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link leads to nothing that can be reached and is left out.",
-    "Remove it, or restore what it leads to.",
+    "The target of the link does not exist or cannot be reached; the link is ignored.",
+    "Remove it, or restore its target.",
     _LINKS,
 )
 LINK_LOOP = FindingType(
@@ -155,7 +155,7 @@ LINK_LOOP = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The link leads back to itself or to a directory that holds it, and is left out.",
+    "The link leads back to itself or to a directory above it; it is ignored.",
     "Remove it.",
     _LINKS,
 )
@@ -164,8 +164,8 @@ HARD_LINKED_FILE = FindingType(
     "warning",
     "safety",
     NEVER,
-    "A file has another name outside the skill's folder, through which it can be changed.",
-    "Replace it with a copy (cp --remove-destination), unless you know the other name.",
+    "A file has a hard link outside the skill's folder, through which it can be changed.",
+    "Replace it with a copy (cp --remove-destination), unless the other link is intended.",
     f"{OURS}, safety",
 )
 HARD_LINK_REFUSED = FindingType(
@@ -173,7 +173,7 @@ HARD_LINK_REFUSED = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "A file has another name outside the skill's folder, and the settings refuse such files.",
+    "A file has a hard link outside the skill's folder, and the settings reject such files.",
     "Replace it with a copy (cp --remove-destination), or set limits.hard_links to report.",
     _LINKS,
 )
@@ -182,8 +182,8 @@ LINK_BEHIND_LINK = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The directory is reached through two links, one behind the other, and is left out.",
-    "Link to the directory itself; what it holds is read at its own place.",
+    "The directory is reached through two links in a row; it is ignored.",
+    "Link to the directory itself; its contents are read at their own path.",
     _LINKS,
 )
 TYPES = (

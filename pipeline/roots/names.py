@@ -1,4 +1,4 @@
-"""Meaning of names on disk: junk, archives, spellings of SKILL.md."""
+"""Ignore rules for names on disk, and the spellings of SKILL.md."""
 
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ _JUNK = frozenset(
         ".hg",
         ".svn",
         ".jj",
-        # what tools install or cache; `venv` without its dot may well be a skill's name
+        # files installed or cached by tools; `venv` without its dot may be a skill's name
         "node_modules",
         "__pycache__",
         ".venv",
@@ -21,7 +21,7 @@ _JUNK = frozenset(
         ".mypy_cache",
         ".pytest_cache",
         ".ruff_cache",
-        # what desktops and file systems leave behind
+        # desktops and file systems
         ".DS_Store",
         ".AppleDouble",
         ".Spotlight-V100",
@@ -37,7 +37,7 @@ _JUNK = frozenset(
         "System Volume Information",
         ".directory",
         "lost+found",
-        # what servers and synchronisers keep: bookkeeping and old copies
+        # bookkeeping and old copies of servers and synchronisers
         "@eaDir",
         "#recycle",
         "#snapshot",
@@ -49,7 +49,7 @@ _JUNK = frozenset(
         ".stversions",
         ".dropbox.cache",
         ".~tmp~",
-        # the name with which vim tries whether it may write
+        # the file with which vim tests its write permission
         "4913",
     }
 )
@@ -62,7 +62,7 @@ _JUNK_STARTS = (
     ".~lock.",
     "~$",  # LibreOffice, Microsoft Office
     ".#",  # Emacs locks
-    ".skilldrop-",  # our own copies before the rename
+    ".skilldrop-",  # skilldrop's own copies before the rename
 )
 _JUNK_ENDS = (
     ".part",
@@ -71,15 +71,15 @@ _JUNK_ENDS = (
     ".tmp",  # still arriving
     ".swp",
     ".swo",
-    "~",  # vim, and nearly every editor's backup
+    "~",  # vim, and backups of most editors
 )
 
-_CACHED_NAMES = 4096  # the names inside skills are much the same everywhere
+_CACHED_NAMES = 4096  # most skills use the same names
 
 
 @lru_cache(_CACHED_NAMES)
 def is_junk(name: str) -> bool:
-    """Say whether a file or directory of this name is nobody's skill, wherever it lies."""
+    """Whether a file or directory of this name is ignored everywhere."""
     return (
         name in _JUNK
         or name.startswith(_JUNK_STARTS)
@@ -90,5 +90,5 @@ def is_junk(name: str) -> bool:
 
 @lru_cache(_CACHED_NAMES)
 def is_skill_md(name: str) -> bool:
-    """Say whether this is SKILL.md in any mixture of upper and lower case."""
+    """Whether this is SKILL.md in any mixture of upper and lower case."""
     return len(name) == len(SKILL_MD) and name.lower() == "skill.md"

@@ -1,4 +1,4 @@
-"""Files that a machine runs or loads and nobody can read, by their names."""
+"""Names of native code: files that a machine runs or loads and a person cannot read."""
 
 import re
 
@@ -8,14 +8,14 @@ NATIVE = frozenset(
     pyd pyo rpm run scr so sys war wasm xpi
 """.split()
 )
-"""Their endings."""
+"""File name extensions of native code."""
 
 _LIBRARY = re.compile(r"\.so(?:\.\d+)+$")
 
 
 def may_be_native(path: str, mode: int) -> bool:
-    """Say whether a file is native code if it is not text."""
+    """Whether a file is native code, provided that it is not text."""
     _, dot, ending = path.rpartition("/")[2].lstrip(".").rpartition(".")
     if not dot:
-        return mode == 0o755  # how compiled programs are named
+        return mode == 0o755  # typical of compiled programs
     return ending.lower() in NATIVE or (ending.isdecimal() and bool(_LIBRARY.search(path)))

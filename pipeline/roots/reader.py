@@ -1,4 +1,4 @@
-"""The only reader of the roots: finds skill folders, fingerprints them and reads them whole."""
+"""Reader of skill folders on disk and in archives: one folder, and its snapshot."""
 
 import errno
 import hashlib
@@ -16,7 +16,7 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
 from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
 from pipeline.roots.local.descent import Archive
-from pipeline.roots.local.files import identity, is_text, opened
+from pipeline.roots.local.files import identity, is_text, open_expected
 from pipeline.roots.local.folder import Folder, Limits, unreadable
 from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
 from pipeline.roots.local.walk import (
@@ -33,9 +33,9 @@ _TICK_NS = 100_000_000
 
 
 def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS) -> Folder | None:
-    """Return one skill folder as it is now, None if there is none at this path.
+    """Return the skill folder at a path as it is now; None if there is none.
 
-    Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
+    Raises RootUnreadable if the root, or a directory on the way to the path, cannot be listed.
     """
     if not archive_of(path):
         return look_at(root, path, limits)
@@ -43,7 +43,7 @@ def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS)
     if archive is None:
         return None
     try:
-        folders = _seen_in(archive)
+        folders = _folders_in(archive)
     except OSError as error:
         raise RootUnreadable(
             f"{path} in the root {archive.root}: {error.strerror or error}."
@@ -53,30 +53,30 @@ def look(root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS)
     return next((folder for folder in folders if folder.path == path), None)
 
 
-@lru_cache(maxsize=2)  # one question comes for each skill of an archive that is gone
-def _seen_in(archive: Archive) -> list[Folder]:
-    with open_archive(archive) as found:
-        return found
+@lru_cache(maxsize=2)  # a deleted archive is asked for each of its skills
+def _folders_in(archive: Archive) -> list[Folder]:
+    with open_archive(archive) as folders:
+        return folders
 
 
 def read(
     root: Path | RootDirectory, folder: Folder, limits: Limits = DEFAULT_LIMITS
 ) -> Snapshot | None:
-    """Read and hash the files of a folder; None if it is no longer as the walk saw it.
+    """Read and hash the files of a folder; None if it has changed since the walk.
 
-    Of a folder that exceeds a limit SKILL.md alone is read, so that its rejection has a name.
+    If the folder exceeds a limit, only SKILL.md is read, so that its rejection has a name.
     """
     try:
-        with held_open(root) as held, readable(held, folder, limits) as now:
-            snapshot = _read(held, now, limits)
-            return snapshot if _is_as_seen(held, now, limits) else None
+        with held_open(root) as opened_root, readable(opened_root, folder, limits) as current:
+            snapshot = _read(opened_root, current, limits)
+            return snapshot if _is_unchanged(opened_root, current, limits) else None
     except (OSError, RootUnreadable):
-        # Vanished or exchanged meanwhile, or a trouble of the system's that may pass.
+        # It vanished or was exchanged meanwhile, or the system has a temporary problem.
         return None
 
 
 def can_list(root: Path) -> bool:
-    """Say whether a root is there and may be listed."""
+    """Whether a root exists and can be listed."""
     try:
         os.scandir(root).close()
     except OSError:
@@ -84,46 +84,46 @@ def can_list(root: Path) -> bool:
     return True
 
 
-def leads_out(root: Path, path: str) -> bool:
-    """Say whether a link on a path leads out of its root."""
+def leads_out(root: Path | RootDirectory, path: str) -> bool:
+    """Whether a link on a path leads out of its root."""
     try:
-        with held_open(root) as held:
-            return held.real_path(f"/{os_path(archive_of(path) or path)}") is None
+        with held_open(root) as opened_root:
+            return opened_root.real_path(f"/{os_path(archive_of(path) or path)}") is None
     except (OSError, RootUnreadable):
         return False
 
 
 def is_skill_folder(path: Path) -> bool:
-    """Say whether a directory directly holds SKILL.md in any spelling."""
+    """Whether a directory directly holds SKILL.md in any spelling."""
     try:
-        with held_open(path) as held:
-            return held.holds_skill_md("")
+        with held_open(path) as directory:
+            return directory.holds_skill_md("")
     except RootUnreadable:
         return False
 
 
 @contextmanager
 def readable(root: RootDirectory, folder: Folder, limits: Limits) -> Iterator[Folder]:
-    """Yield a folder whose files can be read, opening its archive again if need be; OSError."""
+    """Yield the folder with readable files; its archive is opened again if necessary. OSError."""
     if folder.source is None or folder.source.is_open:
         yield folder
         return
     archive = archive_at(root, folder.path, limits)
     if archive is None:
         raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
-    with open_archive(archive) as found:
-        yield next((one for one in found if one == folder), folder)
+    with open_archive(archive) as folders:
+        yield next((present for present in folders if present == folder), folder)
 
 
 def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
-    """Read a folder; OSError where it is no longer as the walk saw it."""
+    """Read a folder; OSError if it has changed since the walk."""
     name = folder.skill_md_name
     skill_md: bytes | None = None
     files: list[FileEntry] = []
     problems = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
-    for path, stat in folder.worth_reading(limits):
+    for path, stat in folder.files_to_read(limits):
         try:
             if folder.source:
                 chunks = folder.source.chunks(f"{folder.path}/{path}")
@@ -150,19 +150,20 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
     )
 
 
-def _is_as_seen(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
-    """Say whether the walk would note the same again.
+def _is_unchanged(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
+    """Whether another walk would see the same folder.
 
-    Whatever comes or goes changes its directory's time stamp, so the stats tell it, at a
-    tenth of the price of another look. Only of what changed a moment ago they do not: a second
-    change in the same tick of the system's clock leaves no mark.
+    Every new or removed file changes its directory's time stamp, so comparing stats suffices, in
+    a tenth of the time of another walk. The exception is a folder that changed a moment ago: a
+    second change in the same tick of the system's clock leaves no trace, so it is walked again.
     """
     if folder.source:
-        return folder.source.is_as_seen
+        return folder.source.is_unchanged
     root.forget()
     if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
-        now = look(root, folder.path, limits)
-        return now is not None and now.fingerprint == folder.fingerprint and root.is_in_place()
+        current = look(root, folder.path, limits)
+        is_same = current is not None and current.fingerprint == folder.fingerprint
+        return is_same and root.is_in_place()
     top = f"/{os_path(folder.path)}"
     return root.is_in_place() and all(
         identity(root.stat_behind_links(f"{top}/{os_path(path)}" if path else top))
@@ -179,7 +180,7 @@ def _file_entry(
         path=path,
         size=stat.st_size,
         sha256=sha256,
-        # The other permission bits depend on whose umask wrote the file.
+        # The other permission bits depend on the umask of the program that wrote the file.
         mode=0o755 if stat.st_mode & S_IXUSR else 0o644,
         kind=kind,
         is_text=text,
@@ -190,24 +191,24 @@ def _file_entry(
 def _chunks(root: RootDirectory, path: str, expected: os.stat_result) -> Iterator[bytes]:
     """Yield the bytes of a file.
 
-    PermissionError if it must not be read, OSError if it is not as it was seen.
+    PermissionError if it may not be read, OSError if it has changed since the walk.
     """
-    file = opened(root, path, expected)
+    file = open_expected(root, path, expected)
     try:
-        yield from _all_of(file, expected.st_size)
+        yield from _all_bytes(file, expected.st_size)
     finally:
         os.close(file)
 
 
-def _all_of(file: int, size: int) -> Iterator[bytes]:
+def _all_bytes(file: int, size: int) -> Iterator[bytes]:
     left = size
     is_at_end = False
     while not is_at_end:
-        wanted = min(left + 1, _CHUNK)
-        chunk = os.read(file, wanted)
+        count = min(left + 1, _CHUNK)
+        chunk = os.read(file, count)
         left -= len(chunk)
-        # A short read ends a regular file unless a signal cut it short.
-        is_at_end = not chunk or left < 0 or (left == 0 and len(chunk) < wanted)
+        # A short read means the end of a regular file, unless a signal interrupted it.
+        is_at_end = not chunk or left < 0 or (left == 0 and len(chunk) < count)
         yield chunk
     if left:
         raise OSError(errno.ESTALE, "grew or shrank while it was read")

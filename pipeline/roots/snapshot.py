@@ -33,15 +33,15 @@ _CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One consistent look at a skill folder: SKILL.md in memory, every other file hashed."""
+    """Consistent state of a skill folder: SKILL.md in memory, every other file hashed."""
 
     path: str  # of the folder, relative to its root
-    skill_md_name: str | None  # None where no readable SKILL.md was found
+    skill_md_name: str | None  # None if no SKILL.md could be read
     skill_md: bytes
     files: tuple[FileEntry, ...]  # sorted by path; SKILL.md among them, without its text
     fingerprint: str
-    digest: str | None  # None where a file could not be read
-    problems: tuple[Finding, ...]  # met while reading: limits, links, special files …
+    digest: str | None  # None if a file could not be read
+    problems: tuple[Finding, ...]  # of reading: limits, links, special files …
 
     @property
     def is_whole(self) -> bool:
@@ -51,16 +51,16 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class PartialFile:
-    """One file of a skill, of which little was read, if anything."""
+    """File of a skill, read only in part or not at all."""
 
     path: str  # relative to the skill folder, with "/" between the parts
     mode: int  # 0o755 if its owner may execute it, else 0o644
-    is_text: bool  # taken for text where nothing was read
+    is_text: bool  # assumed if nothing was read
 
 
 @dataclass(frozen=True, slots=True)
 class PartialSnapshot:
-    """What rules ask of a skill folder, and no more; fields are as in Snapshot."""
+    """Parts of a skill folder that rules need; fields are as in Snapshot."""
 
     skill_md_name: str | None
     skill_md: bytes
@@ -73,7 +73,7 @@ AnySnapshot: TypeAlias = Snapshot | PartialSnapshot
 
 
 def head_bytes(*texts: int) -> int:
-    """Return how many bytes of a file tell whether it is text, given the largest texts kept."""
+    """Return how many bytes of a file decide whether it is text, given the largest texts kept."""
     return max(_CHUNK, *texts)
 
 
@@ -102,12 +102,12 @@ def fingerprint(
         f"{stat.st_ino}\n"
         for path, stat in entries
     ]
-    lines += [f"\0{found.code}\0{found.path}\0{found.message}\n" for found in problems]
+    lines += [f"\0{problem.code}\0{problem.path}\0{problem.message}\n" for problem in problems]
     return hashlib.blake2b("".join(lines).encode(), digest_size=16).hexdigest()
 
 
 def kind_of(path: str, skill_md_name: str | None) -> FileKind:
-    """Return what role a file of a skill plays, by where it lies."""
+    """Return the role of a file in a skill, by its path."""
     if path == skill_md_name:
         return "skill_md"
     folder, slash, _ = path.partition("/")

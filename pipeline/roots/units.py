@@ -1,4 +1,4 @@
-"""Units: what settles, is scanned and asked for as one."""
+"""Watch units: paths that settle and are scanned as one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -7,17 +7,17 @@ from catalog.model.paths import is_archive, top_of_archive
 
 
 class WatchUnit(NamedTuple):
-    """What settles as one: the outermost skill folder of a path, or a root's top-level entry."""
+    """Path that settles as one: an outermost skill folder, an archive, or an entry of a root."""
 
     root: str  # absolute path
     path: str  # relative to the root; "" is all of it
 
     def lies_in(self, other: "WatchUnit") -> bool:
-        """Tell whether this is the other unit or a part of it."""
+        """Whether this is the other unit or a part of it."""
         return self == other or other in self.wholes()
 
     def wholes(self) -> Iterator["WatchUnit"]:
-        """Yield every larger unit that this one could be a part of."""
+        """Yield every larger unit of which this one could be a part."""
         path = self.path
         while path:
             path = path.rpartition("/")[0]
@@ -25,17 +25,20 @@ class WatchUnit(NamedTuple):
 
 
 def with_archives(units: Iterable[WatchUnit]) -> list[WatchUnit]:
-    """Return the units, each file's with that of what it may hold; that is one, and no parts."""
-    found = []
+    """Return the units, and for each archive file the unit of its contents (`x.zip!`).
+
+    A path inside an archive becomes the unit of the whole archive.
+    """
+    result = []
     for unit in units:
         top = top_of_archive(unit.path)
-        found.append(WatchUnit(unit.root, top) if top else unit)
+        result.append(WatchUnit(unit.root, top) if top else unit)
         if unit.path and not top and is_archive(unit.path):
-            found.append(WatchUnit(unit.root, f"{unit.path}!"))
-    return found
+            result.append(WatchUnit(unit.root, f"{unit.path}!"))
+    return result
 
 
 def outermost(units: Sequence[WatchUnit]) -> list[WatchUnit]:
-    """Return the units that lie in no other one, so that no folder is looked at twice."""
-    asked = dict.fromkeys(units)
-    return [unit for unit in asked if not any(whole in asked for whole in unit.wholes())]
+    """Return the units that lie in no other one, so that no folder is scanned twice."""
+    distinct = dict.fromkeys(units)
+    return [unit for unit in distinct if not any(whole in distinct for whole in unit.wholes())]

@@ -144,12 +144,13 @@ class RemovalDetector:
         """Decide about the skills of one root that are gone."""
         if self._accepts_removals:
             return Decision(tuple(gone), 0, ())
+        fresh = [place for place in gone if not self._rows[place].is_held]
+        if not fresh:
+            return Decision((), 0, ())
         lost: dict[HoldReason, list[str]] = defaultdict(list)
         removed: list[WatchUnit] = []
         mounts = LostMounts(self._store, root, is_lost=root in self._lost)
-        for place in gone:
-            if self._rows[place].is_held:
-                continue
+        for place in fresh:
             if reason := mounts.why_gone(place.path):
                 lost[reason].append(place.path)
             else:

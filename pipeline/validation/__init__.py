@@ -1,1 +1,1 @@
-"""From a document to findings and a verdict."""
+"""Validation of a parsed skill: fields, rules, profiles and the verdict."""

@@ -1,4 +1,4 @@
-"""The rules of profiles, asked of a skill."""
+"""Check of a skill against the rules of profiles."""
 
 from collections.abc import Iterable
 
@@ -8,5 +8,6 @@ from pipeline.validation.skill import Skill
 
 
 def check(skill: Skill, profiles: Iterable[Profile]) -> tuple[Finding, ...]:
-    """Return what the rules of these profiles find, all at once and in the profiles' order."""
-    return tuple(found for profile in profiles for rule in profile.rules for found in rule(skill))
+    """Return all findings of the profiles' rules, in the order of the profiles."""
+    rules = (rule for profile in profiles for rule in profile.rules)
+    return tuple(finding for rule in rules for finding in rule(skill))

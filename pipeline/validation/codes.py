@@ -1,4 +1,4 @@
-"""Findings met while what was read is turned into a verdict, whichever rules are asked."""
+"""Findings of the verdict that are reported with any choice of profiles."""
 
 from catalog.model.finding import ALWAYS, NEVER, OURS, FindingType
 
@@ -7,8 +7,8 @@ FIELD_TYPE = FindingType(
     "warning",
     "reading",
     NEVER,
-    "A field's value is not of the type that its owner defined.",
-    "Write such a value; until then the field counts as not declared.",
+    "A field's value does not have the type that its owner defined.",
+    "Use that type; the field is ignored until then.",
     f"{OURS}, types of declared fields",
 )
 DESCRIPTION_DERIVED = FindingType(
@@ -25,7 +25,7 @@ DESCRIPTION_UNDERIVABLE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "There is no description, and the body has no paragraph to take one from.",
+    "The description is missing, and the body has no paragraph to take one from.",
     "Add a description that says what the skill does and when to use it.",
     f"{OURS}, permissive acceptance",
 )
@@ -34,8 +34,8 @@ FOLDER_UNREADABLE = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "The folder could not be read whole.",
-    "See that every file in it can be read; it is tried again when it changes.",
+    "The folder could not be read completely.",
+    "Make every file in it readable; the folder is tried again when it changes.",
     f"{OURS}, reading",
 )
 INTERNAL_ERROR = FindingType(
@@ -43,8 +43,8 @@ INTERNAL_ERROR = FindingType(
     "error",
     "reading",
     ALWAYS,
-    "skilldrop itself failed on this folder; no other folder is concerned.",
-    "Please report it to us with the folder; it is tried again when it changes.",
+    "Internal error: skilldrop failed on this folder; other folders are not affected.",
+    "Please report it with the folder; the folder is tried again when it changes.",
     f"{OURS}, reading",
 )
 TYPES = (

@@ -1,4 +1,4 @@
-"""Frontmatter as typed fields: the common ones, and beside them those of dialects."""
+"""Frontmatter as typed fields: the common fields and those of dialects."""
 
 from collections.abc import Container, Mapping, MutableMapping
 from functools import lru_cache
@@ -25,24 +25,24 @@ from pipeline.validation.fields.types import F, Fields, Path
 def declare(
     frontmatter: Mapping[str, Json], in_quotes: frozenset[str], dialects: Dialects
 ) -> Declaration:
-    """Return what the frontmatter declares, and the fields that do not fit their type.
+    """Return the declared fields, and the fields whose values have the wrong type.
 
-    in_quotes are the paths of quoted values. An empty value counts as not declared. Misfits among
-    the specification's own fields are left to the rules of the specification. Never raises.
+    in_quotes holds the paths of quoted values. An empty value counts as not declared. Wrong types
+    of the specification's own fields are left to its rules. Never raises.
     """
-    misfits: dict[Path, TypeMismatch] = {}
+    mismatches: dict[Path, TypeMismatch] = {}
     own = {
-        dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), misfits)
+        dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), mismatches)
         for dialect in dialects
         if not dialect.fields.isdisjoint(frontmatter)
     }
-    common = _read(Declared, frontmatter, misfits)
-    return Declaration(common, own, owners(dialects), tuple(misfits.values()))
+    common = _read(Declared, frontmatter, mismatches)
+    return Declaration(common, own, owners(dialects), tuple(mismatches.values()))
 
 
 @lru_cache
 def owners(dialects: Dialects) -> Mapping[str, str]:
-    """Return the system that defined each field that any defined, as messages name it."""
+    """Return the system that defines each known field, as messages name it."""
     return {
         **{field: dialect.owner for dialect in reversed(dialects) for field in dialect.fields},
         **dict.fromkeys(CLAUDE_CODE_NAMES, CLAUDE_CODE),
@@ -51,9 +51,9 @@ def owners(dialects: Dialects) -> Mapping[str, str]:
 
 
 def _read(
-    model: type[F], frontmatter: Mapping[str, Json], misfits: MutableMapping[Path, TypeMismatch]
+    model: type[F], frontmatter: Mapping[str, Json], mismatches: MutableMapping[Path, TypeMismatch]
 ) -> F:
-    """Return the fields of a model, and add those that do not fit to the misfits."""
+    """Return the fields of a model, and add its fields of the wrong type to the mismatches."""
     values = {key: value for key, value in frontmatter.items() if value is not None and value != ""}
     while True:
         try:
@@ -63,9 +63,9 @@ def _read(
         wrong = {_path(error, model.lists_of_fields): error for error in reversed(errors)}
         for path, error in reversed(wrong.items()):
             if len(path) > 1 or path[0] not in SPECIFICATION_NAMES:
-                misfits.setdefault(path, _misfit(path, error, values, model))
+                mismatches.setdefault(path, _mismatch(path, error, values, model))
         for path, error in wrong.items():
-            # Without a part that it cannot do without, the whole is not declared.
+            # A map that lacks a required field is ignored as a whole.
             values = _without(values, path[:-1] if error["type"] == "missing" else path)
 
 
@@ -85,13 +85,13 @@ _EXPECTED = {
 
 
 def _path(error: ErrorDetails, lists: Container[Path]) -> Path:
-    """Return the path of the field that an error is in: lists of texts are one field."""
-    where = error["loc"]
-    cut = (at for at, part in enumerate(where) if isinstance(part, int) and where[:at] not in lists)
-    return where[: next(cut, len(where))]
+    """Return the path of the field with an error; a list of texts is one field."""
+    path = error["loc"]
+    ends = (n for n, part in enumerate(path) if isinstance(part, int) and path[:n] not in lists)
+    return path[: next(ends, len(path))]
 
 
-def _misfit(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:
+def _mismatch(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:
     field = ".".join(map(str, path))
     if error["type"] == "missing":
         return TypeMismatch(field, f"{printable(field)} is missing.")
@@ -111,13 +111,13 @@ def _shown(value: object) -> str:
 
 
 def _without(value: Any, path: Path) -> Any:
-    """Return a value without what stands at a path; a list has None in its place."""
+    """Return a value without the part at a path; in a list, None replaces it."""
     first, rest = path[0], path[1:]
     if isinstance(value, list):
         inner = _without(value[int(first)], rest) if rest else None
-        return [inner if at == first else item for at, item in enumerate(value)]
+        return [inner if index == first else item for index, item in enumerate(value)]
     if not isinstance(value, dict) or first not in value:
-        return value  # it is gone already, and all that was in it
+        return value  # it was removed already
     if rest:
         return value | {first: _without(value[first], rest)}
     return {key: inner for key, inner in value.items() if key != first}

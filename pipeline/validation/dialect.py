@@ -1,4 +1,4 @@
-"""A dialect: the fields that one system reads from SKILL.md, and all that follows from them."""
+"""A dialect: the fields that one system reads from SKILL.md, with their rules and records."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ def _none(_: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Dialect(Generic[F]):
-    """Fields that one system defines, its profile, and what the catalog is told of them.
+    """Fields that one system defines, its profile, and the record that the catalog stores.
 
-    The fields are read beside the common ones, which are `Declared`.
+    The fields are read in addition to the common ones, which are `Declared`.
     """
 
     owner: str  # the system, as messages name it: "ApexBridge"
-    profile: Profile  # whose name is the dialect's, too
+    profile: Profile  # its name is also the dialect's name
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
-    misfits: FindingType | None = None  # of the findings in which its rules report misfits
+    mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = _as_written
-    """The frontmatter as the system reads it, given that and the paths of quoted values."""
+    """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""
     record: Callable[[F], object | None] = _none
-    """What is declared for the system alone, as its rows in the catalog take it, if anything."""
+    """The record of the fields for this system alone, as the catalog stores it, if any."""
     priority: Callable[[F], float | None] = _none
     """The declared priority, from 0 to 1, higher first."""
     conversion: Conversion = NO_OLDER_LAYOUTS

@@ -1,4 +1,4 @@
-"""A profile: rules that are asked together, by one name."""
+"""A profile: a named set of rules."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from pipeline.validation.skill import Rule
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """Rules that are asked together, and the types of the findings that they make."""
+    """Named set of rules, with the types of their findings."""
 
     name: str  # "claude-code"
     types: tuple[FindingType, ...]

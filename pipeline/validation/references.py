@@ -1,19 +1,19 @@
-"""Files that a body names: targets of its links and paths in its code spans."""
+"""References of a body to files: targets of its links and paths in its code spans."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from posixpath import normpath
 from urllib.parse import unquote
 
 MOST_REFERENCES = 1_000
-"""Further ones are not looked at; an ordinary body has a dozen."""
+"""Further references are ignored; an ordinary body has a dozen."""
 
-# Patterns begin with a literal wherever they can: the regex engine then skips to it. That there
-# is no such character at all, str tells ten times faster.
+# Patterns start with a literal if possible, because the regex engine then skips to it. `in` finds
+# ten times faster that a text lacks a character.
 _LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}))")
 _DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
 _CODE = re.compile("`([^`\n]{1,300})`")
@@ -28,7 +28,7 @@ _CLOSING = {
 }
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
 _PLACEHOLDER = re.compile(r"[{}<>$*|]|\.\.\.|…")
-_OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # what Claude Code replaces by the skill's own folder
+_OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _MACHINE = (
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
     r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|Users|Volumes)(?:/|$)"
@@ -36,45 +36,45 @@ _MACHINE = (
 )
 _ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)
 TO_MACHINE = re.compile(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
-"""What a link of which `leads_to_machine` is true looks like, wherever it stands."""
+"""Start of a link for which `leads_to_machine` is true."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One place of a body that names a file."""
+    """Reference of a body to a file."""
 
     target: str  # without #fragment and ?query; relative ones normalised: "references/a.md"
-    offset: int  # of the place, in characters from the body's start
+    offset: int  # in characters from the start of the body
 
     @property
     def leads_to_machine(self) -> bool:
-        """Whether it names a place of the reader's machine: a system or home folder, a drive."""
+        """Whether it points to the reader's machine: a system folder, a home folder or a drive."""
         return bool(_ON_THIS_MACHINE.match(self.target))
 
     @property
     def leads_outside(self) -> bool:
-        """Whether it leaves the skill folder."""
+        """Whether it points outside the skill folder."""
         return self.target.startswith(("/", "../")) or self.target == ".."
 
 
 def references(body: str) -> list[Reference]:
-    """Return what a body names outside code fences and comments, each target once, in order.
+    """Return the references outside code fences and comments, each target once, in order.
 
-    A code span counts where it holds a file below scripts/, references/, assets/ or templates/:
-    any other path in code is taken for one of the reader's project. URLs and placeholders are
-    passed over.
+    A path in a code span counts only below scripts/, references/, assets/ or templates/; any
+    other path in code is taken for one in the reader's project. URLs and placeholders are
+    ignored.
     """
     if not ("]" in body or "`" in body):
         return []
-    found = sorted(islice(_candidates(body), MOST_REFERENCES), key=lambda each: each.offset)
-    if not found:
+    candidates = sorted(islice(_candidates(body), MOST_REFERENCES), key=attrgetter("offset"))
+    if not candidates:
         return []
-    inside = _blocks(body)
-    first: dict[str, Reference] = {}
-    for each in found:
-        if not _lies_in(inside, each.offset):
-            first.setdefault(each.target, each)
-    return list(first.values())
+    blocks = _blocks(body)
+    by_target: dict[str, Reference] = {}
+    for reference in candidates:
+        if not _lies_in(blocks, reference.offset):
+            by_target.setdefault(reference.target, reference)
+    return list(by_target.values())
 
 
 def _candidates(body: str) -> Iterator[Reference]:
@@ -92,7 +92,7 @@ def _candidates(body: str) -> Iterator[Reference]:
 
 
 def _target(written: str) -> str | None:
-    """Return the path that a link leads to; None where that is no file."""
+    """Return the path of a link's target, or None if it is not a file."""
     path = written.removeprefix(_OWN_FOLDER)
     if _ON_THIS_MACHINE.match(path):
         return path
@@ -107,29 +107,29 @@ def _target(written: str) -> str | None:
 
 
 def _defines(body: str, bracket: int) -> bool:
-    """Say whether the line up to this closing bracket is `[label`, as in `[label]: target`."""
+    """Return whether the line up to this closing bracket is `[label`, as in `[label]: target`."""
     line = body[max(body.rfind("\n", bracket - 300, bracket) + 1, bracket - 300) : bracket]
     return line.lstrip(" ").startswith("[") and "]" not in line
 
 
 def _blocks(body: str) -> list[tuple[int, int]]:
-    """Return where code fences and comments start and end.
+    """Return the start and end offsets of code fences and comments.
 
     Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
     """
     if not ("`" in body or "~" in body or "<" in body):
         return []
-    text = f"\n{body}"  # so that every line has its end before it
-    found: list[tuple[int, int]] = []
-    at = 0
-    while opening := _BLOCK.search(text, at):
-        at = _end(text, opening)
-        found.append((opening.start(), at - 1))
-    return found
+    text = f"\n{body}"  # so that a line end precedes every line
+    blocks: list[tuple[int, int]] = []
+    end = 0
+    while opening := _BLOCK.search(text, end):
+        end = _end(text, opening)
+        blocks.append((opening.start(), end - 1))
+    return blocks
 
 
 def _end(text: str, opening: re.Match[str]) -> int:
-    """Return where the block ends that this opens."""
+    """Return the end offset of the block that starts here."""
     fence = opening[1] or opening[2]
     if not fence:
         end = text.find("-->", opening.end())
@@ -141,5 +141,5 @@ def _end(text: str, opening: re.Match[str]) -> int:
 
 
 def _lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
-    at = bisect_right(blocks, offset, key=itemgetter(0)) - 1
-    return at >= 0 and offset < blocks[at][1]
+    index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
+    return index >= 0 and offset < blocks[index][1]

@@ -1,4 +1,4 @@
-"""The profiles for every skill, and the types of findings that need no profile."""
+"""Registry of the profiles for every skill, and of the finding types that need no profile."""
 
 from catalog.model.finding import FindingType
 from pipeline.parsing import codes as parsing_codes
@@ -12,7 +12,7 @@ from pipeline.validation.profiles.safety.profile import SAFETY
 from pipeline.validation.profiles.spec.profile import SPEC
 
 FOR_ALL: tuple[Profile, ...] = (SPEC, ADVICE, SAFETY, CLAUDE_CODE)
-"""The profiles that make sense for every skill; that of a dialect is for packages of one system."""
+"""The profiles for every skill; a dialect's profile is only for packages of its system."""
 
 READING: tuple[FindingType, ...] = (
     *roots_codes.TYPES,
@@ -20,4 +20,4 @@ READING: tuple[FindingType, ...] = (
     *parsing_codes.TYPES,
     *validation_codes.TYPES,
 )
-"""The types of findings that are met before any rule is asked."""
+"""The finding types that are reported with any choice of profiles."""

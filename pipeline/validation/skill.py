@@ -1,4 +1,4 @@
-"""A skill as the rules see it."""
+"""A skill as the input of rules."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pipeline.validation.fields.frontmatter import Declaration, Declared
 
 
 class File(Protocol):
-    """A file of a skill, as far as rules ask of it."""
+    """A file of a skill, with the properties that rules use."""
 
     @property
     def path(self) -> str:
@@ -23,12 +23,12 @@ class File(Protocol):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is UTF-8 without NUL; told of what `may_be_native` alone."""
+        """Whether it is UTF-8 without NUL; known only for files that `may_be_native`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Everything a rule may look at."""
+    """Input of a rule: everything known about one skill."""
 
     folder: str  # its name
     plugin: str | None
@@ -36,24 +36,24 @@ class Skill:
     parsed: Parsed
     declaration: Declaration
     files: Sequence[File]  # sorted by path
-    is_whole: bool = True  # False where some files could not be read, so that `files` lacks them
+    is_whole: bool = True  # False if some files could not be read and are missing from `files`
 
     @property
     def declared(self) -> Declared:
-        """The fields that are read of every skill."""
+        """The common fields, which are read from every skill."""
         return self.declaration.common
 
     @property
     def frontmatter(self) -> Mapping[str, Json]:
-        """The fields as they were written; empty where there is no readable frontmatter."""
+        """The fields as written; empty if the frontmatter is missing or unreadable."""
         return self.parsed.frontmatter or {}
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, field: str, fix: str | None = None
     ) -> Finding:
-        """Return a finding about a field, at its place in the document or at its first line.
+        """Return a finding about a field, at its position or at line 1 of the document.
 
-        The place of a field that has none of its own is that of what it lies in.
+        A field without a position takes that of the field that contains it.
         """
         position, outer = self.parsed.positions.get(field), field
         while position is None and "." in outer:

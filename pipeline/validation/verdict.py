@@ -1,4 +1,4 @@
-"""From what was read and parsed of a skill folder to the verdict on it."""
+"""Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,11 +41,11 @@ def judge(
     profiles: Iterable[Profile],
     dialects: Dialects,
 ) -> Verdict:
-    """Return the verdict on a skill folder, with everything that was found at once.
+    """Return the verdict on a skill folder, with all findings.
 
-    parsed is None where there was no readable SKILL.md. The specification is always asked,
-    whether or not it is among the profiles. The fields of all dialects are read, and the profiles
-    include those of the dialects whose rules are asked. Bad content is a Rejection, never an
+    parsed is None if no SKILL.md could be read. The specification is always checked, whether or
+    not it is among the profiles. The fields of all dialects are read; their rules are checked
+    only if their profiles are among the given ones. Bad content gives a Rejection, never an
     exception.
     """
     examined = examine(
@@ -58,23 +58,23 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What a verdict says of a skill folder, whether or not its files were hashed."""
+    """Result of checking a skill folder, whether or not its files were hashed."""
 
-    skill: Skill | None  # None where there was no readable SKILL.md
-    name: str  # bare
-    description: str | None  # None where the folder is rejected
+    skill: Skill | None  # None if no SKILL.md could be read
+    name: str  # without the plugin's prefix
+    description: str | None  # None if the folder is rejected
     findings: tuple[Finding, ...]
 
     @property
     def spec_valid(self) -> bool:
-        """Whether the specification allows the skill as it is."""
+        """Whether the skill is valid by the specification."""
         return self.description is not None and not any(
             f.profile == "spec" and f.severity == "error" for f in self.findings
         )
 
 
 def examine(
-    look: AnySnapshot,
+    snapshot: AnySnapshot,
     parsed: Parsed | None,
     place: Place,
     *,
@@ -82,42 +82,43 @@ def examine(
     profiles: Iterable[Profile],
     dialects: Dialects,
 ) -> Examined:
-    """Return what `judge` finds, from no more than the rules ask of a folder."""
-    asked = _asked(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
-    problems = tuple(problem for problem in look.problems if problem.profile in asked.names)
-    if parsed is None or look.skill_md_name is None:
-        return Examined(None, _name(None, place), None, asked.unread(problems, acceptance))
+    """Return the findings of `judge`, for a snapshot that may lack the files' hashes."""
+    ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
+    problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
+    if parsed is None or snapshot.skill_md_name is None:
+        findings = ruleset.with_rejection(problems, acceptance)
+        return Examined(None, _name(None, place), None, findings)
     skill = Skill(
         folder=folder_name(place),
         plugin=place.plugin,
-        document=look.skill_md_name,
+        document=snapshot.skill_md_name,
         parsed=parsed,
         declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects),
-        files=look.files,
-        is_whole=look.is_whole,
+        files=snapshot.files,
+        is_whole=snapshot.is_whole,
     )
-    found = check(skill, asked.profiles)
-    findings = (*problems, *parsed.findings, *_misfits(skill, found, dialects), *found)
+    by_rules = check(skill, ruleset.profiles)
+    findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     name = _name(skill.declared, place)
-    if not look.is_whole:
-        return Examined(skill, name, None, asked.unread(findings, acceptance))
+    if not snapshot.is_whole:
+        return Examined(skill, name, None, ruleset.with_rejection(findings, acceptance))
     description = skill.declared.description
-    rejected = asked.rejects(findings, acceptance)
+    rejected = ruleset.rejects(findings, acceptance)
     if not description and acceptance == "permissive" and not rejected:
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
-        rejected = asked.rejects((derived,), acceptance)
+        rejected = ruleset.rejects((derived,), acceptance)
     return Examined(skill, name, None if rejected else description or None, findings)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Profiles that are asked of a skill, and what follows from them."""
+class _Ruleset:
+    """Profiles to check a skill against, and the consequences of their findings."""
 
     profiles: tuple[Profile, ...]
-    names: frozenset[str]  # of these and of what is met before any rule is asked
-    rejecting: Mapping[str, frozenset[Acceptance]]  # the acceptances, by the code of a finding
-    expected: frozenset[str]  # fields of the dialects among them
+    names: frozenset[str]  # of the profiles, and "reading"
+    rejecting: Mapping[str, frozenset[Acceptance]]  # by a finding's code, where it rejects
+    expected: frozenset[str]  # fields of the dialects among the profiles
 
     def rejects(self, findings: Iterable[Finding], acceptance: Acceptance) -> bool:
         return any(
@@ -125,51 +126,53 @@ class _Asked:
             for finding in findings
         )
 
-    def unread(self, findings: tuple[Finding, ...], acceptance: Acceptance) -> tuple[Finding, ...]:
-        """Add a reason for the rejection where reading has given none."""
+    def with_rejection(
+        self, findings: tuple[Finding, ...], acceptance: Acceptance
+    ) -> tuple[Finding, ...]:
+        """Return the findings, with one added if none of them rejects the folder."""
         if any(acceptance in self.rejecting[finding.code] for finding in findings):
             return findings
         return (*findings, FOLDER_UNREADABLE.at())
 
     def _is_expected(self, finding: Finding) -> bool:
-        """Say whether a finding only says that a package is one of a dialect that is asked for.
+        """Return whether a finding is about a field of a requested dialect.
 
-        It makes the skill invalid by the specification, but a strict root of such packages that
-        rejected it would accept none.
+        Such a field makes the skill invalid by the specification, but a strict root of the
+        dialect's packages must accept it.
         """
         return finding.code == FIELD_NOT_IN_SPECIFICATION.code and finding.field in self.expected
 
 
 @lru_cache
-def _asked(profiles: tuple[Profile, ...], dialects: Dialects) -> _Asked:
+def _ruleset(profiles: tuple[Profile, ...], dialects: Dialects) -> _Ruleset:
     types = chain(READING, *(profile.types for profile in profiles))
-    return _Asked(
+    return _Ruleset(
         profiles=profiles,
         names=frozenset(("reading", *(profile.name for profile in profiles))),
         rejecting={kind.code: kind.rejects for kind in types},
         expected=frozenset(
-            field for each in dialects if each.profile in profiles for field in each.fields
+            field for dialect in dialects if dialect.profile in profiles for field in dialect.fields
         ),
     )
 
 
-def _misfits(skill: Skill, found: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
-    """Yield a finding for each misfit that no rule of a dialect has reported."""
-    misfits = skill.declaration.misfits
-    if not misfits:
+def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
+    """Yield a finding for each value of a wrong type that no rule of a dialect has reported."""
+    mismatches = skill.declaration.mismatches
+    if not mismatches:
         return
-    codes = {each.misfits.code for each in dialects if each.misfits}
-    reported = {finding.field for finding in found if finding.code in codes}
-    for misfit in misfits:
-        if misfit.field not in reported:
-            yield skill.finding(FIELD_TYPE, misfit.message, field=misfit.field)
+    codes = {dialect.mismatch_type.code for dialect in dialects if dialect.mismatch_type}
+    reported = {finding.field for finding in by_rules if finding.code in codes}
+    for mismatch in mismatches:
+        if mismatch.field not in reported:
+            yield skill.finding(FIELD_TYPE, mismatch.message, field=mismatch.field)
 
 
 def folder_name(place: Place) -> str:
-    """Return the name that a skill takes from where it lies: its folder's, or its archive's.
+    """Return the name of a skill's folder or archive.
 
-    `x.zip!` is the top of an archive, whose name is then `x`; a skill that is its root itself
-    has the root's name.
+    `x.zip!` is the top of an archive and gives the name `x`; a skill that is itself a root has
+    the root's name.
     """
     path = place.path.rstrip("/")
     if path in ("", "."):
@@ -187,7 +190,7 @@ def _derived_description(skill: Skill) -> tuple[str, Finding]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Cut at the last space before the limit, or at the limit where words have no spaces."""
+    """Return a text cut at the last space before the limit, or at the limit if words are long."""
     kept = text[: limit - 1]
     words = kept.rpartition(" ")[0]
     return f"{words if 2 * len(words) > limit else kept}…"
@@ -254,7 +257,7 @@ def _record(
 
 
 def _name(declared: Declared | None, place: Place) -> str:
-    """Return the bare name: declared, else the folder's; in a plugin's own folder the plugin's."""
+    """Return the bare name: the plugin's in its own folder, else the declared or the folder's."""
     if place.plugin and "/" not in place.path.rstrip("/"):
         return place.plugin
     return (declared and declared.name) or folder_name(place)
@@ -266,25 +269,25 @@ def _tags(declared: Declared) -> tuple[str, ...]:
 
 
 def _priority(declaration: Declaration, dialects: Dialects) -> float | None:
-    """Return the priority that a dialect declares, else that of the metadata."""
-    for each in _declared_for(declaration, dialects):
-        priority = each.priority(declaration.own[each.model])
+    """Return the priority that a dialect's fields declare, else that of the metadata."""
+    for dialect in _declared_for(declaration, dialects):
+        priority = dialect.priority(declaration.own[dialect.model])
         if priority is not None:
             return priority
     return declaration.common.metadata.priority
 
 
 def _records(declaration: Declaration, dialects: Dialects) -> Mapping[str, object]:
-    """Return what is declared for dialects alone, by their names."""
+    """Return the records of the dialects whose fields are declared, by their names."""
     records = {
-        each.profile.name: each.record(declaration.own[each.model])
-        for each in _declared_for(declaration, dialects)
+        dialect.profile.name: dialect.record(declaration.own[dialect.model])
+        for dialect in _declared_for(declaration, dialects)
     }
     return {name: record for name, record in records.items() if record is not None}
 
 
 def _declared_for(declaration: Declaration, dialects: Dialects) -> Dialects:
-    """Return the dialects of which a field is there."""
+    """Return the dialects that have a declared field."""
     if not declaration.own:
         return ()
-    return tuple(each for each in dialects if each.model in declaration.own)
+    return tuple(dialect for dialect in dialects if dialect.model in declaration.own)

@@ -1,1 +1,1 @@
-"""From the system's events to settled hints."""
+"""Watch over the roots: events of the system, settled hints, and polling as a fallback."""

@@ -20,19 +20,20 @@ from watchdog.observers.inotify_c import (
 )
 
 from pipeline.roots.names import is_junk
+from pipeline.watch.fault import FaultKind, WatchFault
 
-# watchdog's threads end without a word, and drop directories that the system will not watch: each
-# is asked here what happened to it, so that `doubt` can tell.
+# watchdog's threads end silently, and it skips directories that the system refuses to watch. The
+# classes below record both, so that `Watch.fault` can report them.
 
 LONGEST_END = 1.0
-"""Seconds to wait for the threads of a watch that ends; one that is stuck ends by itself."""
-_NO_MORE = {errno.ENOSPC, errno.ENOMEM}
+"""Seconds to wait for the threads of a watch that stops; a stuck thread ends by itself."""
+_LIMIT_ERRORS = {errno.ENOSPC, errno.ENOMEM}
 
 
 class _Watcher(Protocol):
-    """A thread of the observer's."""
+    """Thread of the observer."""
 
-    ended_by: str  # empty while it runs
+    fault: WatchFault | None  # why it ended; None while it runs
 
     def is_alive(self) -> bool: ...
 
@@ -42,12 +43,12 @@ class _Watcher(Protocol):
 
 
 class InotifyObserver(BaseObserver):
-    """Gives the handler the events that the emitters have put in a queue."""
+    """Observer thread, which passes the queued events of the emitters to their handlers."""
 
-    ended_by = ""
+    fault: WatchFault | None = None
 
     def __init__(self, roots: Sequence[str], depth: int) -> None:
-        # watchdog says so during an ordinary `cp -r`, and it is of no consequence.
+        # watchdog gives this warning during an ordinary `cp -r`; it is harmless.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self.inotify = _Inotify(roots, depth)
         super().__init__(_Emitter, inotify_fd=self.inotify)
@@ -58,21 +59,24 @@ class InotifyObserver(BaseObserver):
         super().start()
 
     def threads(self) -> Iterator[_Watcher]:
-        """Yield every thread that must live for events to arrive."""
+        """Yield every thread that must be alive for events to arrive."""
         yield self
         yield self.inotify
         yield from (emitter for emitter in self.emitters if isinstance(emitter, _Emitter))
 
     def run(self) -> None:
         """Run the thread until it is stopped."""
-        with _noted(self):
+        with _recording_fault(self):
             super().run()
 
     def on_thread_stop(self) -> None:
-        """Leave the emitters to `end`: watchdog waits for each for ever, and stops at an error."""
+        """Do nothing: `end` stops the emitters.
+
+        watchdog would wait for each without a limit, and stop at the first error.
+        """
 
     def end(self) -> None:
-        """Stop all threads, whichever of them live; waiting for a stuck one ends soon."""
+        """Stop all threads and wait for them, LONGEST_END seconds at most."""
         threads = list(self.threads())
         for thread in threads:
             thread.stop()
@@ -83,20 +87,23 @@ class InotifyObserver(BaseObserver):
 
 
 class _Emitter(InotifyEmitter):
-    """Turns what the system says into watchdog's events; it ends when its root is deleted."""
+    """Thread that turns inotify events into watchdog events; it ends if its root is deleted."""
 
-    ended_by = ""
+    fault: WatchFault | None = None
 
     def run(self) -> None:
         """Run the thread until it is stopped."""
-        with _noted(self):
+        with _recording_fault(self):
             super().run()
-        self.ended_by = self.ended_by or f"the root {os.fsdecode(self.watch.path)} was deleted"
+        self.fault = self.fault or WatchFault(
+            FaultKind.ROOT_CHANGED, f"the root {os.fsdecode(self.watch.path)} was deleted"
+        )
 
     def on_thread_stop(self) -> None:
-        """Let the thread end; its watches go with the descriptor.
+        """Let the thread end; closing the descriptor removes its watches.
 
-        To remove each is slow, and a KeyError where watchdog has two directories under one name.
+        To remove them one by one is slow, and raises a KeyError where watchdog has recorded two
+        directories under one name.
         """
         if self._inotify:
             self._inotify._is_active = False
@@ -104,35 +111,35 @@ class _Emitter(InotifyEmitter):
 
 
 class _Inotify(InotifyFD):
-    """Reads what the system says."""
+    """Thread that reads the system's events."""
 
-    ended_by = ""
+    fault: WatchFault | None = None
 
     def __init__(self, roots: Sequence[str], depth: int) -> None:
         super().__init__()
         self.has_overflowed = False
-        self.refused = 0  # directories that the system would not watch
-        self.has_missed = False
+        self.refused = 0  # directories beyond the system's limit
+        self.has_missed = False  # a directory that should be watched may not be
         self._is_released = False
-        self._was_denied = False  # a directory could not be listened to for its permissions
+        self._was_denied = False  # a directory is not watched because of its permissions
         self._depth = depth
         self._bases = [os.fsencode(root.rstrip("/")) for root in roots]
 
     @property
     def watched(self) -> int:
-        """How many directories are listened to."""
+        """Number of watched directories."""
         return len(self._watch_for_wd)
 
     def run(self) -> None:
         """Run the thread until it is stopped."""
-        with _noted(self):
+        with _recording_fault(self):
             super().run()
         self._release()
 
     def close(self) -> None:
-        """Let the thread end, which then closes what it reads from; without one it is closed here.
+        """Let the thread end, which then closes its descriptors; close them here if it is dead.
 
-        watchdog closes it under a thread that reads, unless that died: then it is never closed.
+        watchdog closes them while the thread still reads, and never if the thread died.
         """
         with self._lock:
             self._closed = True
@@ -142,7 +149,7 @@ class _Inotify(InotifyFD):
             self._release()
 
     def _close_resources(self) -> None:
-        """Leave that to `_release`."""
+        """Do nothing: `_release` closes the descriptors."""
 
     def _release(self) -> None:
         with self._lock:
@@ -151,7 +158,7 @@ class _Inotify(InotifyFD):
                 super()._close_resources()
 
     def handle_event(self, event: InotifyEvent) -> None:
-        """Note an overflow; watchdog's own recovery would overflow the queue again for ever."""
+        """Record an overflow; watchdog's own recovery would overflow the queue again and again."""
         if event.is_queue_overflow:
             self.has_overflowed = True
         elif not self.has_overflowed:
@@ -161,18 +168,18 @@ class _Inotify(InotifyFD):
     def add_callback(
         self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
     ) -> WatchDescriptor:
-        """Watch a directory, unless nothing in it can be a skill; watchdog passes over errors."""
-        if not self._is_worth(path):
+        """Watch a directory that can hold skills; OSError, which watchdog ignores."""
+        if not self._is_relevant(path):
             raise OSError(errno.EPERM, "not worth watching")
         try:
             return super().add_callback(path, mask, callback, id_)
         except OSError as error:
-            self.refused += error.errno in _NO_MORE
+            self.refused += error.errno in _LIMIT_ERRORS
             self.has_missed |= error.errno == errno.ENOENT
             self._was_denied |= error.errno == errno.EACCES
             raise
 
-    def _is_worth(self, path: bytes) -> bool:
+    def _is_relevant(self, path: bytes) -> bool:
         for base in self._bases:
             if path.startswith(base + b"/"):
                 names = os.fsdecode(path[len(base) + 1 :]).split("/")
@@ -181,9 +188,11 @@ class _Inotify(InotifyFD):
 
 
 @contextmanager
-def _noted(thread: _Watcher) -> Iterator[None]:
-    """Keep what ends a thread, which else would print a traceback."""
+def _recording_fault(thread: _Watcher) -> Iterator[None]:
+    """Record the error that ends a thread; Python would print a traceback."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001  # `doubt` tells, and a new observer is made
-        thread.ended_by = f"a watching thread ended: {type(error).__name__}: {error}"
+    except Exception as error:  # noqa: BLE001  # `Watch.fault` reports it
+        thread.fault = WatchFault(
+            FaultKind.THREAD_ENDED, f"a watch thread ended: {type(error).__name__}: {error}"
+        )

@@ -1,4 +1,4 @@
-"""Path hints from watchdog's events, and the cases in which some may be missing."""
+"""Watch over directories: path hints from watchdog's events, and faults that may lose some."""
 
 import errno
 import os
@@ -24,11 +24,12 @@ from watchdog.events import (
 
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.names import is_junk
+from pipeline.watch.fault import LIMIT_REACHED, OVERFLOWED, FaultKind, WatchFault
 from pipeline.watch.inotify import InotifyObserver
 
-# Opened and closed-without-write are left out: our own reading raises them, and unfiltered the
-# walk that adds the watches overflows the queue of a large tree, again and again.
-_HEARD: list[type[FileSystemEvent]] = [
+# "Opened" and "closed without a write" are left out. Our own reading raises them, and the walk
+# that adds the watches of a large tree would overflow the queue with them again and again.
+_EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent,
     DirCreatedEvent,
     DirDeletedEvent,
@@ -41,52 +42,52 @@ _HEARD: list[type[FileSystemEvent]] = [
     FileModifiedEvent,
     FileMovedEvent,
 ]
-OVERFLOWED = "the event queue overflowed"
-"""The doubt that is counted in the health of the service."""
-LIMIT_REACHED = "there are more directories than the system will watch for one user"
-"""The doubt that a new observer cannot mend."""
+
+
+class WatchLimitReached(OSError):
+    """More directories than the system watches for one user."""
 
 
 class Watch:
-    """One watchdog observer over all roots. After any doubt, make a new one and scan."""
+    """One watchdog observer over all roots. After any fault, start a new one and scan."""
 
     def __init__(
-        self, roots: Sequence[str], heard: Callable[[str], None], depth: int = Limits().depth
+        self, roots: Sequence[str], on_hint: Callable[[str], None], depth: int = Limits().depth
     ) -> None:
-        """Take absolute root paths and what to call, on another thread, with each hinted path.
+        """Take absolute root paths and a callback for hinted paths, called on another thread.
 
-        depth is how many directories below a root are listened to.
+        Directories more than `depth` levels below a root are not watched.
         """
         self._roots = roots
         self._depth = depth
-        self._heard = heard
+        self._on_hint = on_hint
         self._observer: InotifyObserver | None = None
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
-        """Begin to listen to the roots that are there. Raises OSError if one cannot be.
+        """Start to watch the existing roots. Raises OSError if one cannot be watched.
 
-        No directory is listened to where the system would not have that of all: those that it
-        takes cost as much memory as a large catalog.
+        Raises WatchLimitReached, and watches nothing, if the system's limit is too low for all
+        directories: a partial watch takes as much memory as a large catalog.
         """
-        if (most := _most_watches()) is not None and any(
-            number > most for number, _ in enumerate(self._all_directories(), 1)
+        if (limit := _watch_limit()) is not None and any(
+            number > limit for number, _ in enumerate(self._all_directories(), 1)
         ):
-            raise OSError(errno.ENOSPC, LIMIT_REACHED)
+            raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
         real = {root: os.path.realpath(root) for root in self._roots}  # watchdog follows no link
         observer = InotifyObserver(list(real.values()), self._depth)
         try:
             for root in self._roots:
                 if Path(root).is_dir():
                     observer.schedule(
-                        _Hints(self._heard, root, real[root]),
+                        _HintHandler(self._on_hint, root, real[root]),
                         real[root],
                         recursive=True,
-                        event_filter=_HEARD,
+                        event_filter=_EVENTS,
                     )
                     self._inodes[root] = _inode(root)
             observer.start()
-        except RecursionError as error:  # before Python 3.12 os.walk, as watchdog uses it
+        except RecursionError as error:  # of os.walk in watchdog, before Python 3.12
             observer.end()
             raise OSError(errno.ELOOP, "directories are nested too deeply") from error
         except RuntimeError as error:
@@ -97,50 +98,51 @@ class Watch:
             raise
         self._observer = observer
 
-    def doubt(self) -> str | None:
-        """Return why events may have been missed; None while there is no sign of it."""
+    def fault(self) -> WatchFault | None:
+        """Return why events may have been missed; None while the watch is sound."""
         if self._observer and self._observer.inotify.has_overflowed:
             return OVERFLOWED
         for root in self._roots:
-            if self._inodes.get(root) != (found := _inode(root)):
-                return f"the root {root} {'was replaced' if found else 'is gone'}"
+            if self._inodes.get(root) != (inode := _inode(root)):
+                change = "was replaced" if inode else "is gone"
+                return WatchFault(FaultKind.ROOT_CHANGED, f"the root {root} {change}")
         if self._observer is None:
-            return "nothing listens"
+            return WatchFault(FaultKind.NOT_STARTED, "the watch is not running")
         for thread in self._observer.threads():
             if not thread.is_alive():
-                return thread.ended_by or "a watching thread ended"
+                return thread.fault or WatchFault(FaultKind.THREAD_ENDED, "a watch thread ended")
         return LIMIT_REACHED if self._observer.inotify.refused else None
 
     @property
-    def may_be_deaf(self) -> bool:
-        """Whether a directory went from where it was to be listened to, since `deaf` was asked.
+    def may_miss_directories(self) -> bool:
+        """Whether some directories may be unwatched since the last `count_unwatched`.
 
-        It was deleted, or its parent was renamed a moment after it was made, or it could not be
-        read and perhaps now can.
+        A new directory was deleted, or its parent was renamed, before it could be watched; or
+        its permissions forbade that and have changed.
         """
         return self._observer is not None and self._observer.inotify.has_missed
 
-    def deaf(self) -> int:
-        """Return how many directories nothing listens to, at the price of listing them all."""
+    def count_unwatched(self) -> int:
+        """Return the number of directories that are not watched; this lists all directories."""
         if self._observer:
             self._observer.inotify.has_missed = False
-        there = sum(1 for _ in self._all_directories())
-        return max(0, there - (self._observer.inotify.watched if self._observer else 0))
+        existing = sum(1 for _ in self._all_directories())
+        return max(0, existing - (self._observer.inotify.watched if self._observer else 0))
 
     def stop(self) -> None:
-        """Stop listening and wait for the threads, for a second at most."""
+        """Stop watching and wait for the threads, for a second at most."""
         if self._observer:
             self._observer.end()
             self._observer = None
 
     def _all_directories(self) -> Iterator[str]:
-        """Yield every directory that is worth listening to."""
-        way = [(root, 0) for root in self._roots]
-        while way:
-            path, depth = way.pop()
+        """Yield every directory that should be watched."""
+        pending = [(root, 0) for root in self._roots]
+        while pending:
+            path, depth = pending.pop()
             with suppress(OSError), os.scandir(path) as entries:
                 yield path
-                way += [
+                pending += [
                     (entry.path, depth + 1)
                     for entry in entries
                     if depth < self._depth
@@ -149,21 +151,21 @@ class Watch:
                 ]
 
 
-class _Hints(FileSystemEventHandler):
-    """Hands over the paths of an event and does no work: an error here would end the thread."""
+class _HintHandler(FileSystemEventHandler):
+    """Passes on the paths of an event and does nothing else: an error would end the thread."""
 
-    def __init__(self, heard: Callable[[str], None], root: str, real: str) -> None:
-        self._heard = heard
-        self._root, self._real = root, real
+    def __init__(self, on_hint: Callable[[str], None], root: str, real_root: str) -> None:
+        self._on_hint = on_hint
+        self._root, self._real_root = root, real_root
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         for path in (event.src_path, event.dest_path):
             if path:
-                self._heard(self._root + os.fsdecode(path).removeprefix(self._real))
+                self._on_hint(self._root + os.fsdecode(path).removeprefix(self._real_root))
 
 
-def _most_watches() -> int | None:
-    """Return how many directories the system will watch for one user; None where it does not say.
+def _watch_limit() -> int | None:
+    """Return how many directories the system watches for one user; None if unknown.
 
     Source: inotify(7), /proc interfaces.
     """
@@ -175,7 +177,7 @@ def _most_watches() -> int | None:
 
 def _inode(root: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(root)
+        stat = os.stat(root)
     except OSError:
         return None
-    return (found.st_dev, found.st_ino)
+    return (stat.st_dev, stat.st_ino)

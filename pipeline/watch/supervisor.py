@@ -1,4 +1,4 @@
-"""Decides how changes are noticed: by the system's events, or by polling where those fail."""
+"""Supervisor of the watch, which restarts a faulty one and polls while events are unreliable."""
 
 import logging
 from collections import deque
@@ -9,24 +9,26 @@ from typing import Literal, TypeAlias
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
-from pipeline.watch.observer import LIMIT_REACHED, OVERFLOWED, Watch
+from pipeline.watch.fault import LIMIT_REACHED, FaultKind, WatchFault
+from pipeline.watch.observer import Watch, WatchLimitReached
 
 log = logging.getLogger("skilldrop")
 
 Mode: TypeAlias = Literal["native", "polling"]
 
-TROUBLES = 3
-"""So many doubts within TROUBLE_SPAN seconds, and events are not relied on for a while."""
-TROUBLE_SPAN = 60.0
+FAULTS = 3
+"""Faults within FAULT_SPAN after which the supervisor polls for a while."""
+FAULT_SPAN = 60.0
+"""Seconds."""
 RETRY = 30.0
-"""Seconds until events are tried again; twice as long after each attempt in vain …"""
+"""Seconds until events are tried again; this doubles after each failed attempt …"""
 LONGEST_RETRY = 960.0
-"""… and no longer than this."""
+"""… up to this."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModeChange:
-    """How changes are noticed from now on; what was missed before is found by looking."""
+    """New mode of noticing changes. A scan finds the changes that were missed before."""
 
     mode: Mode
     reason: str
@@ -34,168 +36,182 @@ class ModeChange:
 
 
 class WatchSupervisor:
-    """The watch over all roots, kept alive, and the polling that stands in for it.
+    """The watch over all roots, kept alive, and the polling that replaces it.
 
-    All times are seconds on one monotonic clock. After each Turn everything is to be looked at.
+    All times are seconds on one monotonic clock. Scan everything after each ModeChange.
     """
 
     def __init__(
         self,
         roots: Sequence[str],
-        heard: Callable[[str], None],
+        on_hint: Callable[[str], None],
         *,
         poll_every: float,
         depth: int,
         only_polls: bool = False,
     ) -> None:
-        """Take absolute root paths and what to call, on another thread, with each hinted path."""
+        """Take absolute root paths and a callback for hinted paths, called on another thread."""
         self._remote = {} if only_polls else _remote(roots)
-        self._listened = [] if only_polls else [root for root in roots if root not in self._remote]
-        self._heard = heard
+        self._watched = [] if only_polls else [root for root in roots if root not in self._remote]
+        self._on_hint = on_hint
         self._depth = depth
         self._poll_every = poll_every
         self._watch = self._new_watch()
         self.mode: Mode = "native"
-        self._troubles: deque[float] = deque(maxlen=TROUBLES)
+        self._faults: deque[float] = deque(maxlen=FAULTS)  # their times
         self._retry_after = RETRY
-        self._why = ""
-        self._failures = 0  # to listen, in a row
+        self._polls_because: WatchFault | None = None
+        self._failures = 0  # in a row
         self._next_try: float | None = None
         self._next_poll = 0.0
-        self._was_deaf = 0
+        self._last_unwatched = 0
 
     def begin(self, now: float) -> ModeChange:
-        """Start to listen."""
-        return self._listen(now, "the service started")
+        """Start to watch."""
+        return self._restart(now, "the service started")
 
     def check(self, now: float) -> ModeChange | None:
-        """Repair a watch that has faults; None where it has none."""
+        """Restart a watch that has a fault; None if it has none."""
         if self._next_try is not None:
             return self._try_again(now) if now >= self._next_try else None
-        doubt = self._watch.doubt() if self._listened else None
-        if not doubt:
-            self._forgive(now)
+        fault = self._watch.fault() if self._watched else None
+        if not fault:
+            self._shorten_retry(now)
             return None
-        return self._doubt(now, doubt)
+        return self._handle(now, fault)
 
     def check_all_heard(self, now: float) -> ModeChange | None:
-        """Count the directories, at a time when no events arrive, and mend a watch that is deaf.
+        """Restart a watch that misses directories. To be called while no events arrive.
 
-        One that came a moment ago may be late, so only twice the same is believed.
+        The watch of a new directory may come a moment late, so two counts in a row must agree
+        that some are unwatched.
         """
-        deaf = self._watch.deaf() if self._listened and self._next_try is None else 0
-        was_deaf, self._was_deaf = self._was_deaf, deaf
-        if deaf and was_deaf:
-            what = humanize.count(deaf, "directory was", "directories were")
-            return self._doubt(now, f"{what} not listened to")
+        unwatched = 0
+        if self._watched and self._next_try is None:
+            unwatched = self._watch.count_unwatched()
+        last_unwatched, self._last_unwatched = self._last_unwatched, unwatched
+        if unwatched and last_unwatched:
+            count = humanize.count(unwatched, "directory was", "directories were")
+            return self._handle(now, WatchFault(FaultKind.UNWATCHED, f"{count} not watched"))
         return None
 
     @property
     def trouble(self) -> Problem | None:
-        """Why events cannot be relied on though they should be, and when they are tried again."""
-        if self._next_try is None or self._why == LIMIT_REACHED:
+        """Fault because of which changes are polled, and the time of the next attempt.
+
+        None for the system's limit on watches, with which polling is the normal mode.
+        """
+        fault = self._polls_because
+        if self._next_try is None or not fault or fault.kind is FaultKind.LIMIT_REACHED:
             return None
         return Problem(
-            f"{self._why}; changes are looked for every {self._poll_every:g} s instead.",
+            f"{fault.message}; changes are looked for every {self._poll_every:g} s instead.",
             self._failures,
             self._next_try,
         )
 
     @property
     def needs_count(self) -> bool:
-        """Whether `check_all_heard` has a suspicion to look into, or to confirm."""
-        return self._was_deaf > 0 or (self._next_try is None and self._watch.may_be_deaf)
+        """Whether `check_all_heard` has a suspicion to check, or to confirm."""
+        return self._last_unwatched > 0 or (
+            self._next_try is None and self._watch.may_miss_directories
+        )
 
     def polls(self, now: float) -> bool:
-        """Tell whether it is time to look at everything because events cannot be relied on."""
+        """Whether a full scan is due because changes are polled."""
         return self.mode == "polling" and now >= self._next_poll
 
     def polled(self, now: float) -> None:
-        """Note that everything was looked at."""
+        """Record the end of a full scan."""
         self._next_poll = now + self._poll_every
 
     def seconds_to_poll(self, now: float) -> float | None:
-        """Return how long no polling will be due; None where none will be."""
+        """Return the seconds until the next poll; None if changes are not polled."""
         return max(0.0, self._next_poll - now) if self.mode == "polling" else None
 
     def stop(self) -> None:
-        """Stop listening."""
+        """Stop watching."""
         self._watch.stop()
 
-    def _doubt(self, now: float, doubt: str) -> ModeChange:
-        self._was_deaf = 0
-        overflowed = doubt == OVERFLOWED
-        if not doubt.startswith("the root"):  # its coming and going is no fault of the watch
-            self._troubles.append(now)
-        is_frequent = len(self._troubles) == TROUBLES and now - self._troubles[0] <= TROUBLE_SPAN
-        if is_frequent or doubt == LIMIT_REACHED:
-            return self._give_up(now, doubt, overflowed)
-        log.warning("%s; watching again and scanning everything", doubt)
-        return self._listen(now, doubt, overflowed)
+    def _handle(self, now: float, fault: WatchFault) -> ModeChange:
+        """Restart the watch after a fault, or poll for a while if faults are frequent."""
+        self._last_unwatched = 0
+        has_overflowed = fault.kind is FaultKind.OVERFLOW
+        if fault.kind is not FaultKind.ROOT_CHANGED:
+            self._faults.append(now)
+        is_frequent = len(self._faults) == FAULTS and now - self._faults[0] <= FAULT_SPAN
+        if is_frequent or fault.kind is FaultKind.LIMIT_REACHED:
+            return self._fall_back(now, fault, has_overflowed)
+        log.warning("%s; restarting the watch and scanning everything", fault.message)
+        return self._restart(now, fault.message, has_overflowed)
 
     def _try_again(self, now: float) -> ModeChange | None:
-        turn = self._listen(now, "events are tried again")
-        if turn.mode == "native" and self._watch.doubt() is None:
-            log.info("the system's events are relied on again")
-            self._troubles.clear()
-            self._failures = 0
-            return turn
-        if turn.mode == "native":
-            return self._give_up(now, self._watch.doubt() or "", overflowed=False)
-        return None  # nothing has changed
+        change = self._restart(now, "events are tried again")
+        if change.mode == "polling":
+            return None  # as before
+        if fault := self._watch.fault():
+            return self._fall_back(now, fault)
+        log.info("the system's events are reliable again")
+        self._faults.clear()
+        self._failures = 0
+        return change
 
-    def _forgive(self, now: float) -> None:
-        """Try soon again after the next trouble, once there has been none for long."""
-        if not self._troubles or now - self._troubles[-1] > LONGEST_RETRY:
+    def _shorten_retry(self, now: float) -> None:
+        """Reset the time until the next attempt after a long time without faults."""
+        if not self._faults or now - self._faults[-1] > LONGEST_RETRY:
             self._retry_after = RETRY
 
-    def _listen(self, now: float, reason: str, overflowed: bool = False) -> ModeChange:
-        """Start a new observer in the place of the old one; without any, polling has to do."""
+    def _restart(self, now: float, reason: str, has_overflowed: bool = False) -> ModeChange:
+        """Replace the watch by a new one; poll if it does not start."""
         self._watch.stop()
         self._watch = self._new_watch()
         self._next_try = None
+        if fault := self._start():
+            return self._fall_back(now, fault, has_overflowed)
+        if self._remote or not self._watched:
+            return self._change_mode("polling", self._polling_reason(), has_overflowed)
+        return self._change_mode("native", reason, has_overflowed)
+
+    def _start(self) -> WatchFault | None:
+        """Start the watch; return the fault that makes it useless, if any."""
         try:
             self._watch.start()
+        except WatchLimitReached:
+            return LIMIT_REACHED
         except OSError as error:
-            why = error.strerror or str(error)
-            return self._give_up(
-                now,
-                why if why == LIMIT_REACHED else f"the system will not watch: {why}",
-                overflowed,
+            return WatchFault(
+                FaultKind.NOT_STARTED, f"the system will not watch: {error.strerror or error}"
             )
-        if (doubt := self._watch.doubt()) == LIMIT_REACHED:
-            return self._give_up(now, doubt, overflowed)
-        if self._remote or not self._listened:
-            return self._turn("polling", self._why_polling(), overflowed)
-        return self._turn("native", reason, overflowed)
+        fault = self._watch.fault()
+        return fault if fault and fault.kind is FaultKind.LIMIT_REACHED else None
 
-    def _give_up(self, now: float, why: str, overflowed: bool) -> ModeChange:
-        """Poll for a while, and leave the watches that there are to others."""
+    def _fall_back(self, now: float, fault: WatchFault, has_overflowed: bool = False) -> ModeChange:
+        """Poll for a while, and free the watches for other programs."""
         self._watch.stop()
-        self._why, self._failures = why, self._failures + 1
+        self._polls_because, self._failures = fault, self._failures + 1
         self._next_try = now + self._retry_after
         log.warning(
-            "%s; looking at everything every %g s instead, and trying again in %g s",
-            why,
+            "%s; scanning everything every %g s instead, and trying again in %g s",
+            fault.message,
             self._poll_every,
             self._retry_after,
         )
         self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
-        return self._turn("polling", why, overflowed)
+        return self._change_mode("polling", fault.message, has_overflowed)
 
-    def _turn(self, mode: Mode, reason: str, overflowed: bool) -> ModeChange:
+    def _change_mode(self, mode: Mode, reason: str, has_overflowed: bool) -> ModeChange:
         self.mode = mode
-        return ModeChange(mode, reason, overflowed)
+        return ModeChange(mode, reason, has_overflowed)
 
-    def _why_polling(self) -> str:
+    def _polling_reason(self) -> str:
         if not self._remote:
-            return "so it is set"
+            return "polling is configured"
         return "; ".join(
             f"{root} lies on a network file system ({kind})" for root, kind in self._remote.items()
         )
 
     def _new_watch(self) -> Watch:
-        return Watch(self._listened, self._heard, self._depth)
+        return Watch(self._watched, self._on_hint, self._depth)
 
 
 def _remote(roots: Sequence[str]) -> dict[str, str]:

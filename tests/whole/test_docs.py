@@ -1,24 +1,33 @@
 """The documentation: pages that are made from the code, and the site that is built from all."""
 
+import io
 import re
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from catalog.model.outcome import RunFile
 from docs_from_code import settings
-from docs_from_code.examples import EXAMPLES
+from docs_from_code.examples import EXAMPLES, OMITTED, Example
 from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.outcomes.parser import judge_outcome
 from pipeline.validation.registry import FOR_ALL
+from tests.support.bad_samples import ACCEPTANCES, BAD
+from tests.support.made_archives import GOOD
 from tests.support.paths import REPOSITORY
 
-BAD = REPOSITORY / "tests/samples/bad"
+# Examples whose paths are all of a folder or an archive, and those of outcome files; the others
+# are part of a sample.
+LISTED = {code for code, shown in EXAMPLES.items() if shown.paths and not (BAD / code).exists()}
+OF_OUTCOMES = {code for code in EXAMPLES if REGISTRY[code].profile == "outcome"}
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
@@ -46,34 +55,114 @@ def test_every_setting_has_a_meaning_and_every_meaning_a_setting() -> None:
     assert settings.explained() == settings.keys()
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@pytest.mark.parametrize("code", sorted(EXAMPLES.keys() - LISTED - OF_OUTCOMES))
 def test_the_bad_lines_of_an_example_raise_its_finding_and_the_good_ones_do_not(
     tmp_path: Path, code: str
 ) -> None:
-    """The bad lines are those of the code's sample; with the good ones its finding is gone.
+    """The bad example is part of the code's sample; the good one removes its finding.
 
-    Nothing new is found then, in a folder that has the name of the skill.
+    The good one adds no finding, in a folder that has the name of the skill.
     """
-    example = EXAMPLES[code]
-    (sample,) = (BAD / code).glob("*/SKILL.md")
-    text = sample.read_bytes().decode("utf-8")
-    assert text.count(example.bad) == 1
-    bad = _codes(sample.parent, REGISTRY[code].profile)
-    good_text = text.replace(example.bad, example.good)
-    name = re.search(r"^name: (.+)$", good_text, re.MULTILINE)
+    (sample,) = (path for path in (BAD / code).iterdir() if path.is_dir())
+    good = tmp_path / "good"
+    shutil.copytree(sample, good)
+    good = (_move if EXAMPLES[code].paths else _replace)(good, EXAMPLES[code])
+    bad_codes = _codes(sample, code)
+    assert code in bad_codes
+    assert _codes(good, code) <= bad_codes - {code}
+
+
+def _replace(skill: Path, example: Example) -> Path:
+    """Write the good lines in place of the bad ones, and rename the folder to the skill's name."""
+    document = skill / "SKILL.md"
+    good = _replaced(document.read_bytes(), example)
+    document.write_bytes(good)
+    name = re.search(rb"^name: (.+)$", good, re.MULTILINE)
     assert name
-    good = tmp_path / name[1]
-    shutil.copytree(sample.parent, good)
-    (good / "SKILL.md").write_bytes(good_text.encode("utf-8"))
-    assert code in bad
-    assert _codes(good, REGISTRY[code].profile) <= bad - {code}
+    return skill.rename(skill.with_name(name[1].decode()))
 
 
-def _codes(skill: Path, own: str) -> set[str]:
+def _replaced(data: bytes, example: Example) -> bytes:
+    """Return a file's bytes with the good lines in place of the bad ones, which occur once."""
+    text = data.decode("utf-8", "surrogateescape")
+    pattern = ".*".join(map(re.escape, example.bad.split(OMITTED)))
+    (match,) = re.finditer(pattern, text, re.DOTALL)
+    good = f"{text[: match.start()]}{example.good}{text[match.end() :]}"
+    return good.encode("utf-8", "surrogateescape")
+
+
+def _move(skill: Path, example: Example) -> Path:
+    """Move the bad file to each good path; native code becomes text, its source."""
+    old = skill / example.bad
+    content, mode = old.read_bytes(), old.stat().st_mode
+    old.unlink()
+    for path in example.good.splitlines():
+        new = skill / path
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(b"A text.\n" if b"\0" in content else content)
+        new.chmod(mode)
+    return skill.rename(skill.with_name("sample"))
+
+
+def _codes(skill: Path, code: str) -> set[str]:
     common = [profile.name for profile in FOR_ALL]
-    profiles = common if own in ("reading", *common) else [own]
-    (judgement,) = judge_paths([skill], profiles=profiles, cores=1)
+    own = REGISTRY[code].profile
+    (judgement,) = judge_paths(
+        [skill],
+        profiles=common if own in ("reading", *common) else [own],
+        acceptance=ACCEPTANCES.get(code, "lenient"),
+        cores=1,
+    )
     return {finding.code for finding in judgement.findings}
+
+
+@pytest.mark.parametrize("code", sorted(LISTED))
+def test_bad_paths_raise_their_finding_and_good_ones_do_not(tmp_path: Path, code: str) -> None:
+    """The paths are those of a folder, or of an archive for the codes of archives."""
+    bad, good = tmp_path / "bad", tmp_path / "good"
+    for folder, lines in ((bad, EXAMPLES[code].bad), (good, EXAMPLES[code].good)):
+        folder.mkdir()
+        write = _pack if code.startswith("archive-") else _create
+        write(folder, [line.split(" -> ") for line in lines.splitlines()])
+    assert _codes(bad, code) == {code}
+    assert _codes(good, code) == set()
+
+
+def _create(folder: Path, paths: list[list[str]]) -> None:
+    """Create files and symbolic links below a folder."""
+    (folder.parent / "outside.md").write_text("A note.\n", "utf-8")
+    for path, *target in paths:
+        (folder / path).parent.mkdir(exist_ok=True)
+        if target:
+            (folder / path).symlink_to(target[0])
+        else:
+            (folder / path).write_text(_content(path), "utf-8")
+
+
+def _pack(folder: Path, paths: list[list[str]]) -> None:
+    """Pack files and symbolic links into an archive in a folder."""
+    with tarfile.open(folder / "sample.tgz", "w:gz") as archive:
+        for path, *target in paths:
+            member, data = tarfile.TarInfo(path), _content(path).encode()
+            if target:
+                member.type, member.linkname = tarfile.SYMTYPE, target[0]
+            else:
+                member.size = len(data)
+            archive.addfile(member, None if target else io.BytesIO(data))
+
+
+def _content(path: str) -> str:
+    return GOOD if path.lower().endswith("skill.md") else "A note.\n"
+
+
+@pytest.mark.parametrize("code", sorted(OF_OUTCOMES))
+def test_the_good_lines_of_an_outcome_have_no_finding(code: str) -> None:
+    """The bad lines are those of the code's sample; with the good ones its finding is gone."""
+    file = RunFile("meetings/run-1.json", "f", "0" * 64)
+    bad = (REPOSITORY / f"tests/samples/outcomes/bad/{code}.json").read_bytes()
+    good = _replaced(bad, EXAMPLES[code])
+    assert [finding.code for finding in judge_outcome(file, bad).findings] == [code]
+    assert judge_outcome(file, good).findings == ()
 
 
 def _linked(page: Path) -> Iterator[Path]:

@@ -73,7 +73,7 @@ def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
         (up.root / f"b{number}").rename(up.root / f"team{number}")
     up.resume()
     up.settle()
-    assert "directories were not listened to" in up.health()["watcher_reason"]
+    assert "directories were not watched" in up.health()["watcher_reason"]
     for number in range(20):
         skill(up.root / f"team{number}/x", name=f"x{number}")
     up.settle()

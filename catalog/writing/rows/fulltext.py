@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from catalog.database.sql import insert
-from catalog.writing.rows.rows import SearchDocument
+from catalog.writing.rows.mapping import SearchDocument
 
 
 def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:

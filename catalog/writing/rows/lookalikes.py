@@ -10,7 +10,7 @@ from catalog.database.sql import insert
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.text import invisible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
-from catalog.writing.rows import rows
+from catalog.writing.rows import mapping
 
 _NOTE = "INSERT INTO name_skeletons (skill_id, skeleton) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ALIKE = """
@@ -50,9 +50,11 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
         [(finding,) for skill, (finding, message) in known.items() if told[skill] != message],
     )
     db.conn.executemany(
-        insert("findings", rows.FINDING_COLUMNS),
+        insert("findings", mapping.FINDING_COLUMNS),
         [
-            rows.finding(row["id"], row["root"], row["path"], NAME_CONFUSABLE.at(told[row["id"]]))
+            mapping.finding(
+                row["id"], row["root"], row["path"], NAME_CONFUSABLE.at(told[row["id"]])
+            )
             for group in groups.values()
             for row in group
             if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]

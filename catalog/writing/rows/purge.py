@@ -5,19 +5,12 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from catalog.database import sql
-from catalog.model.skill import Inventory
+from catalog.model.skill import DESCRIBED, Inventory
 
 _NO_FILES = sql.to_json(Inventory.of(()).as_json())
 
 EMPTY: sql.Row = {
-    "display_name": None,
-    "description": "",
-    "author": None,
-    "license": None,
-    "compatibility": None,
-    "allowed_tools": None,
-    "category": None,
-    "tags": "[]",
+    **{column: empty for column, empty in DESCRIBED.items() if column != "name"},
     "frontmatter": "{}",
     "file_inventory": _NO_FILES,
     "skill_md_hash": None,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.writing.rows import fulltext, rows
+from catalog.writing.rows import fulltext, mapping
 
 
 class WrongRow(NamedTuple):
@@ -37,14 +37,14 @@ def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
     )
 
 
-def _text(db: Database, skill: int, version: int) -> list[rows.SearchDocument]:
+def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument]:
     """Return what is searched of a version; nothing where an earlier release did not note it."""
     paths = [
         path
         for (path,) in db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version])
     ]
     return [
-        rows.restored_text(skill, row, paths)
+        mapping.restored_text(skill, row, paths)
         for row in db.query("SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])
     ]
 

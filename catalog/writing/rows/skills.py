@@ -10,7 +10,7 @@ from catalog.database.sql import Transaction, columns, insert, to_json
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.text.times import iso
-from catalog.writing.rows import rows
+from catalog.writing.rows import mapping
 
 
 class StoredSkill(NamedTuple):
@@ -90,10 +90,10 @@ class Skills:
         self, root: str, under: str, findings: Iterable[tuple[str, Finding]]
     ) -> None:
         """Replace the findings that belong to no skill, (folder, finding), below a path."""
-        new = [rows.finding(None, root, folder, finding) for folder, finding in findings]
+        new = [mapping.finding(None, root, folder, finding) for folder, finding in findings]
         below, bounds = _at_or_below("folder", under)
         condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
-        wanted = columns(rows.FINDING_COLUMNS)
+        wanted = columns(mapping.FINDING_COLUMNS)
         if (
             self._db.execute(
                 f"SELECT {wanted} FROM findings WHERE {condition} ORDER BY id", values
@@ -103,7 +103,7 @@ class Skills:
             return
         with self._transaction():
             self._db.execute(f"DELETE FROM findings WHERE {condition}", values)
-            self._db.conn.executemany(insert("findings", rows.FINDING_COLUMNS), new)
+            self._db.conn.executemany(insert("findings", mapping.FINDING_COLUMNS), new)
 
 
 def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The rules of ApexBridge about the sections of a package's body."""
+"""Rules of ApexBridge about the sections of a package's body."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
         "安全|合规|合規|隐私|隱私|注意|警告|限制",
     ),
 }
-"""English and Chinese for the heading of each section that ApexBridge requires."""
+"""English and Chinese words for the heading of each section that ApexBridge requires."""
 
 _CHINESE_NAMES = {
     "description": "描述",
@@ -48,13 +48,13 @@ _ENGLISH_WORDS = {
 _CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
 
 
-def sections_are_there(skill: Skill) -> Iterator[Finding]:
-    """Find each required section for which the body has no heading."""
+def sections_exist(skill: Skill) -> Iterator[Finding]:
+    """Find each required section without a heading in the body."""
     if skill.parsed.frontmatter is None:
         return
-    found = sections_of(skill.parsed.body)
+    present = sections_of(skill.parsed.body)
     for section in SECTIONS:
-        if section not in found:
+        if section not in present:
             yield skill.finding_in_body(
                 SECTION_MISSING,
                 f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
@@ -62,27 +62,27 @@ def sections_are_there(skill: Skill) -> Iterator[Finding]:
             )
 
 
-RULES: tuple[Rule, ...] = (sections_are_there,)
+RULES: tuple[Rule, ...] = (sections_exist,)
 
 
 def sections_of(body: str) -> set[str]:
-    """Return which of the sections a body has, by its headings.
+    """Return the sections that a body has, by its headings.
 
-    A heading may name several: "Input and output". The title at the very top names the skill,
-    so it counts only where it is nothing but the name of a section.
+    A heading may name several: "Input and output". The title at the top names the skill, so it
+    counts only if it is exactly the name of a section.
     """
     headings = markdown.headings(body)
     has_title = body.startswith("# ")
     return {
         section
-        for at, heading in enumerate(headings)
+        for index, heading in enumerate(headings)
         for section in SECTIONS
-        if _names(section, heading, alone=has_title and at == 0)
+        if _names(section, heading, exactly=has_title and index == 0)
     }
 
 
-def _names(section: str, heading: str, *, alone: bool) -> bool:
+def _names(section: str, heading: str, *, exactly: bool) -> bool:
     for words in (_ENGLISH_WORDS[section], _CHINESE_WORDS[section]):
-        if words.fullmatch(heading) if alone else words.search(heading):
+        if words.fullmatch(heading) if exactly else words.search(heading):
             return True
     return False

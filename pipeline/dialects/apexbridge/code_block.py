@@ -1,4 +1,4 @@
-"""The fenced code block that older skills keep in their body, under a heading such as Code."""
+"""Fenced code block in the body of an older skill, under a heading such as Code."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ HEADINGS = frozenset(
         "源代码",
     }
 )
-"""What the heading above the code says, in lower case and without numbers and signs around it."""
+"""Headings above the code, in lower case and without surrounding numbers and punctuation."""
 
 _ENDINGS = {
     "typescript": "ts",
@@ -37,8 +37,8 @@ _ENDINGS = {
     "lua": "lua",
     "powershell": "ps1",
 }
-USUAL_ENDING = "ts"
-"""Of a block that does not say its language: ApexBridge's own scripts are TypeScript."""
+DEFAULT_ENDING = "ts"
+"""File ending for a block without a known language: ApexBridge's own scripts are TypeScript."""
 
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[ \t]*([^`\s]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
@@ -47,20 +47,20 @@ _AROUND = re.compile(r"^[\W\d_]+|[\W_]+$")
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A code block of a text, in lines from 0."""
+    """Code block of a text; lines count from 0."""
 
-    first: int  # its opening fence …
-    last: int  # … and its closing one
+    first: int  # the line of the opening fence …
+    last: int  # … and of the closing one
     ending: str  # of a file with this code
-    says_language: bool
+    names_language: bool
     code: str
-    is_chinese: bool  # the heading above it
+    is_chinese: bool  # of the heading above it
 
 
 def code_block(text: str) -> CodeBlock | None:
-    """Return the first closed code block below a heading that announces code, if there is one.
+    """Return the first closed code block under a code heading, if there is one.
 
-    The text's lines end in LF. The part under a heading ends at the next of its level or above.
+    The text's lines end in LF. A section ends at the next heading of its level or above.
     """
     lines = text.split("\n")
     heading, level = "", 0
@@ -76,7 +76,7 @@ def code_block(text: str) -> CodeBlock | None:
             return CodeBlock(
                 number,
                 last,
-                _ENDINGS.get(language, USUAL_ENDING),
+                _ENDINGS.get(language, DEFAULT_ENDING),
                 language in _ENDINGS,
                 "\n".join([*lines[number + 1 : last], ""]),
                 not heading.isascii(),
@@ -85,12 +85,12 @@ def code_block(text: str) -> CodeBlock | None:
 
 
 def _outline(lines: list[str]) -> Iterator[tuple[int, str, tuple[str, str]]]:
-    """Yield headings (their signs and title) and code blocks (their last line and language)."""
+    """Yield headings (with # signs and title) and code blocks (with last line and language)."""
     number = 0
     while number < len(lines):
         if fence := _FENCE.match(lines[number]):
-            sign = fence[1] or fence[3]
-            last = _closing(lines, number + 1, sign)
+            opening = fence[1] or fence[3]
+            last = _closing_line(lines, number + 1, opening)
             if last is None:
                 return
             yield number, "block", (str(last), fence[2] or fence[4] or "")
@@ -100,6 +100,6 @@ def _outline(lines: list[str]) -> Iterator[tuple[int, str, tuple[str, str]]]:
         number += 1
 
 
-def _closing(lines: list[str], start: int, sign: str) -> int | None:
-    closing = re.compile(rf" {{0,3}}{re.escape(sign[0])}{{{len(sign)},}}[ \t]*$")
-    return next((at for at in range(start, len(lines)) if closing.match(lines[at])), None)
+def _closing_line(lines: list[str], start: int, opening: str) -> int | None:
+    closing = re.compile(rf" {{0,3}}{re.escape(opening[0])}{{{len(opening)},}}[ \t]*$")
+    return next((n for n in range(start, len(lines)) if closing.match(lines[n])), None)

@@ -1,4 +1,4 @@
-"""Findings of the `apexbridge` profile: what an ApexBridge package must declare and hold."""
+"""Findings of the `apexbridge` profile: requirements on the fields and files of a package."""
 
 from catalog.model.finding import IF_STRICT, NEVER, FindingType
 
@@ -24,8 +24,8 @@ FIELD_MALFORMED = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "A field of ApexBridge's is not of its type, or out of its range.",
-    "Write such a value; until then the field counts as not declared.",
+    "An ApexBridge field has the wrong type or is out of range.",
+    "Use the expected type and range; the field is ignored until then.",
     _FRONT_MATTER,
 )
 VERSION_NOT_SEMANTIC = FindingType(
@@ -34,7 +34,7 @@ VERSION_NOT_SEMANTIC = FindingType(
     "apexbridge",
     IF_STRICT,
     "version is not a semantic version.",
-    "Write three numbers with dots, such as 1.0.0; - and + may add more.",
+    "Write three numbers separated by dots, such as 1.0.0; a suffix may follow after - or +.",
     f"{_FRONT_MATTER}, version; Semantic Versioning 2.0.0",
 )
 PACKAGE_TYPE_UNKNOWN = FindingType(
@@ -42,7 +42,7 @@ PACKAGE_TYPE_UNKNOWN = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "type is not a way of execution that ApexBridge knows.",
+    "type is not an execution type that ApexBridge knows.",
     "Write direct, service, distributed, static, preprocessor or internal.",
     f"{_FRONT_MATTER}, type",
 )
@@ -52,7 +52,7 @@ PROTOCOL_UNKNOWN = FindingType(
     "apexbridge",
     IF_STRICT,
     "protocol is neither vcp nor abp.",
-    "Write vcp or abp, or remove the field, which means vcp.",
+    "Write vcp or abp, or remove the field; the default is vcp.",
     f"{_FRONT_MATTER}, protocol",
 )
 TRIGGERS_EMPTY = FindingType(
@@ -61,7 +61,7 @@ TRIGGERS_EMPTY = FindingType(
     "apexbridge",
     NEVER,
     "triggers names no intent, no phrase and no event type, so nothing triggers the skill.",
-    "Add the phrases with which people ask for it under triggers.phrases.",
+    "Under triggers.phrases, list the phrases with which people ask for the skill.",
     f"{_FORMAT}, Triggers",
 )
 SCHEMA_INVALID = FindingType(
@@ -70,7 +70,7 @@ SCHEMA_INVALID = FindingType(
     "apexbridge",
     IF_STRICT,
     "A schema is not valid JSON Schema.",
-    "Correct that place; a string of digits that is meant as text needs quotes.",
+    "Correct that value; put digits that are meant as text in quotes.",
     _SCHEMA,
 )
 SCHEMA_REFERENCE_OUTSIDE = FindingType(
@@ -79,7 +79,7 @@ SCHEMA_REFERENCE_OUTSIDE = FindingType(
     "apexbridge",
     NEVER,
     "A schema refers to something outside itself, which is never fetched.",
-    "Copy what is referred to under $defs, and refer to it as #/$defs/name.",
+    "Copy the target to $defs, and refer to it as #/$defs/name.",
     _SCHEMA,
 )
 SCHEMA_DIALECT_UNKNOWN = FindingType(
@@ -87,7 +87,7 @@ SCHEMA_DIALECT_UNKNOWN = FindingType(
     "warning",
     "apexbridge",
     NEVER,
-    "$schema names no version of JSON Schema that is known; 2020-12 was assumed.",
+    "$schema does not name a known version of JSON Schema; 2020-12 was assumed.",
     "Write https://json-schema.org/draft/2020-12/schema, or remove $schema.",
     _SCHEMA,
 )
@@ -105,8 +105,8 @@ SECURITY_INCOMPLETE = FindingType(
     "warning",
     "apexbridge",
     NEVER,
-    "security leaves open how long, how large or how connected the skill may run.",
-    "Add what is missing, such as timeout_ms: 5000, memory_mb: 128, network: none.",
+    "security does not set the time limit, the memory limit or the network access.",
+    "Add the missing fields, such as timeout_ms: 5000, memory_mb: 128, network: none.",
     _SECURITY,
 )
 ALLOWLIST_MISSING = FindingType(
@@ -114,7 +114,7 @@ ALLOWLIST_MISSING = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "network is allowlist, but network_allowlist names nobody.",
+    "network is allowlist, but network_allowlist names no address.",
     "List the addresses that the skill needs, or write network: none.",
     _SECURITY,
 )
@@ -133,7 +133,7 @@ PERMISSIONS_OUTDATED = FindingType(
     "apexbridge",
     NEVER,
     "permissions is the old form of security.",
-    "Write security instead; `skilldrop migrate` does it.",
+    "Write security instead; `skilldrop migrate` does this for you.",
     f"{_FORMAT}, Migration note",
 )
 RESOURCE_MISSING = FindingType(
@@ -151,7 +151,7 @@ RESOURCE_OUTSIDE_FOLDER = FindingType(
     "apexbridge",
     IF_STRICT,
     "resources names a path that is not relative or leaves the skill's folder.",
-    "Copy the file into the skill's folder and write ./references/name, say.",
+    "Copy the file into the skill's folder, and name it by a path such as ./references/name.",
     _RESOURCES,
 )
 SCRIPT_MISSING = FindingType(
@@ -159,7 +159,7 @@ SCRIPT_MISSING = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "There is no script under scripts/, so ApexBridge has nothing to execute.",
+    "No file lies under scripts/, so ApexBridge has nothing to execute.",
     "Add scripts/execute.ts or another script.",
     _LAYOUT,
 )
@@ -168,7 +168,7 @@ ENTRY_MISSING = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "There are several scripts, and resources.entry does not say where to begin.",
+    "The package has several scripts, but resources.entry does not name the one to execute.",
     "Name the script that ApexBridge executes: entry: ./scripts/execute.ts.",
     f"{_FORMAT}, Scripts, references and assets",
 )
@@ -178,7 +178,7 @@ ENTRY_NOT_SCRIPT = FindingType(
     "apexbridge",
     IF_STRICT,
     "resources.entry is not a file under scripts/.",
-    "Name a script below scripts/, where everything that is executed lies.",
+    "Name a script under scripts/, the folder of all executed code.",
     f"{_FORMAT}, Scripts, references and assets",
 )
 CODE_OUTSIDE_SCRIPTS = FindingType(
@@ -186,7 +186,7 @@ CODE_OUTSIDE_SCRIPTS = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "The file is executable code that does not lie under scripts/.",
+    "The file is executable code outside scripts/ and tests/.",
     "Move it to scripts/, or to tests/ if it is a test.",
     _LAYOUT,
 )
@@ -195,7 +195,7 @@ FOLDER_UNKNOWN = FindingType(
     "info",
     "apexbridge",
     NEVER,
-    "The layout has no folder of this name, and nothing tells what it is for.",
+    "The package layout defines no folder of this name, so its purpose is unknown.",
     "Move its files to scripts/, references/, assets/, tests/ or config/.",
     _LAYOUT,
 )
@@ -205,7 +205,7 @@ SECTION_MISSING = FindingType(
     "apexbridge",
     IF_STRICT,
     "The body lacks a section that ApexBridge requires.",
-    "Add a heading for it, in Chinese or English, with a sentence or two below.",
+    "Add a heading for it, in Chinese or English, with a sentence or two below it.",
     f"{_FORMAT}, Required sections",
 )
 ABP_MISSING = FindingType(
@@ -222,7 +222,7 @@ ABP_UNUSED = FindingType(
     "warning",
     "apexbridge",
     NEVER,
-    "abp declares tools, but protocol is not abp, so nobody asks for them.",
+    "abp declares tools, but protocol is not abp, so they are not used.",
     "Add protocol: abp, or remove abp.",
     _ABP,
 )
@@ -231,8 +231,8 @@ TOOL_INCOMPLETE = FindingType(
     "warning",
     "apexbridge",
     NEVER,
-    "A tool under abp does not say what goes in or what comes out.",
-    "Add parameters and returns to it; a tool that takes nothing has parameters: {}.",
+    "A tool under abp does not declare its parameters or its returns.",
+    "Add parameters and returns to it; a tool without parameters has parameters: {}.",
     _ABP,
 )
 TOOL_TWICE = FindingType(
@@ -240,7 +240,7 @@ TOOL_TWICE = FindingType(
     "error",
     "apexbridge",
     IF_STRICT,
-    "Two tools under abp have one name.",
+    "Two tools under abp have the same name.",
     "Rename one of them; agents call a tool by its name.",
     _ABP,
 )

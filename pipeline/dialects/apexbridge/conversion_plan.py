@@ -1,4 +1,4 @@
-"""From an old layout to an ApexBridge package: what is to be done, decided without touching it."""
+"""Plan that converts an older layout to an ApexBridge package, made without changing any file."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from pipeline.parsing.codes import (
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
-from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.conversion import OldLayout, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
 
 METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
@@ -38,8 +38,8 @@ export async function execute(): Promise<never> {
   throw new Error("This skill has no script yet.");
 }
 """
-_ANYTHING: Json = {"type": "object", "additionalProperties": True}
-_CLOSED: Mapping[str, Json] = {
+_ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
+_RESTRICTED: Mapping[str, Json] = {
     "timeout_ms": 5000,
     "memory_mb": 128,
     "network": "none",
@@ -50,11 +50,11 @@ _UNREADABLE = {INVALID_UTF_8.code} | {
     for kind in parsing_codes.TYPES
     if "lenient" in kind.rejects and kind is not FRONTMATTER_MISSING
 }
-"""Findings about a SKILL.md that cannot be migrated; one without frontmatter can."""
+"""Codes of findings that prevent migration; a SKILL.md without frontmatter can be migrated."""
 
 
-def plan(old: Old) -> Plan:
-    """Return what makes a package of an old layout. Never raises; asked of its result: nothing."""
+def plan(old: OldLayout) -> Plan:
+    """Return the plan for an older layout; never raises. The plan for its result is empty."""
     planning = _Planner(old)
     try:
         return planning.plan()
@@ -71,18 +71,18 @@ class _RefusedError(Exception):
 
 
 class _Planner:
-    """The folder as it will be, changed step by step."""
+    """Planner that builds the future content of the folder step by step."""
 
-    def __init__(self, old: Old) -> None:
+    def __init__(self, old: OldLayout) -> None:
         self.old = old
         self.steps: list[str] = []
         self.findings: list[Finding] = []
         self.moves: dict[str, str] = {}
         self.writes: dict[str, bytes] = {}
         self.scripts = {path for path in old.files if path.startswith("scripts/")}
-        self.taken: set[str] = set()  # fields that go
-        self.added: dict[str, str] = {}  # fields that come, as lines of YAML
-        self.fields: dict[str, Json] = {}  # all that will be declared
+        self.removed: set[str] = set()  # fields
+        self.added: dict[str, str] = {}  # fields, as lines of YAML
+        self.fields: dict[str, Json] = {}  # all fields that will be declared
         self.head, self.body = "", ""
 
     def plan(self) -> Plan:
@@ -98,19 +98,19 @@ class _Planner:
             if name not in self.old.folders
             and not any(path.startswith(f"{name}/") for path in self.writes)
         )
-        self.steps += [f"make the folder {name}/" for name in folders]
-        if self.added or self.taken or before != (self.head, self.body):
+        self.steps += [f"create the folder {name}/" for name in folders]
+        if self.added or self.removed or before != (self.head, self.body):
             self._write_document()
         return Plan(tuple(self.steps), self.moves, self.writes, folders, tuple(self.findings))
 
     def _read(self) -> None:
-        """Take SKILL.md apart; _RefusedError where it cannot be read without a loss."""
+        """Split SKILL.md; raises _RefusedError if it cannot be read without loss."""
         parsed = parse(self.old.skill_md, self.old.document)
-        wrong = [each for each in parsed.findings if each.code in _UNREADABLE]
+        errors = [finding for finding in parsed.findings if finding.code in _UNREADABLE]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = fences.cut(text) if parsed.frontmatter is not None else None
-        if wrong or (cut is None and parsed.frontmatter is not None):
-            raise _RefusedError(*(wrong or parsed.findings))
+        if errors or (cut is None and parsed.frontmatter is not None):
+            raise _RefusedError(*(errors or parsed.findings))
         self.has_crlf = "\r\n" in parsed.text
         self.head, self.body = (cut.frontmatter, cut.body) if cut else ("", f"\n{text}")
         if self.head and not self.head.endswith("\n"):
@@ -118,7 +118,7 @@ class _Planner:
         self.fields = dict(parsed.frontmatter or {})
         self.read = read_yaml(self.head)
         if self.fields and not isinstance(self.read, YamlText):
-            raise _RefusedError(*parsed.findings)  # it was read with repairs
+            raise _RefusedError(*parsed.findings)  # it needed repairs
 
     def _merge_metadata(self) -> None:
         name = next((name for name in METADATA if name in self.old.files), None)
@@ -128,32 +128,31 @@ class _Planner:
         read = read_yaml(text)
         if isinstance(read, Unreadable):
             raise _RefusedError(read.finding._replace(path=name))
-        found = read.value if isinstance(read.value, Mapping) else {}
+        fields = read.value if isinstance(read.value, Mapping) else {}
         if read.value is not None and not isinstance(read.value, Mapping):
             raise _RefusedError(
                 FRONTMATTER_NOT_MAPPING.at(
-                    f"{name} holds no `key: value` fields.",
+                    f"{name} does not consist of `key: value` fields.",
                     path=name,
                     line=1,
                 )
             )
         lines = blocks(text)
-        for key, value in found.items():
+        for key, value in fields.items():
             if not _is_empty(self.fields.get(key)):
                 if self.fields[key] != value:
                     self.steps.append(
-                        f"keep {printable(key)} as SKILL.md says it; {name} says "
-                        f"{quoted(str(value))}"
+                        f"keep {printable(key)} from SKILL.md; {name} has {quoted(str(value))}"
                     )
                 continue
             self._add(key, value, lines.get(key) or dumped(as_typed(read, {key: value})))
             self.steps.append(f"take {printable(key)} from {name}")
-        legacy = self._free(f"{name}{LEGACY}")
+        legacy = self._free_path(f"{name}{LEGACY}")
         self.moves[name] = legacy
         self.steps.append(f"keep {name} as {legacy}")
 
     def _move_script(self) -> None:
-        """Give the older scripts/main.… the name that packages have."""
+        """Rename the older scripts/main.… to its name in packages."""
         mains = sorted(path for path in self.scripts if splitext(path)[0] == "scripts/main")
         if not mains or self._entry():
             return
@@ -172,7 +171,7 @@ class _Planner:
             if isinstance(self.read, YamlText) and isinstance(self.read.value, Mapping):
                 self.fields |= self.read.value
         if in_head or in_body:
-            self.steps.append(f"name {new} in SKILL.md where it names {old}")
+            self.steps.append(f"write {new} instead of {old} in SKILL.md")
 
     def _move_code(self) -> None:
         """Move the code of the body into a script."""
@@ -181,7 +180,7 @@ class _Planner:
             return
         path = f"scripts/execute.{block.ending}"
         if self.scripts:
-            self.steps.append("leave the code block in SKILL.md: there is a script already")
+            self.steps.append("leave the code block in SKILL.md, because a script exists already")
             return
         self.writes[path] = self._encoded(block.code)
         self.scripts.add(path)
@@ -190,11 +189,11 @@ class _Planner:
         lines[block.first : block.last + 1] = [see]
         self.body = "\n".join(lines)
         self.steps.append(f"move the code block of SKILL.md to {path}")
-        if not block.says_language:
-            self.steps.append(f"take it for .{block.ending}: it does not say its language")
+        if not block.names_language:
+            self.steps.append(f"assume .{block.ending}, because it does not name its language")
 
     def _fill(self) -> None:
-        """Declare what is missing, with a placeholder and a finding each."""
+        """Declare each missing field with a placeholder and a finding."""
         if not self.scripts:
             path = "scripts/execute.ts"
             self.writes[path] = self._encoded(_NO_SCRIPT)
@@ -202,7 +201,7 @@ class _Planner:
             self.steps.append(f"write the placeholder {path}")
             self.findings.append(
                 SCRIPT_MISSING.at(
-                    f"There was no script; a placeholder was written to {path}.",
+                    f"The package had no script; a placeholder was written to {path}.",
                     path=path,
                 )
             )
@@ -215,36 +214,31 @@ class _Planner:
         resources = self.fields.get("resources")
         if isinstance(resources, Mapping) and _is_empty(resources.get("entry")):
             entry: Json = f"./{self._entry() or min(self.scripts)}"
-            known = (
+            typed_fields = (
                 as_typed(self.read, {"resources": resources})
                 if isinstance(self.read, YamlText)
                 else {"resources": resources}
             )
-            inner = known["resources"]
-            assert isinstance(inner, Mapping)  # as what it was made from
-            whole = {"entry": entry, **{k: v for k, v in inner.items() if k != "entry"}}
-            self._add("resources", whole, dumped({"resources": whole}))
+            inner = typed_fields["resources"]
+            assert isinstance(inner, Mapping)  # like its source
+            completed = {"entry": entry, **{k: v for k, v in inner.items() if k != "entry"}}
+            self._add("resources", completed, dumped({"resources": completed}))
             self.steps.append(f"declare resources.entry: {entry}")
 
     def _placeholders(self) -> Iterator[tuple[str, Json]]:
         words = _texts(self.fields.get("keywords")) or _texts(self.fields.get("tags"))
         yield "name", self.old.folder
-        yield (
-            "description",
-            (
-                markdown.first_paragraph(self.body)
-                or "TODO: say what this skill does and when to use it."
-            ),
-        )
+        paragraph = markdown.first_paragraph(self.body)
+        yield "description", paragraph or "TODO: say what this skill does and when to use it."
         yield "version", "0.0.0"
         yield "type", "direct"
         yield "capabilities", ["unspecified"]
         yield "tags", words or ["untagged"]
-        named = self.fields.get("displayName") or self.fields.get("name")
-        yield "triggers", {"phrases": [named if isinstance(named, str) else self.old.folder]}
-        yield "input_schema", _ANYTHING
-        yield "output_schema", _ANYTHING
-        yield "security", _CLOSED
+        name = self.fields.get("displayName") or self.fields.get("name")
+        yield "triggers", {"phrases": [name if isinstance(name, str) else self.old.folder]}
+        yield "input_schema", _ANY_OBJECT
+        yield "output_schema", _ANY_OBJECT
+        yield "security", _RESTRICTED
         yield "resources", {"entry": f"./{self._entry() or min(self.scripts)}"}
 
     def _fill_in(self, name: str, value: Json) -> None:
@@ -256,7 +250,7 @@ class _Planner:
         )
         self.findings.append(
             kind.at(
-                f"{name} was missing; this was filled in: {printable(shown)}.",
+                f"{name} was missing; {printable(shown)} was filled in.",
                 field=name,
                 path=self.old.document,
                 fix=REQUIRED.get(name),
@@ -271,41 +265,41 @@ class _Planner:
         try:
             manifest = json.loads(self.old.texts.get(MANIFEST, ""))
         except (ValueError, RecursionError):
-            self.steps.append(f"pass over {MANIFEST}, which is not JSON")
+            self.steps.append(f"ignore {MANIFEST}, which is not JSON")
             return
         for key in ("name", "description"):
             value = manifest.get(key) if isinstance(manifest, dict) else None
             if _is_empty(self.fields.get(key)) and isinstance(value, str) and value.strip():
                 value = " ".join(value.encode(errors="replace").decode().split())
                 self._add(key, value, dumped({key: value}))
-                self.steps.append(f"take {key} from {MANIFEST}, which stays as it is")
+                self.steps.append(f"take {key} from {MANIFEST}, which stays unchanged")
 
     def _replace_permissions(self) -> None:
         old = self.fields.get("permissions")
         if not isinstance(old, Mapping) or not _is_empty(self.fields.get("security")):
             return
-        security: dict[str, Json] = dict(_CLOSED)
+        security: dict[str, Json] = dict(_RESTRICTED)
         for name, meanings in (("network", OLD_NETWORK), ("filesystem", OLD_FILESYSTEM)):
             value = old.get(name)
             if isinstance(value, str) and value.lower() in meanings:
                 security[name] = meanings[value.lower()]
             elif not _is_empty(value):
                 self.steps.append(
-                    f"leave permissions as it is: its {name} has no equal in security"
+                    f"leave permissions unchanged: its {name} has no equivalent in security"
                 )
                 return
         if security["network"] == "allowlist":
             security["network_allowlist"] = []
-        self._take_away("permissions")
-        self.steps.append("write permissions as security")
+        self._remove("permissions")
+        self.steps.append("replace permissions with security")
         self._fill_in("security", security)
 
     def _write_document(self) -> None:
-        text = with_fields(self.head, frozenset(self.taken), self.added)
+        text = with_fields(self.head, frozenset(self.removed), self.added)
         if text is None:
             raise _RefusedError(
                 YAML_INVALID.at(
-                    "The frontmatter cannot be written with what is missing in it.",
+                    "The missing fields cannot be added to the frontmatter.",
                     path=self.old.document,
                     line=1,
                 )
@@ -314,22 +308,22 @@ class _Planner:
 
     def _add(self, key: str, value: Json, lines: str) -> None:
         if key in self.fields:
-            self._take_away(key)
+            self._remove(key)
         self.fields[key] = value
         self.added[key] = lines
 
-    def _take_away(self, key: str) -> None:
+    def _remove(self, key: str) -> None:
         self.fields.pop(key, None)
         if self.added.pop(key, None) is None:
-            self.taken.add(key)
+            self.removed.add(key)
 
     def _entry(self) -> str | None:
-        """Return the script that is already named as packages name it."""
+        """Return the script that already has its name in packages."""
         return next(
             (path for path in sorted(self.scripts) if splitext(path)[0] == "scripts/execute"), None
         )
 
-    def _free(self, path: str) -> str:
+    def _free_path(self, path: str) -> str:
         number = 2
         free = path
         while free in self.old.files:

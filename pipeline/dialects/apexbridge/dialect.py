@@ -1,4 +1,4 @@
-"""The ApexBridge dialect, put together."""
+"""Definition of the ApexBridge dialect."""
 
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
@@ -18,7 +18,7 @@ APEXBRIDGE = Dialect(
     profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES + body_rules.RULES),
     model=ApexBridgeFields,
     fields=FIELDS,
-    misfits=FIELD_MALFORMED,
+    mismatch_type=FIELD_MALFORMED,
     values=with_json_values,
     record=package_of,
     priority=lambda declared: declared.triggers.priority,

@@ -1,4 +1,4 @@
-"""The rules of ApexBridge about what a package declares."""
+"""Rules of ApexBridge about the fields of a package."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -37,20 +37,20 @@ PROTOCOLS = ("vcp", "abp")
 NETWORKS = ("none", "allowlist")
 FILESYSTEMS = ("none", "read-only")
 
-# What is required, and what to do where it is missing. That name and description are, the
-# specification says, too.
+# Required fields, with the advice if they are missing. name and description are checked by the
+# rules of the specification.
 REQUIRED: Mapping[str, str] = {
     "version": "Add a semantic version: version: 1.0.0.",
-    "type": f"Add how it is executed: type: direct; there are {', '.join(TYPES)}.",
-    "capabilities": "List what it can do: capabilities: [summarize, translate].",
+    "type": f"Add its execution type: type: direct; the types are {', '.join(TYPES)}.",
+    "capabilities": "List its abilities: capabilities: [summarize, translate].",
     "tags": "List words to find it by: tags: [text].",
-    "triggers": "Say when it is offered: intents, phrases, event_types and a priority.",
+    "triggers": "Say when to offer it: intents, phrases, event_types and a priority.",
     "input_schema": "Describe its parameters as JSON Schema, with type: object at the top.",
     "output_schema": "Describe its output as JSON Schema, with type: object at the top.",
-    "security": "Say what it may do: timeout_ms, memory_mb, network and filesystem.",
-    "resources": "Name the script to execute: entry: ./scripts/execute.ts, say.",
+    "security": "Set its limits: timeout_ms, memory_mb, network and filesystem.",
+    "resources": "Name the script to execute, for example entry: ./scripts/execute.ts.",
 }
-MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema, which everything fits
+MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema that accepts everything
 _LISTS = (
     "capabilities",
     "tags",
@@ -79,7 +79,7 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
     for field, fix in REQUIRED.items():
         value = skill.frontmatter.get(field)
         if field == "security" and _declared(skill).permissions:
-            continue  # which is its old form, as another rule says
+            continue  # its old form, which another rule reports
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
             yield skill.finding(
@@ -91,18 +91,18 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
 
 
 def types_and_ranges(skill: Skill) -> Iterator[Finding]:
-    """Find each value of a wrong type or out of its range, and texts in place of lists."""
-    for misfit in skill.declaration.misfits:
-        if misfit.field.partition(".")[0] in FIELDS:
-            yield skill.finding(FIELD_MALFORMED, misfit.message, field=misfit.field)
+    """Find each value of a wrong type or out of range, and texts in place of lists."""
+    for mismatch in skill.declaration.mismatches:
+        if mismatch.field.partition(".")[0] in FIELDS:
+            yield skill.finding(FIELD_MALFORMED, mismatch.message, field=mismatch.field)
     for field in _LISTS:
-        value = _at(skill.frontmatter, field)
+        value = _value_of(skill.frontmatter, field)
         if isinstance(value, str) and value.strip():
             yield skill.finding(
                 FIELD_MALFORMED,
                 f"{field} is {quoted(value)}; a list of texts is expected.",
                 field=field,
-                fix="Write a list: one `- text` a line, or [one, two].",
+                fix="Write a list: one `- text` per line, or [one, two].",
             )
 
 
@@ -134,8 +134,8 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def triggers_trigger(skill: Skill) -> Iterator[Finding]:
-    """Find triggers by which nothing is triggered."""
+def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
+    """Find triggers without an intent, a phrase or an event type."""
     triggers = _declared(skill).triggers
     if not isinstance(skill.frontmatter.get("triggers"), Mapping):
         return  # missing, or malformed
@@ -145,16 +145,16 @@ def triggers_trigger(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(TRIGGERS_EMPTY, field="triggers")
 
 
-def schemas_are_schemas(skill: Skill) -> Iterator[Finding]:
-    """Find schemas that are not JSON Schema, or that refer to what is not in them."""
+def schemas_are_valid(skill: Skill) -> Iterator[Finding]:
+    """Find schemas that are not valid JSON Schema, or that refer to something outside them."""
     for field, schema in _schemas(skill):
-        for wrong in problems_of(schema):
-            where = f"{field}.{wrong.path}" if wrong.path else field
-            yield skill.finding(wrong.kind, f"{printable(where)}: {wrong.message}.", field=where)
+        for problem in problems_of(schema):
+            path = f"{field}.{problem.path}" if problem.path else field
+            yield skill.finding(problem.kind, f"{printable(path)}: {problem.message}.", field=path)
 
 
-def security_is_known(skill: Skill) -> Iterator[Finding]:
-    """Find what security leaves open, and values in it that ApexBridge does not know."""
+def security_is_valid(skill: Skill) -> Iterator[Finding]:
+    """Find limits that security does not set, and values that ApexBridge does not know."""
     security = _declared(skill).security
     if security is None or not skill.frontmatter.get("security"):
         return
@@ -170,73 +170,75 @@ def security_is_known(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(ALLOWLIST_UNUSED, field="security.network_allowlist")
     declared = skill.frontmatter["security"]
     if isinstance(declared, Mapping) and (
-        open_ := [
+        missing := [
             field
             for field in ("timeout_ms", "memory_mb", "network")
             if declared.get(field) in (None, "")
         ]
     ):
         yield skill.finding(
-            SECURITY_INCOMPLETE, f"security does not say {_listed(open_)}.", field="security"
+            SECURITY_INCOMPLETE, f"security does not set {_listed(missing)}.", field="security"
         )
 
 
-def permissions_are_outdated(skill: Skill) -> Iterator[Finding]:
-    """Find permissions, and say as what they are read."""
+def no_old_permissions(skill: Skill) -> Iterator[Finding]:
+    """Find permissions, and report how they are read as security."""
     old = _declared(skill).permissions
     if old is None:
         return
     if _declared(skill).security:
         yield skill.finding(
             PERMISSIONS_OUTDATED,
-            "permissions is the old form of security, which is declared, too, and holds.",
+            "permissions is the old form of security, which is also declared and takes precedence.",
             field="permissions",
             fix="Remove permissions.",
         )
         return
-    read: list[str] = []
+    equal: list[str] = []
     for name, value, meanings, known in (
         ("network", old.network, OLD_NETWORK, NETWORKS),
         ("filesystem", old.filesystem, OLD_FILESYSTEM, FILESYSTEMS),
     ):
         if value and value.lower() in meanings:
-            read.append(f"{name}: {meanings[value.lower()]}")
+            equal.append(f"{name}: {meanings[value.lower()]}")
         elif value:
             yield _unknown(skill, f"permissions.{name}", value, known)
-    said = f"it was read as security with {_listed(read)}" if read else "nothing in it was read"
+    result = f"it was read as security with {_listed(equal)}" if equal else "it was ignored"
     yield skill.finding(
         PERMISSIONS_OUTDATED,
-        f"permissions is the old form of security; {said}.",
+        f"permissions is the old form of security; {result}.",
         field="permissions",
     )
 
 
 def tools_are_complete(skill: Skill) -> Iterator[Finding]:
-    """Find a protocol without tools, tools without a protocol, and tools that say too little."""
+    """Find a protocol without tools, tools without a protocol, and incomplete tools."""
     declared = _declared(skill)
     tools = [
-        (at, tool) for at, tool in enumerate(declared.abp.tools if declared.abp else ()) if tool
+        (index, tool)
+        for index, tool in enumerate(declared.abp.tools if declared.abp else ())
+        if tool
     ]
     if declared.protocol == "abp" and not tools:
         yield skill.finding(ABP_MISSING, field="abp" if declared.abp else "protocol")
     if tools and declared.protocol != "abp":
         yield skill.finding(ABP_UNUSED, field="abp")
     names: set[str] = set()
-    for at, tool in tools:
-        field = f"abp.tools.{at}.name"
+    for index, tool in tools:
+        field = f"abp.tools.{index}.name"
         if tool.name in names:
             yield skill.finding(
                 TOOL_TWICE, f"Two tools under abp are named {quoted(tool.name)}.", field=field
             )
         names.add(tool.name)
-        if lacking := [
+        if missing := [
             name
             for name, value in (("parameters", tool.parameters), ("returns", tool.returns))
             if value is None
         ]:
             yield skill.finding(
                 TOOL_INCOMPLETE,
-                f"The tool {quoted(tool.name)} has no {_listed(lacking, 'or')}.",
+                f"The tool {quoted(tool.name)} has no {_listed(missing, 'or')}.",
                 field=field,
             )
 
@@ -246,10 +248,10 @@ RULES: tuple[Rule, ...] = (
     types_and_ranges,
     version_is_semantic,
     values_are_known,
-    triggers_trigger,
-    schemas_are_schemas,
-    security_is_known,
-    permissions_are_outdated,
+    triggers_are_not_empty,
+    schemas_are_valid,
+    security_is_valid,
+    no_old_permissions,
     tools_are_complete,
 )
 
@@ -258,7 +260,7 @@ def _declared(skill: Skill) -> ApexBridgeFields:
     return skill.declaration.of(ApexBridgeFields)
 
 
-def _at(frontmatter: Mapping[str, Json], path: str) -> Json:
+def _value_of(frontmatter: Mapping[str, Json], path: str) -> Json:
     outer, _, inner = path.partition(".")
     value = frontmatter.get(outer)
     if not inner:
@@ -267,18 +269,18 @@ def _at(frontmatter: Mapping[str, Json], path: str) -> Json:
 
 
 def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """Yield everything declared that is JSON Schema, with its field.
+    """Yield each declared JSON Schema, with its field.
 
-    The parameters of a tool are one where they have properties; else they map each name to its
-    type.
+    The parameters of a tool are a schema if they have properties; otherwise they map each name
+    to its type.
     """
     declared = _declared(skill)
     for field in ("input_schema", "output_schema"):
         if schema := getattr(declared, field):
             yield field, schema
-    for at, tool in enumerate(declared.abp.tools if declared.abp else ()):
+    for index, tool in enumerate(declared.abp.tools if declared.abp else ()):
         if tool and tool.parameters and "properties" in tool.parameters:
-            yield f"abp.tools.{at}.parameters", tool.parameters
+            yield f"abp.tools.{index}.parameters", tool.parameters
 
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:

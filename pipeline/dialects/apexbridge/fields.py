@@ -1,4 +1,4 @@
-"""The types of what a SKILL.md may declare for ApexBridge, and what they come to as a record."""
+"""Fields that a SKILL.md may declare for ApexBridge, and the catalog record made from them."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, TypeAlias
@@ -28,16 +28,16 @@ OLD_NETWORK: Mapping[str, str] = {
     "yes": "allowlist",
     "allowlist": "allowlist",
 }
-"""What the values of `permissions` are called in `security`, in lower case."""
+"""Values of `permissions`, in lower case, with the equal values of `security`."""
 
-_LARGEST = 2**53  # the largest whole number that every reader of JSON knows exactly
+_LARGEST = 2**53  # the largest whole number that every JSON reader represents exactly
 
 _Count: TypeAlias = Annotated[int, Field(gt=0, le=_LARGEST)] | None
 _Seconds: TypeAlias = Annotated[FiniteFloat, Field(ge=0, le=_LARGEST)] | None
 
 
 class Triggers(Fields):
-    """When ApexBridge offers the skill, and how eagerly."""
+    """Occasions on which ApexBridge offers the skill, and its priority."""
 
     intents: Phrases = ()
     phrases: Phrases = ()
@@ -84,16 +84,16 @@ class Tool(Fields):
 
 
 class Abp(Fields):
-    """What the skill offers over the ABP protocol."""
+    """Tools that the skill offers over the ABP protocol."""
 
     kind: Text = None
-    tools: tuple[Tool | None, ...] = ()  # in place of what is no tool there is None
+    tools: tuple[Tool | None, ...] = ()  # None for an item that is not a tool
 
 
 class ApexBridgeFields(Fields):
     """Source: ApexBridge, Skill format, YAML front matter.
 
-    Those that the catalog shows, such as tags, are read with the common fields, too.
+    Fields that the catalog shows, such as tags, are also read with the common fields.
     """
 
     expected: ClassVar[Mapping[Path, str]] = {
@@ -143,19 +143,20 @@ _JSON_OF_TOOLS = ("parameters", "returns")
 
 
 def with_json_values(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> dict[str, Json]:
-    """Return the frontmatter with numbers and booleans in what ApexBridge reads as JSON."""
-    found = dict(frontmatter)
+    """Return the frontmatter with numbers and booleans in the fields that are JSON."""
+    fields = dict(frontmatter)
     for field in _JSON_FIELDS:
-        if field in found:
-            found[field] = typed(found[field], field, quoted)
-    abp = found.get("abp")
+        if field in fields:
+            fields[field] = typed(fields[field], field, quoted)
+    abp = fields.get("abp")
     if isinstance(abp, dict) and isinstance(tools := abp.get("tools"), list):
-        found["abp"] = abp | {
+        fields["abp"] = abp | {
             "tools": [
-                _with_json_values(tool, f"abp.tools.{at}", quoted) for at, tool in enumerate(tools)
+                _with_json_values(tool, f"abp.tools.{index}", quoted)
+                for index, tool in enumerate(tools)
             ]
         }
-    return found
+    return fields
 
 
 def _with_json_values(tool: Json, path: str, quoted: frozenset[str]) -> Json:
@@ -168,7 +169,7 @@ def _with_json_values(tool: Json, path: str, quoted: frozenset[str]) -> Json:
 
 
 def security_of(declared: ApexBridgeFields) -> Security | None:
-    """Return the sandbox that is declared, be it in the old form; None where there is none."""
+    """Return the declared sandbox, from the old form if necessary, or None."""
     if declared.security or not declared.permissions:
         return declared.security
     old = declared.permissions
@@ -179,13 +180,13 @@ def security_of(declared: ApexBridgeFields) -> Security | None:
 
 
 def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
-    """Return what is declared for ApexBridge alone; None where there is nothing of the kind."""
+    """Return the fields for ApexBridge alone as a record, or None if none is declared."""
     if not declared.model_fields_set:
         return None
     security = security_of(declared) or Security()
     resources = declared.resources or Resources()
     triggers, abp = declared.triggers, declared.abp or Abp()
-    found = ApexBridge(
+    package = ApexBridge(
         type=declared.type or None,
         protocol=declared.protocol or None,
         capabilities=declared.capabilities,
@@ -211,7 +212,7 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
         cacheable=declared.cacheable,
         ttl=declared.ttl,
     )
-    return found if found != _NOTHING else None
+    return package if package != _NOTHING else None
 
 
 _NOTHING = ApexBridge()

@@ -1,4 +1,4 @@
-"""The rules of ApexBridge about the files of a package."""
+"""Rules of ApexBridge about the files of a package."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -27,16 +27,16 @@ CODE = frozenset(
     .rb .rs .sh .swift .ts .tsx .zsh
 """.split()
 )
-"""Endings of what an interpreter or a compiler takes."""
+"""File endings of source code for interpreters and compilers."""
 
 MOST_ALIKE = 10
-"""Findings of one code that are listed one by one."""
+"""Number of findings of one code that are listed individually."""
 
-_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # types alone: nothing of it is executed
+_DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # only types, which are not executed
 
 
-def there_is_a_script(skill: Skill) -> Iterator[Finding]:
-    """Find that nothing lies under scripts/, or several scripts and no word where to begin."""
+def script_exists(skill: Skill) -> Iterator[Finding]:
+    """Find an empty scripts/, or several scripts without an entry."""
     if not skill.is_whole:
         return
     resources = skill.declaration.of(ApexBridgeFields).resources
@@ -50,16 +50,16 @@ def there_is_a_script(skill: Skill) -> Iterator[Finding]:
     elif resources and not resources.entry and len(entries) > 1:
         yield skill.finding(
             ENTRY_MISSING,
-            f"There are {len(entries)} scripts, and resources.entry does not say where to begin.",
+            f"The package has {len(entries)} scripts, but resources.entry names none of them.",
             field="resources",
             fix=f"Name one of them: entry: ./{entries[0]}.",
         )
 
 
 def resources_exist(skill: Skill) -> Iterator[Finding]:
-    """Find resources that are absolute, leave the folder or are not there."""
-    there = {file.path for file in skill.files}
-    there |= {path[:at] for path in there for at, c in enumerate(path) if c == "/"}
+    """Find resources that are absolute, outside the folder or missing."""
+    paths = {file.path for file in skill.files}
+    paths |= {path[:end] for path in paths for end, c in enumerate(path) if c == "/"}
     for field, written in _resources(skill):
         path = normpath(written.replace("\\", "/"))
         if _leaves(written, path):
@@ -68,22 +68,22 @@ def resources_exist(skill: Skill) -> Iterator[Finding]:
                 f"{field} is {quoted(written)}, which is not inside the skill's folder.",
                 field=field,
             )
-        elif skill.is_whole and path not in there:
+        elif skill.is_whole and path not in paths:
             yield skill.finding(
                 RESOURCE_MISSING,
-                f"{field} names {quoted(written)}, which is not there.",
+                f"{field} names {quoted(written)}, which does not exist.",
                 field=field,
             )
         elif field == "resources.entry" and not path.startswith(SCRIPTS):
             yield skill.finding(
                 ENTRY_NOT_SCRIPT,
-                f"resources.entry is {quoted(written)}, which does not lie under scripts/.",
+                f"resources.entry is {quoted(written)}, which is not under scripts/.",
                 field=field,
             )
 
 
-def code_lies_in_scripts(skill: Skill) -> Iterator[Finding]:
-    """Find executable code anywhere but under scripts/ and tests/."""
+def code_is_in_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find executable code outside scripts/ and tests/."""
     stray = (
         file
         for file in skill.files
@@ -94,25 +94,25 @@ def code_lies_in_scripts(skill: Skill) -> Iterator[Finding]:
 
 
 def folders_are_known(skill: Skill) -> Iterator[Finding]:
-    """Find folders that the layout does not have."""
+    """Find folders that the package layout does not define."""
     folders = dict.fromkeys(file.path.partition("/")[0] for file in skill.files if "/" in file.path)
     for folder in islice((name for name in folders if name not in FOLDERS), MOST_ALIKE):
         yield FOLDER_UNKNOWN.at(
-            f"The layout has no folder named {quoted(folder)}, and nothing tells what it is for.",
+            f"The package layout defines no folder {quoted(folder)}, so its purpose is unknown.",
             path=folder,
         )
 
 
 RULES: tuple[Rule, ...] = (
-    there_is_a_script,
+    script_exists,
     resources_exist,
-    code_lies_in_scripts,
+    code_is_in_scripts,
     folders_are_known,
 )
 
 
 def _is_code(file: File) -> bool:
-    """Say whether a file is executable code, by its ending or, where it is native, its bytes."""
+    """Return whether a file is executable code, by its ending or, if it is binary, its bytes."""
     if splitext(file.path)[1].lower() in CODE:
         return not file.path.lower().endswith(_DECLARATIONS)
     return not file.is_text and may_be_native(file.path, file.mode)

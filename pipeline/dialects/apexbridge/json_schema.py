@@ -1,4 +1,4 @@
-"""Problems of declared JSON Schemas; nothing is ever fetched."""
+"""Problems of declared JSON Schemas, found without fetching anything."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,47 +14,41 @@ from pipeline.dialects.apexbridge.codes import (
 )
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_DATA = frozenset({"default", "examples", "example", "const", "enum"})  # where $ref is no reference
+_DATA = frozenset({"default", "examples", "example", "const", "enum"})  # $ref in them is data
 _LONGEST_MESSAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaProblem:
-    """One thing that is wrong with a schema."""
+    """One problem of a schema."""
 
     kind: FindingType
-    path: str  # inside the schema: "properties.city.type"; "" is all of it
+    path: str  # inside the schema: "properties.city.type"; "" is the whole schema
     message: str
 
 
 def problems_of(schema: Mapping[str, Json]) -> Iterator[SchemaProblem]:
-    """Yield what is wrong with a schema: its dialect, its worst error, references that leave it.
+    """Yield a schema's problems: unknown dialect, worst error, first reference to the outside.
 
-    It is judged by the version that $schema names, else by 2020-12. Patterns are not judged:
-    they are ECMAScript's regular expressions, which Python does not read.
+    It is checked against the version that $schema names, or else 2020-12. Patterns are not
+    checked, because Python cannot read ECMAScript's regular expressions.
     """
-    # Loading takes 70 ms, which only packages with a schema shall wait for.
+    # Importing takes 70 ms, so it happens only for packages with a schema.
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
 
-    validator: Any = Draft202012Validator
-    judged = dict(schema)
-    if (named := judged.pop("$schema", None)) is not None:
-        unknown: Any = object()
-        try:
-            validator = validator_for({"$schema": named}, default=unknown)
-        except (TypeError, ValueError, AttributeError):  # it is no text, or no address
-            validator = unknown
-        if validator is unknown:
-            validator = Draft202012Validator
-            yield SchemaProblem(
-                SCHEMA_DIALECT_UNKNOWN,
-                "$schema",
-                "it names no version of JSON Schema that is known; 2020-12 was assumed",
-            )
+    checked = dict(schema)
+    version = checked.pop("$schema", None)
+    validator = Draft202012Validator if version is None else _validator_of(version)
+    if validator is None:
+        validator = Draft202012Validator
+        yield SchemaProblem(
+            SCHEMA_DIALECT_UNKNOWN,
+            "$schema",
+            "it does not name a known version of JSON Schema; 2020-12 was assumed",
+        )
     try:
-        validator.check_schema(judged, format_checker=FormatChecker(formats=()))
+        validator.check_schema(checked, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
         yield SchemaProblem(
             SCHEMA_INVALID,
@@ -71,6 +65,18 @@ def problems_of(schema: Mapping[str, Json]) -> Iterator[SchemaProblem]:
             return
 
 
+def _validator_of(version: Json) -> Any:
+    """Return the validator for a value of $schema, or None for an unknown version."""
+    from jsonschema.validators import validator_for
+
+    unknown: Any = object()
+    try:
+        validator = validator_for({"$schema": version}, default=unknown)
+    except (TypeError, ValueError, AttributeError):  # it is not a text, or not an address
+        return None
+    return None if validator is unknown else validator
+
+
 def _references(value: Json, path: str) -> Iterator[tuple[str, str]]:
     """Yield the path and target of every reference."""
     if isinstance(value, Mapping):
@@ -81,5 +87,5 @@ def _references(value: Json, path: str) -> Iterator[tuple[str, str]]:
             elif key not in _DATA:
                 yield from _references(inner, below)
     elif isinstance(value, list | tuple):
-        for at, inner in enumerate(value):
-            yield from _references(inner, f"{path}.{at}")
+        for index, inner in enumerate(value):
+            yield from _references(inner, f"{path}.{index}")

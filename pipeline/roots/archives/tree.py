@@ -1,4 +1,4 @@
-"""The directories in an archive, made from the names of its members, for a walk to go through."""
+"""Tree of directories that a walk can read, built from the names of an archive's entries."""
 
 import os
 import re
@@ -16,39 +16,39 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
 )
-from pipeline.roots.archives.members import ArchiveEntry, ArchiveRejected
+from pipeline.roots.archives.entries import ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import Limits, Target, Targets
 from pipeline.roots.names import is_junk, is_skill_md
 
-_PATH_BYTES = 1024  # of a member; a package adds folders of its own
+_PATH_BYTES = 1024  # of an entry; a package adds directories above it
 _NAME_BYTES = 255
-_STEPS = 256  # names that may be passed on the way that a link leads …
+_STEPS = 256  # names on the way to the target of a link, at most …
 _LINKS = 16  # … and links
 _UNSAFE = re.compile(r"/|[A-Za-z]:|.*[\\\0]", re.DOTALL)
 
 
 @dataclass(slots=True)
 class _Node:
-    """A member, or a directory that only the paths of others tell of."""
+    """Entry, or a directory that only appears in the paths of entries."""
 
     number: int
-    member: ArchiveEntry | None
+    entry: ArchiveEntry | None
     children: list[str] = field(default_factory=list)
 
     @property
     def mode(self) -> int:
-        return self.member.mode if self.member else S_IFDIR | 0o755
+        return self.entry.mode if self.entry else S_IFDIR | 0o755
 
     def stat(self) -> os.stat_result:
-        size = self.member.size if self.member else 0
+        size = self.entry.size if self.entry else 0
         times = {"st_atime_ns": 0, "st_mtime_ns": 0, "st_ctime_ns": 0}
         return os.stat_result((self.mode, self.number, 0, 1, 0, 0, size, 0, 0, 0), times)
 
 
 class _LeadsNowhere(Exception):
-    """A path ends before its end, for the reason that the finding says."""
+    """Path that leads to nothing, with the type of the finding about it."""
 
     def __init__(self, kind: FindingType) -> None:
         super().__init__(kind.code)
@@ -56,65 +56,65 @@ class _LeadsNowhere(Exception):
 
 
 class ArchiveTree:
-    """The members by their paths, which start with a slash; the top is the empty path."""
+    """Entries by path. Paths start with a slash; the top is the empty path."""
 
-    def __init__(self, members: Iterable[ArchiveEntry], limits: Limits) -> None:
-        """Take the members of an open archive; ArchiveRejected where they make no tree we like."""
+    def __init__(self, entries: Iterable[ArchiveEntry], limits: Limits) -> None:
+        """Take the entries of an open archive; ArchiveRejected if they form no safe tree."""
         self._nodes = {"": _Node(0, None)}
         self._folded = {""}
         self._limit = limits.archive_members
-        for member in members:
-            self._take(member)
+        for entry in entries:
+            self._add(entry)
         for path, node in self._nodes.items():
             if S_ISLNK(node.mode) and self._follow(path) is LINK_LEAVES_ROOT:
                 raise ArchiveRejected(
                     ARCHIVE_LINK_LEAVES.at(f"The link {quoted(path[1:])} leads out of the archive.")
                 )
 
-    def member(self, path: str) -> ArchiveEntry:
+    def file(self, path: str) -> ArchiveEntry:
         """Return the file that a path leads to; OSError."""
         try:
             node = self._nodes[self._real(path)]
         except _LeadsNowhere as nowhere:
             raise FileNotFoundError(path) from nowhere
-        if node.member is None or not S_ISREG(node.mode):
+        if node.entry is None or not S_ISREG(node.mode):
             raise FileNotFoundError(path)
-        return node.member
+        return node.entry
 
-    # What a walk asks for
+    # The interface of a walk
 
     def listing(self, path: str, files: int) -> Listing:
-        """List a directory, keeping at most so many files and any SKILL.md; OSError."""
-        found = Listing()
+        """List a directory, with at most `files` files besides any SKILL.md; OSError."""
+        listing = Listing()
         real = self._directory(path)
         for name in self._nodes[real].children:
             if is_junk(name):
                 continue
             if is_skill_md(name):
-                found.skill_mds.append(name)
+                listing.skill_mds.append(name)
             node = self._nodes[f"{real}/{name}"]
             if S_ISDIR(node.mode):
-                found.directories.append(name)
+                listing.directories.append(name)
             elif S_ISREG(node.mode):
-                found.file_count += 1
-                if found.file_count <= files or is_skill_md(name):
-                    found.files.append(name)
+                listing.file_count += 1
+                if listing.file_count <= files or is_skill_md(name):
+                    listing.files.append(name)
             else:
-                found.others.append(name)
-        found.skill_mds.sort()
-        return found
+                listing.others.append(name)
+        listing.skill_mds.sort()
+        return listing
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a directory; OSError."""
         return self._nodes[self._directory(path)].stat()
 
     def stats(self, path: str) -> Callable[[str], os.stat_result]:
-        """Return what gives the stats of files in a directory by name; OSError."""
+        """Return a function from the names of files in a directory to their stats; OSError."""
         real = self._directory(path)
         return lambda name: self._nodes[f"{real}/{name}"].stat()
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
-        """Return where links lead, all of them inside the archive."""
+        """Return the targets of links, all of them inside the archive."""
         return {name: self._target(directory, name) for name in names}
 
     def _directory(self, path: str) -> str:
@@ -131,84 +131,82 @@ class ArchiveTree:
         return Target(self._nodes[real].stat(), real)
 
     def _follow(self, path: str) -> str | FindingType:
-        """Return the path behind a link, or the type of the finding that says why there is none."""
+        """Return the path that a link leads to, or the type of the finding about it."""
         try:
             return self._real(path)
         except _LeadsNowhere as nowhere:
             return nowhere.kind
 
     def _real(self, path: str) -> str:
-        """Return a path without the links on its way."""
+        """Return a path with its links resolved."""
         if path in self._nodes and not S_ISLNK(self._nodes[path].mode):
             return path
-        at, todo, links = "", path.split("/")[::-1], 0
+        resolved, remaining, links = "", path.split("/")[::-1], 0
         for _ in range(_STEPS):
-            if not todo:
-                return at
-            name = todo.pop()
+            if not remaining:
+                return resolved
+            name = remaining.pop()
             if name in ("", "."):
                 continue
             if name == "..":
-                if not at:
+                if not resolved:
                     raise _LeadsNowhere(LINK_LEAVES_ROOT)
-                at = at.rpartition("/")[0]
+                resolved = resolved.rpartition("/")[0]
                 continue
-            node = self._nodes.get(f"{at}/{name}")
+            node = self._nodes.get(f"{resolved}/{name}")
             if node is None:
                 raise _LeadsNowhere(LINK_DANGLING)
             if S_ISLNK(node.mode):
-                target = (node.member and node.member.target) or ""
+                target = (node.entry and node.entry.target) or ""
                 if target.startswith("/"):
                     raise _LeadsNowhere(LINK_LEAVES_ROOT)
                 links += 1
-                todo += target.split("/")[::-1]
-                if links > _LINKS or len(todo) > _STEPS:
+                remaining += target.split("/")[::-1]
+                if links > _LINKS or len(remaining) > _STEPS:
                     break
-            elif S_ISREG(node.mode) and todo:
+            elif S_ISREG(node.mode) and remaining:
                 raise _LeadsNowhere(LINK_DANGLING)
             else:
-                at = f"{at}/{name}"
+                resolved = f"{resolved}/{name}"
         raise _LeadsNowhere(LINK_LOOP)
 
-    # How it is made
+    # Building
 
-    def _take(self, member: ArchiveEntry) -> None:
-        path = _path(member.name)
-        known = self._nodes.get(path)
-        if known is None:
-            self._add(path, member)
-        elif not (S_ISDIR(known.mode) and S_ISDIR(member.mode)):
+    def _add(self, entry: ArchiveEntry) -> None:
+        path = _path(entry.name)
+        node = self._nodes.get(path)
+        if node is None:
+            self._add_node(path, entry)
+        elif not (S_ISDIR(node.mode) and S_ISDIR(entry.mode)):
             raise ArchiveRejected(
-                ARCHIVE_DUPLICATE_MEMBER.at(
-                    f"{quoted(path[1:])} stands for two members of the archive."
-                )
+                ARCHIVE_DUPLICATE_MEMBER.at(f"{quoted(path[1:])} is the path of two entries.")
             )
 
-    def _add(self, path: str, member: ArchiveEntry | None) -> None:
-        """Add a node, and above it the directories that nothing has told of yet."""
+    def _add_node(self, path: str, entry: ArchiveEntry | None) -> None:
+        """Add a node, and the missing directories above it."""
         parent, _, name = path.rpartition("/")
         above = self._nodes.get(parent)
         if above is None:
-            self._add(parent, None)
+            self._add_node(parent, None)
             above = self._nodes[parent]
         if not S_ISDIR(above.mode):
             raise ArchiveRejected(
                 ARCHIVE_DUPLICATE_MEMBER.at(
-                    f"{quoted(parent[1:])} is a directory, and something else as well."
+                    f"{quoted(parent[1:])} is both a directory and a file or link."
                 )
             )
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
             raise ArchiveRejected(
                 ARCHIVE_NAMES_COLLIDE.at(
-                    f"{quoted(path[1:])} differs from another path only in how its letters "
-                    "are written."
+                    f"{quoted(path[1:])} differs from another path only in case or in Unicode "
+                    "normalization."
                 )
             )
         self._folded.add(folded)
         above.children.append(name)
-        self._nodes[path] = _Node(len(self._nodes), member)
-        if len(self._nodes) > self._limit + 1:  # the top is none
+        self._nodes[path] = _Node(len(self._nodes), entry)
+        if len(self._nodes) > self._limit + 1:  # the top does not count
             raise ArchiveRejected(
                 ARCHIVE_TOO_MANY_MEMBERS.at(
                     f"The archive holds more than {self._limit:,} files and directories."
@@ -217,12 +215,12 @@ class ArchiveTree:
 
 
 def _path(name: str) -> str:
-    """Return the path of an entry as the tree writes it; ArchiveRejected where it is unsafe."""
+    """Return the path of an entry in the tree; ArchiveRejected if it is unsafe."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if _UNSAFE.match(name) or ".." in parts:
         raise ArchiveRejected(
             ARCHIVE_PATH_UNSAFE.at(
-                f"The path {quoted(name)} leads out of the archive, or would on some system."
+                f"The path {quoted(name)} leads out of the archive, at least on some systems."
             )
         )
     path = "".join(f"/{part}" for part in parts)

@@ -15,23 +15,23 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_MANY_MEMBERS,
     ARCHIVE_TRUNCATED,
 )
-from pipeline.roots.archives.members import (
+from pipeline.roots.archives.entries import (
     CHUNK,
     READER_BYTES,
     ArchiveEntries,
     ArchiveEntry,
     ArchiveRejected,
     LimitedReader,
+    about,
     check_size,
-    explained,
-    of,
+    rejecting,
     utf8,
 )
 from pipeline.roots.local.folder import Limits
 
-_BYTES_A_MEMBER = 256  # of the central directory, on average
-_TARGET_BYTES = 4096  # of where a link leads
-_UNIX = {3, 19}  # the systems that write modes; 19 is macOS
+_BYTES_PER_ENTRY = 256  # of the central directory, on average
+_TARGET_BYTES = 4096  # of a link's target
+_UNIX = {3, 19}  # systems that write modes; 19 is macOS
 _ENCRYPTED, _UTF8_NAME = 0x1 | 0x40, 0x800
 _START, _END = b"PK\3\4", b"PK\5\6"
 _RECORD_BYTES = 22  # of the record at the end …
@@ -39,18 +39,18 @@ _END_BYTES = _RECORD_BYTES + 65_535  # … with a comment, at most
 
 
 @contextmanager
-def opened(file: IO[bytes], size: int, limits: Limits) -> Iterator[ArchiveEntries]:
-    """Open a zip of so many bytes; ArchiveRejected, OSError."""
-    rationed = LimitedReader(file)
-    with explained():
-        archive = _archive(rationed, size, limits)
+def open_zip(file: IO[bytes], size: int, limits: Limits) -> Iterator[ArchiveEntries]:
+    """Open a zip of `size` bytes; ArchiveRejected, OSError."""
+    reader = LimitedReader(file)
+    with rejecting():
+        archive = _archive(reader, size, limits)
     with archive:
-        yield _Zip(archive, rationed, size, limits)
+        yield _Zip(archive, reader, size, limits)
 
 
 def _archive(file: LimitedReader, size: int, limits: Limits) -> zipfile.ZipFile:
-    """Read the central directory, which is as large as it likes to be."""
-    file.allot(limits.archive_members * _BYTES_A_MEMBER + READER_BYTES, ARCHIVE_TOO_MANY_MEMBERS)
+    """Read the central directory, whose size is not limited by the format."""
+    file.allot(limits.archive_members * _BYTES_PER_ENTRY + READER_BYTES, ARCHIVE_TOO_MANY_MEMBERS)
     try:
         return zipfile.ZipFile(cast(IO[bytes], file))
     except zipfile.BadZipFile as error:
@@ -66,47 +66,49 @@ def _archive(file: LimitedReader, size: int, limits: Limits) -> zipfile.ZipFile:
 
 
 class _Zip:
-    """The members of a zip. Only deflate is inflated: the others know no bounds while they do."""
+    """Entries of a zip. Only deflate is supported: other methods cannot limit their output."""
 
     def __init__(
-        self, archive: zipfile.ZipFile, rationed: LimitedReader, size: int, limits: Limits
+        self, archive: zipfile.ZipFile, reader: LimitedReader, size: int, limits: Limits
     ) -> None:
         self._zip = archive
-        self._rationed = rationed
+        self._reader = reader
         self._size = size
         self._limits = limits
 
     def __iter__(self) -> Iterator[ArchiveEntry]:
         unpacked = 0
-        with explained():
+        with rejecting():
             for info in self._zip.infolist():
                 unpacked += info.file_size
                 check_size(unpacked, self._size, self._limits)
-                yield self._member(info)
+                yield self._entry(info)
 
-    def chunks(self, member: ArchiveEntry) -> Iterator[bytes]:
-        assert isinstance(member.place, zipfile.ZipInfo)
-        left = member.size
-        with explained(), self._open(member.place) as stream:
+    def chunks(self, entry: ArchiveEntry) -> Iterator[bytes]:
+        assert isinstance(entry.info, zipfile.ZipInfo)
+        left = entry.size
+        with rejecting(), self._open(entry.info) as stream:
             while chunk := self._read(stream):
                 left -= len(chunk)
                 yield chunk
             if left:
-                raise ArchiveRejected(ARCHIVE_CORRUPT.at(of(member.name, "does not have its size")))
+                raise ArchiveRejected(
+                    ARCHIVE_CORRUPT.at(about(entry.name, "does not have its declared size"))
+                )
 
-    def _member(self, info: zipfile.ZipInfo) -> ArchiveEntry:
+    def _entry(self, info: zipfile.ZipInfo) -> ArchiveEntry:
         name = _zip_name(info)
         if info.flag_bits & _ENCRYPTED:
-            raise ArchiveRejected(ARCHIVE_ENCRYPTED.at(of(name, "is encrypted")))
+            raise ArchiveRejected(ARCHIVE_ENCRYPTED.at(about(name, "is encrypted")))
         mode = info.external_attr >> 16 if info.create_system in _UNIX else 0
         kind = S_IFDIR if name.endswith("/") else S_IFMT(mode) or S_IFREG
         if kind not in (S_IFDIR, S_IFREG, S_IFLNK):
             raise ArchiveRejected(
-                ARCHIVE_SPECIAL_MEMBER.at(of(name, "is a pipe, a socket or a device"))
+                ARCHIVE_SPECIAL_MEMBER.at(about(name, "is a pipe, a socket or a device"))
             )
         if kind != S_IFDIR and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ArchiveRejected(
-                ARCHIVE_COMPRESSION.at(of(name, f"is compressed by method {info.compress_type}"))
+                ARCHIVE_COMPRESSION.at(about(name, f"is compressed by method {info.compress_type}"))
             )
         target = self._target(info, name) if kind == S_IFLNK else None
         return ArchiveEntry(name, kind | S_IMODE(mode), info.file_size, target, info)
@@ -114,27 +116,27 @@ class _Zip:
     def _target(self, info: zipfile.ZipInfo, name: str) -> str:
         if info.file_size > _TARGET_BYTES:
             raise ArchiveRejected(
-                ARCHIVE_LINK_LEAVES.at(of(name, "leads further than any path can"))
+                ARCHIVE_LINK_LEAVES.at(about(name, "is a link with a target that is too long"))
             )
         with self._open(info) as stream:
             return utf8(self._read(stream), name)
 
     def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        self._rationed.allot(READER_BYTES)
+        self._reader.allot(READER_BYTES)
         return self._zip.open(info)
 
     def _read(self, stream: IO[bytes]) -> bytes:
-        self._rationed.allot(CHUNK + READER_BYTES)
+        self._reader.allot(CHUNK + READER_BYTES)
         return stream.read(CHUNK)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """Return a member's name, which many programs write in UTF-8 without saying so."""
+    """Return the name of an entry, which many programs write in UTF-8 without the UTF-8 flag."""
     name = info.orig_filename
     if name.isascii() or info.flag_bits & _UTF8_NAME:
         return name
     try:
-        written = name.encode("cp437")  # what zipfile takes such names for
+        encoded = name.encode("cp437")  # as zipfile has decoded it
     except UnicodeEncodeError:
         return name
-    return utf8(written, name)
+    return utf8(encoded, name)

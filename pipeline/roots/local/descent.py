@@ -1,4 +1,4 @@
-"""The way from a root down through directories that are no skills to those that are."""
+"""Descent from a root to a path, and the walk over the skill folders below it."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ _VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 @dataclass(frozen=True, slots=True)
 class LooseFinding:
-    """Something in a root that is part of no skill and yet deserves a word."""
+    """Finding in a root about something that belongs to no skill."""
 
     path: str  # relative to the root
     finding: Finding
@@ -37,27 +37,27 @@ class LooseFinding:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A file that stands for the skill folders in it; the walk has not opened it."""
+    """Archive file, seen by a walk but not opened yet."""
 
     path: str  # of its top, relative to the root: `group/x.zip!`
     root: str  # absolute
-    file: str  # below the root, without links: see RootDirectory
-    stat: os.stat_result = field(compare=False)  # of a link, its target's
+    file: str  # path below the root, without links: see RootDirectory
+    stat: os.stat_result = field(compare=False)  # for a link, that of its target
     limits: Limits
-    fingerprint: str  # changes when the file does, or when other limits hold for what is in it
+    fingerprint: str  # changes with the file and with the limits
     is_alias: bool  # reached through a link
 
     @property
     def changed_ns(self) -> int:
-        """Its ctime in ns since the epoch."""
+        """Its ctime, in ns since the epoch."""
         return self.stat.st_ctime_ns
 
 
 class Descent:
-    """The way from a root to a path, and where a walk begins there.
+    """Way from a root to the path where a walk begins.
 
-    Every question is answered from the way down alone, never from what was seen before, so
-    that a walk over a part agrees with a walk over the whole.
+    All answers depend only on the directories on the way, never on earlier walks, so that a walk
+    over a part agrees with a walk over the whole.
     """
 
     def __init__(self, root: RootDirectory, under: str, limits: Limits) -> None:
@@ -67,14 +67,14 @@ class Descent:
         self.walk = TreeWalk(DiskTree(root), limits, root.path)
 
     def reach(self) -> Directory | LooseFinding | None:
-        """Go down to where to begin; None where a walk from the root would not get to it either."""
+        """Return the start of the walk; None if a walk from the root would not reach it either."""
         here = Directory("")
         names = os_path(self._under).split("/") if self._under else []
         for depth, name in enumerate(names, 1):
             is_last = depth == len(names)
             if is_junk(name) or name in {"", ".", ".."} or depth > self._limits.depth + is_last:
                 return None
-            here.pass_on_to(name, self._root)
+            here.pass_through(name, self._root)
             below = self._step(here, name)
             if not isinstance(below, Directory):
                 return below if is_last else None
@@ -99,10 +99,10 @@ class Descent:
 
     @cached_property
     def is_inside_skill(self) -> bool:
-        """Whether what was begun with is a skill's, which thus has had its word on strays there."""
+        """Whether the start lies in a skill folder, whose findings cover loose ones below it."""
         names = os_path(self._under).split("/")
-        ways = ["".join(f"/{name}" for name in names[:depth]) for depth in range(1, len(names))]
-        return any(map(self._is_skill, ways))
+        above = ["".join(f"/{name}" for name in names[:depth]) for depth in range(1, len(names))]
+        return any(map(self._is_skill, above))
 
     def _is_skill(self, path: str) -> bool:
         try:
@@ -121,12 +121,12 @@ class Descent:
                 return here.child(name)
             if name in here.linked(others):
                 return here.child(name, others[name])
-        return next(_strays(here, [name] if is_skill_md(name) else [], others), None)
+        return next(_loose_findings(here, [name] if is_skill_md(name) else [], others), None)
 
     def _stat(
         self, here: Directory, name: str, end: str = ""
     ) -> os.stat_result | LooseFinding | None:
-        """Return the stat of a name, or why there is none; None where it has vanished."""
+        """Return the stat of a name, or the finding that prevents it; None if it has vanished."""
         try:
             return self._root.stat(f"{here.path}/{name}")
         except OSError as error:
@@ -140,7 +140,7 @@ class Descent:
             )
 
     def _unlisted_on_the_way(self, here: Directory) -> LooseFinding | None:
-        """Return what a walk from the root says of a directory through which it does not get."""
+        """Return the finding of a walk from the root about a directory it cannot list."""
         try:
             self._root.names(here.path)
         except OSError as error:
@@ -148,7 +148,7 @@ class Descent:
         return None
 
     def _check_root(self) -> None:
-        """Tell a path that has vanished from a root that has."""
+        """Raise RootUnreadable if the root itself has vanished, and not only a path in it."""
         try:
             os.scandir(self._root.path).close()
         except OSError as error:
@@ -156,7 +156,7 @@ class Descent:
 
 
 class TreeWalk:
-    """A walk through a tree of directories, on disk or in an archive."""
+    """Walk over a tree of directories, on disk or in an archive."""
 
     def __init__(self, tree: Tree, limits: Limits, root: str = "") -> None:
         self._tree = tree
@@ -164,54 +164,54 @@ class TreeWalk:
         self._root = root
 
     def below(self, start: Directory) -> Iterator[Folder | Archive | LooseFinding]:
-        """Yield what is found at and below a directory."""
-        way = [iter((start,))]
-        while way:
-            here = next(way[-1], None)
+        """Yield the folders, archives and loose findings at and below a directory."""
+        pending = [iter((start,))]
+        while pending:
+            here = next(pending[-1], None)
             if here is None:
-                way.pop()
+                pending.pop()
                 continue
-            listed = self._list(here, self._limits.files)
-            if isinstance(listed, Finding):
-                yield LooseFinding(here.text, listed)
-            elif listed is None:
+            listing = self._list(here, self._limits.files)
+            if isinstance(listing, Finding):
+                yield LooseFinding(here.text, listing)
+            elif listing is None:
                 continue
-            elif here.judge(listed) or here.in_skill:
-                folder, nested = self._sum_up(here, listed)
+            elif here.judge(listing) or here.in_skill:
+                folder, nested = self._build(here, listing)
                 if here.is_skill:
                     yield folder
-                way.append(iter(nested))
+                pending.append(iter(nested))
             else:
-                others = self.targets(here, listed.others)
-                yield from _strays(here, listed.skill_mds, others)
-                yield from self.archives(here, listed.files, others)
-                way.append(here.children(listed, others))
+                others = self.targets(here, listing.others)
+                yield from _loose_findings(here, listing.skill_mds, others)
+                yield from self.archives(here, listing.files, others)
+                pending.append(here.children(listing, others))
 
     def skill_at(self, here: Directory) -> Folder | None:
-        """Return the skill folder that a directory is, if it is one."""
-        listed = self._list(here, self._limits.files)
-        if not isinstance(listed, Listing) or not here.judge(listed):
+        """Return a directory as a skill folder; None if it is none."""
+        listing = self._list(here, self._limits.files)
+        if not isinstance(listing, Listing) or not here.judge(listing):
             return None
-        return self._sum_up(here, listed)[0]
+        return self._build(here, listing)[0]
 
     def targets(self, here: Directory, names: Sequence[str]) -> Targets:
-        """Return where names lead that are neither files nor directories, but for those of loops.
+        """Return the targets of names that are neither files nor directories, loops as findings.
 
-        Raises RootUnreadable where the system does not tell.
+        Raises RootUnreadable if the system does not reveal them.
         """
         if not names:
             return {}
         try:
-            found = self._tree.targets(here.path, names)
+            targets = self._tree.targets(here.path, names)
         except OSError as error:
             raise unlisted(self._root, error) from error
         return {
             name: LINK_LOOP if _leads_back(here, target) else target
-            for name, target in found.items()
+            for name, target in targets.items()
         }
 
     def archives(self, here: Directory, files: Sequence[str], others: Targets) -> Iterator[Archive]:
-        """Yield the archives directly in a directory that belongs to no skill."""
+        """Yield the archives directly in a directory outside of skills."""
         for name in sorted(filter(is_archive, {*files, *others})):
             target = others.get(name)
             if isinstance(target, Target) and S_ISREG(target.stat.st_mode):
@@ -227,7 +227,7 @@ class TreeWalk:
     def archive(
         self, here: Directory, name: str, stat: os.stat_result, target: Target | None = None
     ) -> Archive:
-        """Return an archive by its name and stat, or by that to which a link of the name leads."""
+        """Return the archive of a name and its stat; `target` is set if the name is a link."""
         is_alias = target is not None or here.links > 0
         file = target.path if target else f"{here.path}/{name}"
         return Archive(
@@ -241,14 +241,12 @@ class TreeWalk:
         )
 
     def _list(self, here: Directory, files: int) -> Listing | Finding | None:
-        """List a directory, or say what is wrong with it; None if it has just vanished."""
+        """List a directory, or return the finding about it; None if it has just vanished."""
         if here.depth > self._limits.depth:
             limit = self._limits.depth
             return FOLDER_TOO_DEEP.at(
-                (
-                    f"The directory lies more than {limit} directories below the root; "
-                    "nothing in it is read."
-                ),
+                f"The directory lies more than {limit} directories below the root; "
+                "nothing in it is read.",
             )
         try:
             return self._tree.listing(here.path, files)
@@ -259,58 +257,58 @@ class TreeWalk:
                 return None
             return _unlisted(error)
 
-    def _sum_up(self, top: Directory, listed: Listing) -> tuple[Folder, list[Directory]]:
-        """Return the skill folder that `top` is, and the skill folders that lie in it."""
-        signature = FolderBuilder(top.text, self._limits)
+    def _build(self, top: Directory, top_listing: Listing) -> tuple[Folder, list[Directory]]:
+        """Return the skill folder at `top`, and the directories of skill folders inside it."""
+        builder = FolderBuilder(top.text, self._limits)
         nested: list[Directory] = []
-        way = [self._take(signature, top, listed)]
-        while way:
-            here = next(way[-1], None)
+        pending = [self._add(builder, top, top_listing)]
+        while pending:
+            here = next(pending[-1], None)
             if here is None:
-                way.pop()
+                pending.pop()
                 continue
-            below = self._list(here, signature.room)
-            if isinstance(below, Finding):
-                signature.add_unlisted(here.text, below)
-            elif below is None:
+            listing = self._list(here, builder.room)
+            if isinstance(listing, Finding):
+                builder.add_unlisted(here.text, listing)
+            elif listing is None:
                 continue
-            elif not below.skill_mds or here.is_data:
-                way.append(self._take(signature, here, below))
+            elif not listing.skill_mds or here.is_data:
+                pending.append(self._add(builder, here, listing))
             elif here.links > 1:
-                signature.report(LINK_BEHIND_LINK, here.text)
+                builder.report(LINK_BEHIND_LINK, here.text)
             else:
                 nested.append(here)
-        folder = signature.folder()
-        if top.links:  # the files are those of the folder that it leads to, stats and all
+        folder = builder.folder()
+        if top.links:  # the files and their stats are those of the link's target
             folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
         return folder, nested
 
-    def _take(
-        self, signature: FolderBuilder, here: Directory, listed: Listing
+    def _add(
+        self, builder: FolderBuilder, here: Directory, listing: Listing
     ) -> Iterator[Directory]:
-        """Note what lies directly in a directory of a skill; return the directories in it."""
+        """Add the direct entries of a directory of a skill; return the directories among them."""
         try:
             stat, stat_of = self._tree.stat(here.path), self._tree.stats(here.path)
         except OSError:
             return iter(())
-        signature.add_directory(here.text, stat, listed.file_count + len(listed.others))
-        for name in listed.files:
+        builder.add_directory(here.text, stat, listing.file_count + len(listing.others))
+        for name in listing.files:
             path = f"{here.text}/{text_path(name)}"
             try:
                 stat = stat_of(name)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                signature.report_unreadable(path, error)
+                builder.report_unreadable(path, error)
                 continue
-            signature.add(path, stat)
+            builder.add(path, stat)
             if stat.st_nlink > 1:
-                signature.add_hard_link(path, stat, f"{here.path}/{name}")
-        others = {} if signature.is_full else self.targets(here, listed.others)
+                builder.add_hard_link(path, stat, f"{here.path}/{name}")
+        others = {} if builder.is_full else self.targets(here, listing.others)
         if here.is_skill:
-            signature.add_skill_mds(listed.skill_mds, listed.directories, others)
-        signature.add_targets(here.text, others)
-        return here.children(listed, others)
+            builder.add_skill_mds(listing.skill_mds, listing.directories, others)
+        builder.add_targets(here.text, others)
+        return here.children(listing, others)
 
 
 def _unlisted(error: OSError) -> Finding:
@@ -322,8 +320,10 @@ def _leads_back(here: Directory, target: Target | FindingType) -> bool:
     return isinstance(target, Target) and S_ISDIR(target.stat.st_mode) and here.lies_in(target.path)
 
 
-def _strays(here: Directory, skill_mds: list[str], others: Targets) -> Iterator[LooseFinding]:
-    """Yield what deserves a word directly in a directory that belongs to no skill."""
+def _loose_findings(
+    here: Directory, skill_mds: list[str], others: Targets
+) -> Iterator[LooseFinding]:
+    """Yield the loose findings directly in a directory outside of skills."""
     for name in sorted({*skill_mds, *others}):
         target = others.get(name)
         if name in skill_mds:

@@ -1,4 +1,4 @@
-"""One directory on the way down from a root, with its direct entries."""
+"""One directory of a walk, with its direct entries."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -18,19 +18,19 @@ from pipeline.roots.snapshot import DATA_FOLDERS
 
 @dataclass(slots=True)
 class Directory:
-    """A directory and what the way to it says of it."""
+    """Directory of a walk, and its properties that follow from the way to it."""
 
-    path: str  # in its tree, as the system writes it, without links
+    path: str  # in its tree, as a path of the system, without links
     text: str = ""  # relative to the root
     depth: int = 0  # directories below the root
     links: int = 0  # directory links on the way
     in_skill: bool = False  # a directory above it is a skill folder
-    is_data: bool = False  # it lies below a data folder of such a one
+    is_data: bool = False  # it lies in a data folder of a skill
     is_skill: bool = False
-    left: tuple[str, ...] = ()  # directories in which a link was followed
+    left: tuple[str, ...] = ()  # directories that the way left through a link
 
     def child(self, name: str, target: Target | FindingType | None = None) -> "Directory":
-        """Return the directory of this name in it, or the one that a link of this name leads to."""
+        """Return the directory of this name in it, or the target of the link of this name."""
         text = text_path(name)
         is_link = isinstance(target, Target)
         return Directory(
@@ -44,32 +44,35 @@ class Directory:
         )
 
     def lies_in(self, path: str) -> bool:
-        """Say whether the way to it leads through a directory of its tree, or ends there."""
+        """Whether the way to it leads through a directory of its tree, or ends there."""
         return any(f"{passed}/".startswith(f"{path}/") for passed in (self.path, *self.left))
 
-    def pass_on_to(self, name: str, root: RootDirectory) -> None:
-        """Find out, on the way to a name in it, whether this is a skill folder.
+    def pass_through(self, name: str, root: RootDirectory) -> None:
+        """Set is_skill, on the way to a name in it, without listing the directory if possible.
 
-        Only for the name of a data folder can the answer make a difference to what is a skill.
+        The answer decides whether folders below are skills only if the name is a data folder's.
         """
         holds = root.holds_skill_md if name in DATA_FOLDERS else root.holds_common_skill_md
         self.is_skill = bool(self.text) and not self.is_data and holds(self.path)
 
-    def judge(self, listed: "Listing") -> bool:
-        """Find out from what it holds whether this is a skill folder.
+    def judge(self, listing: "Listing") -> bool:
+        """Set and return is_skill, from the entries of the directory.
 
-        One behind two links is none, so that skills that link to one another do not multiply.
+        A directory behind two links is no skill folder, so that skills that link to one another
+        do not multiply.
         """
-        self.is_skill = bool(listed.skill_mds and self.text) and not self.is_data and self.links < 2
+        self.is_skill = (
+            bool(listing.skill_mds and self.text) and not self.is_data and self.links < 2
+        )
         return self.is_skill
 
-    def children(self, listed: "Listing", others: Targets) -> Iterator["Directory"]:
+    def children(self, listing: "Listing", others: Targets) -> Iterator["Directory"]:
         """Yield the directories to enter from here, sorted by name.
 
-        What stands where a SKILL.md should be is none of them.
+        A directory named SKILL.md is not among them.
         """
-        names = listed.directories
-        if listed.skill_mds and not self.is_data:
+        names = listing.directories
+        if listing.skill_mds and not self.is_data:
             names = [name for name in names if not is_skill_md(name)]
         if not others:
             return map(self.child, sorted(names))
@@ -77,10 +80,10 @@ class Directory:
         return (self.child(name, others.get(name)) for name in sorted([*names, *linked]))
 
     def linked(self, others: Targets) -> frozenset[str]:
-        """Return which links lead on to directories; outside a skill only the first link does.
+        """Return the links to directories to enter; outside a skill, only the first on the way.
 
-        Directories full of links to one another would else be walked in every order there is.
-        Inside a skill its limits see to that.
+        Directories full of links to one another would otherwise be walked in every order. Inside
+        a skill, its limits prevent that.
         """
         if self.links and not (self.in_skill or self.is_skill):
             return frozenset()
@@ -95,33 +98,33 @@ class Directory:
 
 @dataclass(slots=True)
 class Listing:
-    """The entries of a directory that are not junk, in the order of the file system."""
+    """Entries of a directory except junk, in the order of the file system."""
 
     directories: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)  # as many as were asked for
+    files: list[str] = field(default_factory=list)  # up to the number asked for
     file_count: int = 0
     others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
-    skill_mds: list[str] = field(default_factory=list)  # names among all of these, sorted
+    skill_mds: list[str] = field(default_factory=list)  # all names of this kind, sorted
 
 
 class Tree(Protocol):
-    """Directories that can be walked: those below a root, or those in an archive."""
+    """Directories that a walk can read: those below a root, or those in an archive."""
 
     def listing(self, path: str, files: int) -> Listing:
-        """List a directory, keeping at most so many files and any SKILL.md; OSError."""
+        """List a directory, with at most `files` files besides any SKILL.md; OSError."""
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a directory; OSError."""
 
     def stats(self, path: str) -> Callable[[str], os.stat_result]:
-        """Return what gives the stats of files in a directory by name, until another is asked."""
+        """Return a function from file names to stats, valid until another directory is asked."""
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
-        """Return where names that are neither files nor directories lead; OSError."""
+        """Return the targets of names that are neither files nor directories; OSError."""
 
 
 class DiskTree:
-    """The directories below a root on disk."""
+    """Directories below a root on disk."""
 
     def __init__(self, root: RootDirectory) -> None:
         self._root = root
@@ -131,16 +134,16 @@ class DiskTree:
         return os.fstat(self._root.directory(path))
 
     def stats(self, path: str) -> Callable[[str], os.stat_result]:
-        """Return what gives the stats of files in a directory by name, until another is asked."""
+        """Return a function from file names to stats, valid until another directory is asked."""
         return partial(os.stat, dir_fd=self._root.directory(path), follow_symlinks=False)
 
     def listing(self, path: str, files: int) -> Listing:
-        """List a directory in one pass, keeping at most so many files; OSError.
+        """List a directory in one pass, with at most `files` files; OSError.
 
-        Any SKILL.md is kept, and any archive.
+        Every SKILL.md and every archive is listed, too.
         """
-        found = Listing()
-        directories, kept, others = found.directories, found.files, found.others
+        listing = Listing()
+        directories, kept, others = listing.directories, listing.files, listing.others
         count = 0
         try:
             with os.scandir(self._root.directory(path)) as entries:
@@ -149,7 +152,7 @@ class DiskTree:
                     if is_junk(name):
                         continue
                     if is_skill_md(name):
-                        found.skill_mds.append(name)
+                        listing.skill_mds.append(name)
                     if entry.is_file(follow_symlinks=False):
                         count += 1
                         if count <= files or is_skill_md(name) or is_archive(name):
@@ -160,10 +163,10 @@ class DiskTree:
                         others.append(name)
         except OSError as error:
             raise listing_error(error) from error
-        found.file_count = count
-        found.skill_mds.sort()
-        return found
+        listing.file_count = count
+        listing.skill_mds.sort()
+        return listing
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
-        """Return where names that are neither files nor directories lead; OSError."""
+        """Return the targets of names that are neither files nor directories; OSError."""
         return links.targets(self._root, directory, names)

@@ -1,4 +1,4 @@
-"""Opens files below a root: the very one that a walk saw, or whatever lies there by now."""
+"""Opening of files below a root: the file that a walk saw, or the present one."""
 
 import codecs
 import errno
@@ -10,17 +10,17 @@ from stat import S_ISREG
 from pipeline.roots.local.root_directory import RootDirectory
 
 
-def opened(root: RootDirectory, path: str, expected: os.stat_result) -> int:
+def open_expected(root: RootDirectory, path: str, expected: os.stat_result) -> int:
     """Return the descriptor of a file below a root, which the caller closes.
 
-    Only the very inode that the walk saw inside the root is opened, whatever the path leads to by
-    now. PermissionError if it must not be read, OSError if it is not as it was seen.
+    Only the inode that the walk saw inside the root is opened, even if the path leads elsewhere
+    by now. PermissionError if it may not be read, OSError if it has changed since.
     """
     file = root.file_behind_links(path)
     try:
-        found = os.fstat(file)
-        if not S_ISREG(found.st_mode) or identity(found) != identity(expected):
-            raise OSError(errno.ESTALE, "changed since it was seen", path)
+        stat = os.fstat(file)
+        if not S_ISREG(stat.st_mode) or identity(stat) != identity(expected):
+            raise OSError(errno.ESTALE, "changed since the walk", path)
     except OSError:
         os.close(file)
         raise
@@ -28,14 +28,14 @@ def opened(root: RootDirectory, path: str, expected: os.stat_result) -> int:
 
 
 def opened_inside(root: RootDirectory, path: str) -> int:
-    """Return the descriptor of a regular file, wherever its path leads inside a root.
+    """Return the descriptor of the regular file at a path inside a root, which may use links.
 
     The caller closes it. Raises OSError.
     """
     file = root.file_behind_links(path)
     try:
         if not S_ISREG(os.fstat(file).st_mode):
-            raise OSError(errno.ESTALE, "is no regular file any more", path)
+            raise OSError(errno.ESTALE, "is no longer a regular file", path)
     except OSError:
         os.close(file)
         raise
@@ -43,11 +43,11 @@ def opened_inside(root: RootDirectory, path: str) -> int:
 
 
 def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: int) -> bytes:
-    """Return the first bytes of a file, all of one that has no more than `most`.
+    """Return the first bytes of a file, at most `most`.
 
-    PermissionError if it must not be read, OSError if it is not as it was seen, or changes.
+    PermissionError if it may not be read, OSError if it has changed since the walk.
     """
-    file = opened(root, path, expected)
+    file = open_expected(root, path, expected)
     try:
         head = _read(file, min(expected.st_size, most))
         if identity(os.fstat(file)) != identity(expected):
@@ -60,11 +60,11 @@ def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: in
 identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
     "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns"
 )
-"""Returns what tells a file from another and from itself before a change."""
+"""Values of a stat that differ between two files, and after any change of a file."""
 
 
 def is_text(head: bytes, *, whole: bool) -> bool:
-    """Say whether bytes are UTF-8 without NUL; the last character of a mere head may be cut."""
+    """Whether bytes are UTF-8 without NUL; if not `whole`, the last character may be cut."""
     if b"\0" in head:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Summary of one skill folder from a walk: names, stats and problems."""
+"""Skill folder as seen by a walk: names, stats and problems."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,18 +33,18 @@ from pipeline.roots.names import SKILL_MD, is_skill_md
 from pipeline.roots.snapshot import fingerprint
 
 Entry: TypeAlias = tuple[str, os.stat_result]
-"""A path relative to the skill folder, and its stat; of a link, its target's."""
+"""Path relative to the skill folder, and its stat; for a link, that of its target."""
 
 
 class Target(NamedTuple):
-    """A regular file or a directory that a link leads to."""
+    """Regular file or directory that a link leads to."""
 
     stat: os.stat_result
     path: str  # in its tree, without links
 
 
 Targets: TypeAlias = Mapping[str, Target | FindingType]
-"""Where names that are neither files nor directories lead, or the type of a finding."""
+"""Targets of names that are neither files nor directories, or types of findings."""
 
 LIMIT_CODES = frozenset(
     kind.code
@@ -77,28 +77,28 @@ _NOT_A_FILE = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a skill folder may hold; one that exceeds a limit is rejected without reading it."""
+    """Limits of a skill folder; one that exceeds them is rejected and not read."""
 
-    files: int = 2_000  # as many directories are allowed, too
+    files: int = 2_000  # and as many directories
     bytes: int = 100 * 1024 * 1024
     depth: int = 32  # directories below the root
     skill_md_bytes: int = 1024 * 1024
-    text_bytes: int = 65_536  # larger text files are accepted, but stored without their text
-    archive_members: int = 20_000  # files, links and directories; all its skills together, too
-    archive_bytes: int = 512 * 1024 * 1024  # as the file is, and unpacked
-    hard_links: Literal["report", "reject"] = "report"  # of files with a name outside the folder
+    text_bytes: int = 65_536  # the text of larger files is not stored
+    archive_members: int = 20_000  # files, links and directories, also of all its skills together
+    archive_bytes: int = 512 * 1024 * 1024  # packed, and unpacked
+    hard_links: Literal["report", "reject"] = "report"  # for files with a link outside the folder
 
 
-class Source(Protocol):
-    """What the files of a folder are read from, where that is not a directory."""
+class FileSource(Protocol):
+    """Source of the bytes of a folder's files, if they are not in a directory on disk."""
 
     @property
     def is_open(self) -> bool:
         """Whether it can still be read."""
 
     @property
-    def is_as_seen(self) -> bool:
-        """Whether it is what it was when the folder was found in it; OSError."""
+    def is_unchanged(self) -> bool:
+        """Whether it is unchanged since the folder was found in it; OSError."""
 
     def chunks(self, path: str) -> Iterator[bytes]:
         """Yield the bytes of a file, whose path is relative to the root; OSError."""
@@ -106,32 +106,32 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A skill folder as a walk saw it: names and stats, no bytes."""
+    """Skill folder as seen by a walk: names and stats, no contents."""
 
     path: str  # relative to the root
-    entries: tuple[Entry, ...]  # regular files by path; incomplete where a limit is exceeded
-    directories: tuple[Entry, ...]  # those listed; the folder itself is ""
+    entries: tuple[Entry, ...]  # regular files by path; incomplete if a limit is exceeded
+    directories: tuple[Entry, ...]  # the listed ones; the folder itself is ""
     problems: tuple[Finding, ...]
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
     is_alias: bool = False  # reached through a link to a directory, or to an archive
-    source: Source | None = field(default=None, compare=False, repr=False)
+    source: FileSource | None = field(default=None, compare=False, repr=False)
 
     @property
     def skill_md_name(self) -> str | None:
-        """The name of the SKILL.md to read: the right spelling before any other."""
+        """Name of the SKILL.md to read; the right spelling is preferred."""
         names = [path for path, _ in self.entries if is_skill_md(path)]
         return SKILL_MD if SKILL_MD in names else next(iter(names), None)
 
     @property
     def exceeds_limits(self) -> bool:
-        """Whether the folder is so large that its files are not to be read."""
+        """Whether the folder is too large for its files to be read."""
         return any(problem.code in LIMIT_CODES for problem in self.problems)
 
-    def worth_reading(self, limits: Limits) -> Iterator[Entry]:
-        """Yield the files to read: of a folder that exceeds a limit a small SKILL.md alone.
+    def files_to_read(self, limits: Limits) -> Iterator[Entry]:
+        """Yield the files to read; of a folder that exceeds a limit, only a small SKILL.md.
 
-        None of a folder that is refused for its hard links.
+        No file of a folder that is rejected for its hard links is read.
         """
         if any(problem.code == HARD_LINK_REFUSED.code for problem in self.problems):
             return
@@ -142,7 +142,7 @@ class Folder:
                 yield entry
 
     def is_whole(self, problems: Iterable[Finding]) -> bool:
-        """Say whether all its files could be read, given all problems met while doing so."""
+        """Whether all files could be read, given the problems of reading them."""
         return (
             bool(self.entries)
             and not self.exceeds_limits
@@ -151,7 +151,7 @@ class Folder:
 
 
 class FolderBuilder:
-    """A Folder in the making. All paths come in relative to the root and go out to the folder."""
+    """Builder of a Folder. It takes paths relative to the root; the Folder has its own."""
 
     def __init__(self, path: str, limits: Limits) -> None:
         self._path = path
@@ -162,21 +162,21 @@ class FolderBuilder:
         self._files = 0
         self._directories = 0
         self._changed_ns = 0
-        self._hard_links: dict[tuple[int, int], set[str]] = {}  # names of an inode, in the tree
+        self._hard_links: dict[tuple[int, int], set[str]] = {}  # paths of an inode in the tree
         self._hard_linked: list[tuple[str, os.stat_result]] = []
 
     @property
     def room(self) -> int:
-        """How many more files may be noted."""
+        """Number of files that may still be added."""
         return 0 if self.is_full else self._limits.files - len(self._entries)
 
     @property
     def is_full(self) -> bool:
-        """Whether there are too many files or directories, so that no more need be looked at."""
+        """Whether there are too many files or directories, so that the rest can be skipped."""
         return self._files > self._limits.files or self._directories > self._limits.files
 
     def add_directory(self, path: str, stat: os.stat_result, files: int) -> None:
-        """Note a directory and how many files, links and special files it directly holds."""
+        """Add a directory and the number of files, links and special files directly in it."""
         self._listed.append((path[len(self._path) + 1 :], stat))
         self._directories += 1
         self._files += files
@@ -184,36 +184,36 @@ class FolderBuilder:
         self._check_name(path)
 
     def add_unlisted(self, path: str, problem: Finding) -> None:
-        """Note a directory that was not listed; one that is too deep speaks for all such."""
+        """Add a directory that was not listed; only the first that is too deep is reported."""
         self._directories += 1
         if problem.code != FOLDER_TOO_DEEP.code or problem.code not in {
-            known.code for known in self._problems
+            reported.code for reported in self._problems
         }:
             self._report(problem._replace(path=self._inner(path)))
 
     def add(self, path: str, stat: os.stat_result) -> None:
-        """Note a regular file that belongs to the skill."""
+        """Add a regular file of the skill."""
         self._entries.append((path[len(self._path) + 1 :], stat))
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
         self._check_name(path)
 
     def add_hard_link(self, path: str, stat: os.stat_result, real_path: str) -> None:
-        """Note a file that has more than one name, and where in the tree this one lies."""
+        """Add a file with more than one hard link; real_path is this one, without links."""
         self._hard_links.setdefault((stat.st_dev, stat.st_ino), set()).add(real_path)
         self._hard_linked.append((path[len(self._path) + 1 :], stat))
 
     def report(
         self, kind: FindingType, path: str | None = None, message: str | None = None
     ) -> None:
-        """Note a problem of something in the folder, or of the folder where path is None."""
+        """Add a problem of an entry, or of the folder itself if path is None."""
         self._report(kind.at(message, path=None if path is None else self._inner(path)))
 
     def report_unreadable(self, path: str, error: OSError) -> None:
-        """Note a file of which the system tells nothing."""
+        """Add a problem of a file whose stat fails."""
         self._report(unreadable(self._inner(path) or "", error))
 
     def add_targets(self, directory: str, targets: Targets) -> None:
-        """Note the files that links lead to, and the links that lead to nothing we may read."""
+        """Add the files that links lead to, and the problems of links that lead to none."""
         for name, target in targets.items():
             path = f"{directory}/{text_path(name)}"
             if isinstance(target, FindingType):
@@ -227,7 +227,7 @@ class FolderBuilder:
     def add_skill_mds(
         self, names: Collection[str], directories: Collection[str], targets: Targets
     ) -> None:
-        """Note what is wrong with SKILL.md apart from its content, given all its spellings."""
+        """Add the problems of SKILL.md's name and type, given all its spellings."""
         if len(names) > 1:
             self.report(SKILL_MD_TWICE, message=f"The folder holds {' and '.join(names)}.")
         elif SKILL_MD not in names:
@@ -238,15 +238,15 @@ class FolderBuilder:
                     f"{name} is not spelled {SKILL_MD}.",
                 )
         for name in names:
-            if what := _no_file(name in directories, targets.get(name)):
+            if wrong_type := _wrong_type(name in directories, targets.get(name)):
                 self.report(
                     SKILL_MD_NOT_A_FILE,
                     f"{self._path}/{name}",
-                    f"{name} is {what} instead of a regular file.",
+                    f"{name} is {wrong_type} instead of a regular file.",
                 )
 
     def folder(self) -> Folder:
-        """Sum up."""
+        """Return the finished folder."""
         entries = tuple(sorted(self._entries))
         self._check_limits(entries)
         self._check_hard_links()
@@ -261,7 +261,7 @@ class FolderBuilder:
         )
 
     def _report(self, problem: Finding) -> None:
-        # Of a folder without number one problem is enough: that it is rejected for it.
+        # A folder with too many files needs only the problem for which it is rejected.
         if not self.is_full:
             self._problems.append(problem)
 
@@ -273,7 +273,7 @@ class FolderBuilder:
             self.report(NAME_NOT_UTF8, path)
 
     def _check_hard_links(self) -> None:
-        """Report files that have a name outside the folder; one finding speaks of all."""
+        """Report files with a hard link outside the folder, all in one finding."""
         elsewhere = sorted(
             (path, stat.st_nlink)
             for path, stat in self._hard_linked
@@ -281,19 +281,14 @@ class FolderBuilder:
         )
         if elsewhere:
             path, names = elsewhere[0]
-            more = (
-                f" So have {humanize.count(len(elsewhere) - 1, 'other file')}."
-                if elsewhere[1:]
-                else ""
-            )
+            others = humanize.count(len(elsewhere) - 1, "other file")
+            more = f" The same holds for {others}." if elsewhere[1:] else ""
             self._report(
                 hard_link(
                     self._limits,
                     path,
-                    (
-                        f"{path} is one file with {names:,} names, some of them outside the "
-                        f"skill's folder.{more}"
-                    ),
+                    f"{path} is a file with {names:,} hard links, some of them outside the "
+                    f"skill's folder.{more}",
                 )
             )
 
@@ -311,7 +306,7 @@ class FolderBuilder:
         if size > limits.bytes:
             self._problems.append(
                 FOLDER_TOO_LARGE.at(
-                    f"The files add up to {size:,} bytes; the limit is {limits.bytes:,}.",
+                    f"The files have {size:,} bytes in total; the limit is {limits.bytes:,}.",
                 )
             )
         for path, stat in entries:
@@ -326,29 +321,29 @@ class FolderBuilder:
 
 
 def failure(problems: Iterable[Finding]) -> str | None:
-    """Return in a sentence what could not be read for an error of the system, if anything."""
+    """Return a clause about the first read error of the system, if there is one."""
     for problem in problems:
         if problem.code == READ_FAILED.code:
-            what = f"{problem.message[0].lower()}{problem.message[1:]}"
-            return f"{problem.path or 'the folder'}: {what}"
+            clause = f"{problem.message[0].lower()}{problem.message[1:]}"
+            return f"{problem.path or 'the folder'}: {clause}"
     return None
 
 
 def hard_link(limits: Limits, path: str | None, message: str) -> Finding:
-    """Return the finding about a file with a name elsewhere, as the settings have it."""
+    """Return the finding about a file with hard links elsewhere, which the settings select."""
     kind = HARD_LINK_REFUSED if limits.hard_links == "reject" else HARD_LINKED_FILE
     return kind.at(message, path=path)
 
 
 def unreadable(path: str, error: OSError) -> Finding:
-    """Return the finding about a file that must not, or could not, be read."""
+    """Return the finding about a file that cannot be read."""
     if error.errno in IO_ERRORS:
         return READ_FAILED.at(f"Reading it failed: {error.strerror}.", path=path)
     return FILE_UNREADABLE.at(f"It cannot be read: {error.strerror}.", path=path)
 
 
-def _no_file(is_directory: bool, target: Target | FindingType | None) -> str | None:
-    """Return what a name is that does not lead to a regular file."""
+def _wrong_type(is_directory: bool, target: Target | FindingType | None) -> str | None:
+    """Return the type of a name that does not lead to a regular file; None if it does."""
     if isinstance(target, FindingType):
         return _NOT_A_FILE[target]
     is_directory = is_directory or (target is not None and S_ISDIR(target.stat.st_mode))

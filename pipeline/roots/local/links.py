@@ -1,4 +1,4 @@
-"""Targets of links and special files, and the right to follow them."""
+"""Targets of links below a root, and the rules for following them."""
 
 import errno
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirect
 
 
 def targets(root: RootDirectory, directory: str, names: Iterable[str]) -> Targets:
-    """Return where each of these names in a directory leads, without those just vanished."""
+    """Return the targets of names in a directory, except those that have just vanished."""
     followed = {name: follow(root, directory, name) for name in names}
     return {name: target for name, target in followed.items() if target is not None}
 
@@ -19,28 +19,28 @@ def targets(root: RootDirectory, directory: str, names: Iterable[str]) -> Target
 def follow(root: RootDirectory, directory: str, name: str) -> Target | FindingType | None:
     """Return the regular file or directory that a link below the root leads to.
 
-    Else the type of the finding that says why it is left out, or None if it has just vanished.
-    Raises OSError where the system does not tell.
+    If it leads to none, return the type of the finding about it; None if it has just vanished.
+    Raises OSError if the system does not reveal the target.
     """
     try:
         if not S_ISLNK(root.stat(f"{directory}/{name}").st_mode):
             return SPECIAL_FILE
     except OSError as error:
-        _check(error)
+        _raise_system_error(error)
         return None
     try:
-        behind = root.real_path(name, directory)
-        if behind is None:
+        real = root.real_path(name, directory)
+        if real is None:
             return LINK_LEAVES_ROOT
-        stat = root.stat(behind)
+        stat = root.stat(real)
     except OSError as error:
-        _check(error)
+        _raise_system_error(error)
         return LINK_LOOP if error.errno == errno.ELOOP else LINK_DANGLING
     is_followed = S_ISDIR(stat.st_mode) or S_ISREG(stat.st_mode)
-    return Target(stat, behind) if is_followed else SPECIAL_FILE
+    return Target(stat, real) if is_followed else SPECIAL_FILE
 
 
-def _check(error: OSError) -> None:
-    """Raise an error that says nothing about where a link leads."""
+def _raise_system_error(error: OSError) -> None:
+    """Raise an error that does not depend on the link."""
     if error.errno in EXHAUSTED | IO_ERRORS:
         raise error

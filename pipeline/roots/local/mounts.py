@@ -1,4 +1,4 @@
-"""File systems of directories, and the types that are on a network."""
+"""File systems of directories: their names, mounts and network types."""
 
 import os
 from collections.abc import Iterator
@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 
 def device(path: str) -> str | None:
-    """Return a name for the file system that a directory lies on; None where there is none.
+    """Return a name for the file system of a directory; None if the directory does not exist.
 
-    Of most it stays the same when the machine is started again.
+    For most file systems, the name survives a restart of the machine.
     """
     try:
-        found = os.statvfs(path).f_fsid or os.stat(path).st_dev
+        number = os.statvfs(path).f_fsid or os.stat(path).st_dev
     except OSError:
         return None
-    return f"{found:x}"
+    return f"{number:x}"
 
 
 def mounted_below(directory: str, mounts: str | None = None) -> dict[str, str]:
-    """Return which part of its file system is mounted where below a directory, by relative path.
+    """Return the mounts below a directory: relative path to mounted part of a file system.
 
-    mounts is the text of /proc/self/mountinfo; where there is no such file, nothing is known.
+    mounts is the text of /proc/self/mountinfo; on a system without this file, it is empty.
     """
     top = os.path.realpath(directory).rstrip("/")
     return {
@@ -58,13 +58,12 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 def network_type(path: str, mounts: str | None = None) -> str | None:
-    """Return the type of the network file system that a directory lies on, None if it is local.
+    """Return the type of a directory's network file system; None if it is local.
 
     mounts is the text of /proc/self/mountinfo (see proc_pid_mountinfo(5)).
     """
     kind = _type(os.path.realpath(path), _read() if mounts is None else mounts)
-    # What a program in user space mounts is mostly remote (sshfs, rclone), and its changes
-    # there are no events here.
+    # FUSE mounts are mostly remote (sshfs, rclone), and remote changes cause no events here.
     return kind if kind in _NETWORK or kind.startswith("fuse.") else None
 
 
@@ -76,19 +75,19 @@ def _read() -> str:
 
 
 def _type(path: str, mounts: str) -> str:
-    """Return the type of what is mounted deepest above a path, the last one mounted there."""
-    found, deepest = "", -1
+    """Return the type of the deepest mount above a path, the last one at that point."""
+    kind, deepest = "", -1
     for mount in _mounts(mounts):
         if len(mount.point) >= deepest and f"{path}/".startswith(f"{mount.point}/"):
-            found, deepest = mount.kind, len(mount.point)
-    return found
+            kind, deepest = mount.kind, len(mount.point)
+    return kind
 
 
 class _Mount(NamedTuple):
-    """One line of /proc/self/mountinfo."""
+    """Line of /proc/self/mountinfo."""
 
     point: str  # absolute, without a slash at its end
-    part: str  # the directory of the file system that is mounted there
+    part: str  # the mounted directory of the file system
     kind: str
 
 

@@ -1,8 +1,8 @@
-"""A root held open: what lies below it is opened by descriptor, one name at a time, without links.
+"""Open root directory, below which paths are opened name by name through descriptors.
 
-A path starts with a slash and is written as the system does; the root itself is "". A link below
-the root is followed only by reading where it leads and going there from the root again, so that
-nothing outside is opened, whatever is exchanged meanwhile.
+Paths start with a slash and are paths of the system; the root itself is "". A link below the root
+is followed by reading its target and opening that from the root again. So nothing outside the root
+is opened, even if directories are exchanged meanwhile.
 """
 
 import errno
@@ -20,23 +20,23 @@ from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DIRECTORY = _ROOT | os.O_NOFOLLOW
-_ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # all that a directory without `r` allows
+_ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # for a directory without the permission `r`
 _FILE = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-)  # a pipe must not hang us, no terminal become ours
+)  # a pipe must not block, a terminal must not become the controlling one
 
 _NO_NAMES = frozenset({"", ".", ".."})
 _LINK_MET = (errno.ELOOP, errno.ENOTDIR)
 
 _MOST_OPEN = 64
-"""Directories that are held open at once; a way that is longer is gone again from the root."""
+"""Directories held open at once; those in the middle of a longer path are opened again."""
 _MOST_LINKS = 40
-"""Links that are followed for one path, as many as Linux follows."""
+"""Links followed for one path, as many as Linux follows."""
 _LONGEST = 4095
-"""Bytes of a path; a longer one could be opened here, but by no reader of its package."""
+"""Bytes of a path; a longer one could be opened here, but not by readers of its package."""
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""The errors that say nothing about a path: this process has run out of something."""
+"""Errors that do not depend on a path: the process has run out of a resource."""
 IO_ERRORS = frozenset(
     {
         errno.EIO,
@@ -51,20 +51,20 @@ IO_ERRORS = frozenset(
         errno.ENOMEDIUM,
     }
 )
-"""The errors of a device, a file system or a server that does not answer as it should."""
+"""Errors of a faulty device, file system or file server."""
 
 
 class RootDirectory:
-    """A directory and what lies below it. For one thread; it is closed by `with`.
+    """Open directory and everything below it, for one thread; `with` closes it.
 
-    The directories on the way to the one asked for last stay open, so a walk opens each once.
+    The directories on the way to the last one used stay open, so a walk opens each once.
     """
 
     def __init__(self, path: str) -> None:
-        """Open a directory, which may be reached through links. Raises OSError."""
+        """Open a directory by a path that may lead through links. Raises OSError."""
         self.path = path
-        self._tops: tuple[str, str] | None = None  # its path, as given and without links
-        self._way = [("", _opened_root(path))]
+        self._tops: tuple[str, str] | None = None  # its path, as configured and without links
+        self._opened = [("", _open_root(path))]
         self._known = ("", "")  # a directory's path, and the same without links
         self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
 
@@ -79,37 +79,37 @@ class RootDirectory:
         traceback: TracebackType | None,
     ) -> None:
         """Close all descriptors."""
-        while self._way:
-            os.close(self._way.pop()[1])
+        while self._opened:
+            os.close(self._opened.pop()[1])
 
     def is_in_place(self) -> bool:
-        """Tell whether its path still leads to it; it may have been renamed, or a link switched."""
+        """Whether its path still leads to it; it may have been renamed, or a link changed."""
         try:
-            return os.path.samestat(os.stat(self.path), os.fstat(self._way[0][1]))
+            return os.path.samestat(os.stat(self.path), os.fstat(self._opened[0][1]))
         except OSError:
             return False
 
-    # Paths without links: OSError where there is one by now
+    # Paths without links; OSError if they contain one by now
 
     def directory(self, path: str) -> int:
-        """Return the descriptor of a directory, which stays open until another is asked for."""
-        way = self._way
-        at, descriptor = way[-1]
-        if path == at:
+        """Return the descriptor of a directory, which stays open until another one is needed."""
+        opened = self._opened
+        current, descriptor = opened[-1]
+        if path == current:
             return descriptor
-        while not path.startswith(f"{at}/"):
-            os.close(way.pop()[1])
-            at, descriptor = way[-1]
-            if path == at:
+        while not path.startswith(f"{current}/"):
+            os.close(opened.pop()[1])
+            current, descriptor = opened[-1]
+            if path == current:
                 return descriptor
         if len(path) * 4 > _LONGEST and len(os.fsencode(path)) > _LONGEST:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
-        for name in path[len(at) + 1 :].split("/"):
-            descriptor = _opened(name, descriptor)
-            at = f"{at}/{name}"
-            way.append((at, descriptor))
-            if len(way) > _MOST_OPEN:
-                os.close(way.pop(1)[1])
+        for name in path[len(current) + 1 :].split("/"):
+            descriptor = _open_directory(name, descriptor)
+            current = f"{current}/{name}"
+            opened.append((current, descriptor))
+            if len(opened) > _MOST_OPEN:
+                os.close(opened.pop(1)[1])
         return descriptor
 
     def names(self, path: str) -> list[str]:
@@ -120,7 +120,7 @@ class RootDirectory:
             raise listing_error(error) from error
 
     def stat(self, path: str) -> os.stat_result:
-        """Return the stat of whatever has a path; of a link its own."""
+        """Return the stat of a path; for a link, that of the link."""
         parent, slash, name = path.rpartition("/")
         if not slash:
             return os.fstat(self.directory(path))
@@ -134,51 +134,51 @@ class RootDirectory:
     # Paths that may lead through links, to what lies below the root
 
     def real_path(self, path: str, below: str = "") -> str | None:
-        """Return a path without the links on its way, which starts below a path without any.
+        """Return a path with its links resolved. It starts at `below`, which contains no link.
 
-        None where it leads out of the root; OSError where it leads to nothing.
+        None if it leads out of the root; OSError if it leads to nothing.
         """
-        at, todo, steps = below, path.split("/")[::-1], 0
-        while todo:
-            name = todo.pop()
+        resolved, remaining, links = below, path.split("/")[::-1], 0
+        while remaining:
+            name = remaining.pop()
             if name in ("", "."):
                 continue
-            if name == ".." and at:
-                at = at.rpartition("/")[0]
+            if name == ".." and resolved:
+                resolved = resolved.rpartition("/")[0]
                 continue
-            if name == "..":  # out of the root, and perhaps in again
+            if name == "..":  # out of the root, and perhaps back into it
                 outside = os.path.dirname(self._own_paths()[1]).rstrip("/")
-                target, todo = "/".join((outside, *reversed(todo))), []
-            elif (link := self._link(at, name)) is not None:
+                target, remaining = "/".join((outside, *reversed(remaining))), []
+            elif (link := self._link(resolved, name)) is not None:
                 target = link
             else:
-                at = f"{at}/{name}"
+                resolved = f"{resolved}/{name}"
                 continue
-            steps += 1
-            if steps > _MOST_LINKS:
+            links += 1
+            if links > _MOST_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
             if target.startswith("/"):
                 inside = self._inside(target)
                 if inside is None:
                     return None
-                at, target = "", inside
-            todo += target.split("/")[::-1]
-        return at
+                resolved, target = "", inside
+            remaining += target.split("/")[::-1]
+        return resolved
 
     def stat_behind_links(self, path: str) -> os.stat_result:
-        """Return the stat of what a path leads to. Raises OSError."""
+        """Return the stat of the target of a path. Raises OSError."""
         parent, _, name = path.rpartition("/")
         try:
-            found = os.stat(name, dir_fd=self._directory_known(parent), follow_symlinks=False)
-            if not S_ISLNK(found.st_mode):
-                return found
+            stat = os.stat(name, dir_fd=self._directory_known(parent), follow_symlinks=False)
+            if not S_ISLNK(stat.st_mode):
+                return stat
         except OSError as error:
             if error.errno not in _LINK_MET:
                 raise
         return self.stat(self._behind_links(path))
 
     def file_behind_links(self, path: str) -> int:
-        """Return the descriptor of the file a path leads to, which the caller closes; OSError."""
+        """Return the descriptor of a path's target, which the caller closes; OSError."""
         parent, _, name = path.rpartition("/")
         try:
             return os.open(name, _FILE, dir_fd=self._directory_known(parent))
@@ -191,7 +191,7 @@ class RootDirectory:
         return self.directory(self._known[1] if path == self._known[0] else path)
 
     def may_read(self, path: str) -> bool:
-        """Say whether the permissions of a file without links on its way allow to read it."""
+        """Whether the permissions of a file, on a path without links, allow reading it."""
         parent, _, name = path.rpartition("/")
         try:
             return os.access(name, os.R_OK, dir_fd=self.directory(parent), follow_symlinks=False)
@@ -199,34 +199,34 @@ class RootDirectory:
             return False
 
     def _behind_links(self, path: str) -> str:
-        """Return the path without links; that of its directory is kept for the files beside it."""
+        """Return the path without links; the result for its directory is cached."""
         parent, _, name = path.rpartition("/")
         if self._known[0] != parent:
             self._known = (parent, self._inside_only(parent))
         return self._inside_only(name, self._known[1])
 
     def forget(self) -> None:
-        """Look again where links lead, and which directories are skill folders, from now on."""
+        """Clear the caches of link targets and of directories that hold a SKILL.md."""
         self._known = ("", "")
         self._holds.clear()
 
     def _inside_only(self, path: str, below: str = "") -> str:
-        found = self.real_path(path, below)
-        if found is None:
+        real = self.real_path(path, below)
+        if real is None:
             raise OSError(errno.ESTALE, "leads out of the root", path)
-        return found
+        return real
 
     def _link(self, directory: str, name: str) -> str | None:
-        """Return what a link says; None where the name is that of no link."""
-        at = self.directory(directory)
-        if not S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+        """Return the text of a link; None if the name is no link."""
+        dir_fd = self.directory(directory)
+        if not S_ISLNK(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode):
             return None
-        return os.readlink(name, dir_fd=at)
+        return os.readlink(name, dir_fd=dir_fd)
 
     def _inside(self, target: str) -> str | None:
-        """Return an absolute path as one below the root, if it leads there. Nothing is opened.
+        """Return an absolute path as one below the root; None if it lies outside.
 
-        What it is when it is opened from the root is another question.
+        Nothing is opened; opening the path from the root may still fail.
         """
         for top in self._own_paths():
             for path in (target, os.path.realpath(target)):
@@ -239,19 +239,19 @@ class RootDirectory:
             self._tops = (self.path, os.path.realpath(self.path))
         return self._tops
 
-    # What lies there
+    # Contents of directories
 
     def holds_skill_md(self, path: str) -> bool:
-        """Say whether a directory holds SKILL.md in any spelling, at the price of listing it."""
+        """Whether a directory holds SKILL.md in any spelling; this lists it."""
         try:
             return any(map(is_skill_md, self.names(path)))
         except OSError:
             return False
 
     def holds_common_skill_md(self, path: str) -> bool:
-        """Say whether it does in a common spelling, at the price of four stats.
+        """Whether a directory holds SKILL.md in a common spelling; this takes four stats.
 
-        The answer is kept: it is asked again on the way to each folder in that directory.
+        The answer is cached, as it is needed on the way to each folder in that directory.
         """
         if path not in self._holds:
             self._holds[path] = self._has_common_name(path)
@@ -259,19 +259,19 @@ class RootDirectory:
 
     def _has_common_name(self, path: str) -> bool:
         try:
-            at = self.directory(path)
+            dir_fd = self.directory(path)
         except OSError:
             return False
         for name in COMMON_SPELLINGS:
             try:
-                os.stat(name, dir_fd=at, follow_symlinks=False)
+                os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
             except OSError:
                 continue
             return True
         return False
 
     def holds_file(self, path: str) -> bool:
-        """Say whether a path leads to a regular file."""
+        """Whether a path leads to a regular file."""
         try:
             return S_ISREG(self.stat_behind_links(path).st_mode)
         except OSError:
@@ -294,7 +294,7 @@ def held_open(root: Path | RootDirectory) -> Iterator[RootDirectory]:
 
 
 def listing_error(error: OSError) -> OSError:
-    """Return the error for which a directory cannot be listed, if it was opened to be entered."""
+    """Return EACCES for a directory that was opened only to be entered; else the error itself."""
     if error.errno != errno.EBADF:
         return error
     return PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -307,17 +307,17 @@ def unlisted(root: str, error: OSError) -> RootUnreadable:
     )
 
 
-def _opened_root(path: str) -> int:
+def _open_root(path: str) -> int:
     try:
         return os.open(path, _ROOT)
     except PermissionError:
         return os.open(path, _ENTERED)
 
 
-def _opened(name: str, at: int) -> int:
+def _open_directory(name: str, parent: int) -> int:
     if name in _NO_NAMES:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
-        return os.open(name, _DIRECTORY, dir_fd=at)
+        return os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:
-        return os.open(name, _ENTERED | os.O_NOFOLLOW, dir_fd=at)
+        return os.open(name, _ENTERED | os.O_NOFOLLOW, dir_fd=parent)

@@ -1,4 +1,4 @@
-"""Walk over the skill folders below a root, by stat alone, opening no file."""
+"""Walk over the skill folders below a root, with stats only; no file is opened."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,65 +16,87 @@ from pipeline.roots.names import is_junk, is_skill_md
 
 DEFAULT_LIMITS = Limits()
 UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code})
-"""Codes of the findings about a directory of which nobody knows what it holds."""
+"""Codes of the findings about directories whose contents are unknown."""
 
 
 def walk(
     root: Path | RootDirectory, under: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Folder | Archive | LooseFinding]:
-    """Yield every skill folder, archive and stray at or below `under`, relative to the root.
+    """Yield every skill folder, archive and loose finding at or below `under` (relative).
 
-    A folder comes before those inside it, and siblings are sorted by name. What is found below
-    a path is the same whether the walk starts there or above. Nothing is yielded for a path
-    that has vanished. The path of an archive is that of its top, `x.zip!`; `x.zip` is for the
-    directory that it might be. Raises RootUnreadable if the root itself cannot be listed.
+    A folder comes before those inside it, and siblings are sorted by name. The results below a
+    path are the same whether the walk starts there or above. A path that has vanished yields
+    nothing. The path of an archive is that of its top, `x.zip!`; `x.zip` means a directory of
+    this name. Raises RootUnreadable if the root itself cannot be listed.
     """
     with held_open(root) as opened:
-        if archived := archive_of(under):
-            found_there = Descent(opened, archived, limits).archive()
-            yield from [found_there] if found_there else []
+        if archive_path := archive_of(under):
+            archive = Descent(opened, archive_path, limits).archive()
+            yield from [archive] if archive else []
             return
         descent = Descent(opened, under, limits)
         start = descent.reach()
-        found = (
+        results = (
             descent.walk.below(start)
             if isinstance(start, Directory)
             else iter([start] if start else [])
         )
-        for one in found:
-            if isinstance(one, Folder) or not descent.is_inside_skill:
-                yield one
+        for result in results:
+            if isinstance(result, Folder) or not descent.is_inside_skill:
+                yield result
 
 
 def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | LooseFinding]:
-    """Yield every skill folder and stray at or below a directory of another tree than the disk's.
+    """Yield every skill folder and loose finding at or below a directory in an archive.
 
-    An archive in it is a file like any other.
+    An archive inside it is an ordinary file.
     """
-    for found in TreeWalk(tree, limits).below(start):
-        if not isinstance(found, Archive):
-            yield found
+    for result in TreeWalk(tree, limits).below(start):
+        if not isinstance(result, Archive):
+            yield result
 
 
 def archive_at(
     root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS
 ) -> Archive | None:
-    """Return the archive that a path leads into; None if there is none any more.
+    """Return the archive that a path leads into; None if it has vanished.
 
-    Raises RootUnreadable if the root itself cannot be listed, or the way to the archive.
+    Raises RootUnreadable if the root, or a directory on the way to the archive, cannot be listed.
     """
     with held_open(root) as opened:
-        found = Descent(opened, archive_of(path) or path, limits).archive()
-        if isinstance(found, LooseFinding):
-            raise _unreached(opened, found)
-        return found
+        archive = Descent(opened, archive_of(path) or path, limits).archive()
+        if isinstance(archive, LooseFinding):
+            raise _unreachable(opened, archive)
+        return archive
 
 
-def entries(root: RootDirectory, path: str) -> list[str] | None:
-    """Return the paths directly in a directory that, walked each, give what its walk gives.
+def taken_apart(
+    root: Path | RootDirectory, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
+) -> list[str]:
+    """Replace paths by the paths below them until there are enough; their walks are equal.
 
-    None where it must be walked whole: a skill folder, a link, an archive, or what cannot be
-    listed. What has the name of an archive may be a directory or a file, so both are named.
+    A directory deeper than `depth` is not replaced, as its walk yields a finding about it.
+    """
+    parts = [(path, False) for path in paths]
+    with held_open(root) as opened:
+        while len(parts) < enough and not all(is_whole for _, is_whole in parts):
+            below: list[tuple[str, bool]] = []
+            for path, is_whole in parts:
+                is_whole = is_whole or path.count("/") >= depth
+                children = None if is_whole else _children(opened, path)
+                below += (
+                    [(path, True)] if children is None else [(name, False) for name in children]
+                )
+            parts = below
+    return [path for path, _ in parts]
+
+
+def _children(root: RootDirectory, path: str) -> list[str] | None:
+    """Return the paths directly in a directory whose walks together equal its walk.
+
+    None if it must be walked as a whole: a skill folder, a link, an archive, or a directory that
+    cannot be listed. A name with the ending of an archive may be a directory or a file, so both
+    paths are returned.
     """
     if archive_of(path):
         return None
@@ -94,54 +116,33 @@ def entries(root: RootDirectory, path: str) -> list[str] | None:
     ]
 
 
-def taken_apart(
-    root: Path, paths: Iterable[str], enough: int, depth: int = DEFAULT_LIMITS.depth
-) -> list[str]:
-    """Return paths that together are these, going down until there are enough of them.
-
-    A directory below the depth that is walked is not taken apart: a walk has a word on it alone.
-    """
-    some = [(path, False) for path in paths]
-    with held_open(root) as opened:
-        while len(some) < enough and not all(is_whole for _, is_whole in some):
-            below: list[tuple[str, bool]] = []
-            for path, is_whole in some:
-                is_whole = is_whole or path.count("/") >= depth
-                children = None if is_whole else entries(opened, path)
-                below += (
-                    [(path, True)] if children is None else [(name, False) for name in children]
-                )
-            some = below
-    return [path for path, _ in some]
-
-
 def look_at(
     root: Path | RootDirectory, path: str, limits: Limits = DEFAULT_LIMITS
 ) -> Folder | None:
-    """Return one skill folder as it is now, None if there is none at this path.
+    """Return the skill folder at a path as it is now; None if there is none.
 
-    Raises RootUnreadable if the root itself cannot be listed, or the way to the path.
+    Raises RootUnreadable if the root, or a directory on the way to the path, cannot be listed.
     """
     with held_open(root) as opened:
         descent = Descent(opened, path, limits)
         start = descent.reach()
         if isinstance(start, LooseFinding) and start.finding.code in UNLISTED:
-            raise _unreached(opened, start)
+            raise _unreachable(opened, start)
         return descent.walk.skill_at(start) if isinstance(start, Directory) else None
 
 
-def _unreached(root: RootDirectory, found: LooseFinding) -> RootUnreadable:
-    return RootUnreadable(f"{found.path} in the root {root.path}: {found.finding.message}")
+def _unreachable(root: RootDirectory, loose: LooseFinding) -> RootUnreadable:
+    return RootUnreadable(f"{loose.path} in the root {root.path}: {loose.finding.message}")
 
 
 def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
-    """Return what must be quiet before a hinted absolute path of the system can be looked at.
+    """Return the path that must be quiet before a hinted path can be scanned.
 
-    That is the outermost directory on the way down to it that holds a SKILL.md now, else an
-    archive itself, else the entry of the root in which it lies, and "" for the root itself; None
-    for junk and for paths outside. Only the common spellings of SKILL.md are asked for here,
-    where a burst of events must stay cheap: a rarer one settles together with the entry of the
-    root.
+    The hinted path is an absolute path of the system. The result is the outermost directory on
+    the way to it that holds a SKILL.md now, else the archive at its end, else the root's entry
+    above it, or "" for the root itself; None for junk and for paths outside. Only the common
+    spellings of SKILL.md are checked, as bursts of events must stay cheap; a folder with a rarer
+    one settles together with the root's entry.
     """
     base, hinted = os.path.abspath(root), os.path.abspath(path)
     if hinted == base:
@@ -160,15 +161,15 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
 
 
 def _outermost(root: RootDirectory, names: list[str], limits: Limits) -> str | None:
-    """Return the path of the first skill folder on a way, or of the archive at its end."""
-    at = ""
+    """Return the path of the first skill folder on a path, or of the archive at its end."""
+    resolved = ""
     with suppress(OSError):
         for depth, name in enumerate(names[: limits.depth], 1):
-            behind = root.real_path(name, at)
-            if behind is None:
+            real = root.real_path(name, resolved)
+            if real is None:
                 return None
-            at = behind
-            if root.holds_common_skill_md(at):
+            resolved = real
+            if root.holds_common_skill_md(resolved):
                 return "/".join(names[:depth])
     path = "/".join(names)
     return path if is_archive(names[-1]) and root.holds_file(f"/{path}") else None

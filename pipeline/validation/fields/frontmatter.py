@@ -1,4 +1,4 @@
-"""The types of the fields that every SKILL.md may declare, and what one declares."""
+"""Types of the fields that every SKILL.md may declare, and the typed result of one."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ SPECIFICATION, CLAUDE_CODE = "the specification", "Claude Code"
 
 
 class ShownFields(Fields):
-    """Fields outside the specification that the catalog shows, whichever system defined them."""
+    """Fields outside the specification that the catalog shows, whichever system defines them."""
 
     display_name: Text = Field(None, alias="displayName")
     author: Text = None
@@ -32,7 +32,7 @@ class ShownFields(Fields):
 
 
 class Metadata(ShownFields):
-    """What the free `metadata` map may say in place of the fields outside the specification."""
+    """Fields that may be declared in the free `metadata` map instead of at the top level."""
 
     priority: Share = None
 
@@ -68,11 +68,11 @@ class ClaudeCodeFields(Fields):
 
 
 class Declared(SpecificationFields, ClaudeCodeFields, ShownFields):
-    """The fields that are read of every skill."""
+    """The common fields, which are read from every skill."""
 
 
 def names(model: type[Fields]) -> tuple[str, ...]:
-    """Return the fields of a model by their names in SKILL.md."""
+    """Return the names in SKILL.md of a model's fields."""
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
@@ -81,21 +81,21 @@ CLAUDE_CODE_NAMES = names(ClaudeCodeFields)
 
 
 class TypeMismatch(NamedTuple):
-    """A field whose value is of the wrong type, and is read as if it were not declared."""
+    """A field whose value has the wrong type and is ignored."""
 
     field: str  # "user-invocable", "triggers.priority"
     message: str
 
 
 class Declaration(NamedTuple):
-    """Everything that a SKILL.md declares, typed."""
+    """Typed fields that a SKILL.md declares."""
 
     common: Declared
-    own: Mapping[type[Fields], Any]  # of each dialect of which a field is there, by its model
-    owners: Mapping[str, str]  # the system that defined each field that any defined
-    misfits: tuple[TypeMismatch, ...]
+    own: Mapping[type[Fields], Any]  # by its model, the fields of each dialect that has any here
+    owners: Mapping[str, str]  # the system that defines each known field
+    mismatches: tuple[TypeMismatch, ...]
 
     def of(self, model: type[F]) -> F:
-        """Return the fields of a dialect, which may all be undeclared."""
+        """Return the fields of a dialect, all undeclared if it has none here."""
         fields: F = self.own[model] if model in self.own else model()
         return fields

@@ -1,4 +1,4 @@
-"""The types that a declared value can have, forgiving of how people write them."""
+"""Types of declared values, which accept the usual ways of writing them."""
 
 import re
 from collections.abc import Mapping
@@ -15,34 +15,33 @@ from pydantic import (
 
 _LIST_COMMA = re.compile("[,，、;；\n]")
 
-
 Path: TypeAlias = tuple[str | int, ...]
-"""Of a field in a model, by the names in SKILL.md and the positions in lists."""
+"""Path of a field in a model: names in SKILL.md and positions in lists."""
 
 
 class Fields(BaseModel):
-    """Fields that belong together; others are passed over."""
+    """Fields that belong together; other fields are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
     expected: ClassVar[Mapping[Path, str]] = {}
-    """The values of a field in words, where its type alone does not tell them."""
+    """Expected values in words, for fields whose type alone does not describe them."""
     lists_of_fields: ClassVar[frozenset[Path]] = frozenset()
-    """Lists whose items have fields; every other list is one field."""
+    """Lists whose items have fields; every other list is a single field."""
 
 
 F = TypeVar("F", bound=Fields)
 
 
 def _words(value: object) -> object:
-    """Read `a, b` and `a b` as lists, and pass over empty items."""
+    """Read `a, b` and `a b` as lists, and drop empty items."""
     if isinstance(value, str):
         return _LIST_COMMA.split(value) if _LIST_COMMA.search(value) else value.split()
     return _phrases(value)
 
 
 def _phrases(value: object) -> object:
-    """Read one text as a list of one, and pass over empty items."""
+    """Read a single text as a list of one, and drop empty items."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list | tuple):

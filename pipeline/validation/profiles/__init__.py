@@ -1,1 +1,1 @@
-"""Named sets of rules, one folder each."""
+"""Profiles: named sets of rules, one folder each."""

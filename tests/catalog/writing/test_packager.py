@@ -248,7 +248,7 @@ def test_a_folder_that_changes_after_it_was_judged_waits(
     """Nothing of it is taken in, the rest of its batch is, and the next look does it."""
     for name in "abc":
         skill(world.root / name, files={"x.txt": "judged"})
-    take_in = batch.take_in
+    write_batch = batch.write_batch
 
     def changing(db: object, changes: Sequence[object], **kwargs: object) -> object:
         x = world.root / "b/x.txt"
@@ -262,10 +262,10 @@ def test_a_folder_that_changes_after_it_was_judged_waits(
             x.unlink(missing_ok=True)
             if change == "a link instead":
                 x.symlink_to("/etc/hostname")
-        return take_in(db, changes, **kwargs)  # type: ignore[arg-type]
+        return write_batch(db, changes, **kwargs)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch, "take_in", changing)
+        patch.setattr(batch, "write_batch", changing)
         report = world.scan()
     assert report.outcomes == {"added": 2}
     assert [unit.path for unit in report.unsettled] == ["b"]

@@ -46,9 +46,9 @@ def mood_is_not_sad(skill: Skill) -> Iterator[Finding]:
 
 
 def weight_fits(skill: Skill) -> Iterator[Finding]:
-    """Find a weight that does not fit its type."""
-    for misfit in skill.declaration.misfits:
-        yield skill.finding(TOO_HEAVY, misfit.message, field=misfit.field)
+    """Find a weight of the wrong type."""
+    for mismatch in skill.declaration.mismatches:
+        yield skill.finding(TOO_HEAVY, mismatch.message, field=mismatch.field)
 
 
 TINY = Dialect(
@@ -56,7 +56,7 @@ TINY = Dialect(
     profile=Profile("tiny", (SAD, TOO_HEAVY), (mood_is_not_sad, weight_fits)),
     model=TinyFields,
     fields=frozenset({"mood", "weight"}),
-    misfits=TOO_HEAVY,
+    mismatch_type=TOO_HEAVY,
     record=lambda declared: Mood(declared.mood) if declared.mood else None,
     priority=lambda declared: declared.weight,
 )
@@ -84,7 +84,7 @@ def messages(verdict: Verdict) -> dict[str, str]:
 
 
 def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> None:
-    """Its fields and its record are read, its rule is asked, and messages name its owner."""
+    """Its fields and record are read, its rule is checked, and messages name its owner."""
     folder = skill(tmp_path / "a", more="mood: sad, grey\nweight: 0.3")
     record = judged(folder, TINY.profile)
     assert isinstance(record, SkillRecord)
@@ -92,14 +92,14 @@ def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> No
     assert record.priority == 0.3
     assert messages(record) == {
         "sad": "It is sad.",
-        "field-not-in-specification": "weight is Tiny's, not the specification's.",
+        "field-not-in-specification": "weight is a field of Tiny, not of the specification.",
     }
 
 
 def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
     skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """Fields of the dialect are expected where its profile is asked, and its own errors reject."""
+    """The dialect's fields are accepted if its profile is on, and its own errors reject."""
     good = skill(tmp_path / "good", more="mood: glad")
     assert isinstance(judged(good, acceptance="strict"), Rejection)
     assert isinstance(judged(good, TINY.profile, acceptance="strict"), SkillRecord)
@@ -107,10 +107,10 @@ def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
     assert isinstance(judged(bad, TINY.profile, acceptance="strict"), Rejection)
 
 
-def test_a_misfit_is_reported_by_the_dialect_that_is_asked(
+def test_a_mismatch_is_reported_by_the_dialect_that_is_asked(
     skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """A misfit is one finding: the dialect's own where its profile is asked, else the common."""
+    """A wrong type is one finding: the dialect's if its profile is on, else the common one."""
     folder = skill(tmp_path / "a", more="weight: 9")
     codes = set(messages(judged(folder, TINY.profile)))
     assert codes == {"too-heavy", "field-not-in-specification"}
@@ -127,12 +127,12 @@ def test_dialects_leave_one_another_alone(skill: SkillWriter, tmp_path: Path) ->
 
 
 def test_every_registered_dialect_has_its_rows() -> None:
-    """What a dialect declares is not lost on its way to the catalog."""
+    """A dialect's record reaches the catalog."""
     assert {dialect.profile.name for dialect in DIALECTS} == set(ROWS)
 
 
 def test_a_profile_that_does_not_exist_is_an_error() -> None:
-    """A misspelt profile is not silently nothing."""
+    """A misspelt profile raises an error."""
     assert profiles_named(("spec", "apexbridge")) == (PROFILES["spec"], PROFILES["apexbridge"])
     with pytest.raises(KeyError):
         profiles_named(("spce",))

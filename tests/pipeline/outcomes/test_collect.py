@@ -1,4 +1,4 @@
-"""Outcome files that runtimes drop come into the catalog once, and bad ones out of the way."""
+"""Collection of outcome files: each is stored once, and bad ones go to quarantine."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from pipeline.outcomes.inbox import OutcomeInbox
 from tests.support.records import NOON, judged, rooted
 
 LATER = 3600 * 10**9
-"""Nanoseconds; so much later every file of a test has been quiet for long."""
+"""Nanoseconds after which every file of a test has been quiet long enough."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return the folder of outcomes."""
+    """Return the outcomes folder."""
     (tmp_path / "outcomes").mkdir()
     (tmp_path / "outcomes" / MARKER).touch()
     return tmp_path / "outcomes"
@@ -44,17 +44,17 @@ def drop(folder: Path, run: str = "run-1", skill_id: str = "meetings", **fields:
 
 
 def take(store: Store, folder: Path) -> OutcomeReport:
-    """Look at all files as if they had been quiet."""
+    """Collect all files, as if they had been quiet."""
     return take_outcomes(store, folder, quiet=1, now_ns=time.time_ns() + LATER)
 
 
 def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
-    """Ask the catalog."""
+    """Query the catalog."""
     return store.db.execute(sql).fetchall()
 
 
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
-    """Without a word about the version that is the current one."""
+    """A run without a version belongs to the current one."""
     drop(
         folder,
         memoryWrites=[
@@ -91,7 +91,7 @@ def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, fold
 
 
 def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
-    """Also when it is not the current one any more; one that nobody knows is kept as said."""
+    """Also if it is no longer the current one; an unknown version is stored as written."""
     store.apply([judged("meetings", "Another one.")], trigger="command", at=NOON)
     drop(folder, "old", version="20261120-120000")
     drop(folder, "odd", version="1.0")
@@ -104,7 +104,7 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
 
 
 def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
-    """Touched or written anew with the same bytes, it is the same."""
+    """A file that is touched or rewritten with the same bytes is unchanged."""
     path = drop(folder)
     take(store, folder)
     os.utime(path, (1, 1))
@@ -114,7 +114,7 @@ def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folde
 
 
 def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
-    """The older one stays, and is not the newest any more."""
+    """The older one stays, and is no longer the newest."""
     drop(folder, status="running")
     take(store, folder)
     drop(folder, status="success")
@@ -126,7 +126,7 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
 
 
 def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
-    """It may have been removed since, or not yet have come."""
+    """It may have been removed since, or may not have arrived yet."""
     drop(folder, skill_id="nobody")
     assert take(store, folder).stored == ["nobody/run-1.json"]
     assert rows(store, "SELECT skill_id, skill, version FROM outcomes") == [("nobody", None, None)]
@@ -150,7 +150,7 @@ def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Pa
 
 
 def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path) -> None:
-    """Nothing of it is lost, and the next file of that name is looked at anew."""
+    """Nothing of it is lost, and the next file of that name is judged again."""
     for _ in range(2):
         drop(folder).write_bytes(b'{"status":')
         report = take(store, folder)
@@ -172,7 +172,7 @@ def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path)
 
 
 def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_path: Path) -> None:
-    """What is not below the folder is none of its outcomes, good or bad, and stays where it is."""
+    """A file outside of the folder is no outcome, good or bad, and stays in place."""
     (tmp_path / "outside/below").mkdir(parents=True)
     for name in ("good.json", "below/bad.json"):
         (tmp_path / "outside" / name).write_text(json.dumps({"status": "success"}))
@@ -186,7 +186,7 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
 
 
 def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
-    """A bad file then stays where it is, and nothing is written elsewhere."""
+    """A bad file then stays in place, and nothing is written elsewhere."""
     (tmp_path / "outside").mkdir()
     (folder / "quarantine").symlink_to(tmp_path / "outside")
     drop(folder).write_bytes(b"[]")
@@ -195,7 +195,7 @@ def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_
     assert (folder / "meetings/run-1.json").is_file()
 
 
-def test_a_bad_file_that_cannot_be_moved_is_told_once(store: Store, folder: Path) -> None:
+def test_a_bad_file_that_cannot_be_moved_is_reported_once(store: Store, folder: Path) -> None:
     """Until it changes, or is gone."""
     (folder / "quarantine").write_text("a file where the folder should be")
     path = drop(folder)
@@ -223,7 +223,7 @@ def test_a_bad_file_that_cannot_be_moved_is_told_once(store: Store, folder: Path
 def test_what_is_no_file_of_ours_is_said(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None of it is followed, waited for or read whole."""
+    """It is not followed, waited for or read as a whole."""
     monkeypatch.setattr(collect, "MOST_BYTES", 100)
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -242,7 +242,7 @@ def test_what_is_no_file_of_ours_is_said(
     ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
 )
 def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str) -> None:
-    """Temporary names of a runtime, and what is quarantined already."""
+    """Temporary names of a runtime, and files already in quarantine."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
     assert take(store, folder) == OutcomeReport()
@@ -250,12 +250,12 @@ def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str)
 
 
 def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
-    """Nobody has to use outcomes."""
+    """Outcomes are optional."""
     assert take(store, tmp_path / "nowhere") == OutcomeReport()
 
 
 def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder: Path) -> None:
-    """Hints for other places are not its own."""
+    """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
     path = drop(folder)
     assert inbox.hint(str(path), now=10.0)
@@ -267,7 +267,7 @@ def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder:
 
 
 def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder: Path) -> None:
-    """It is never given up."""
+    """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)
     inbox.hint(str(drop(folder)), now=10.0)
     assert inbox.take_due(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
@@ -278,7 +278,7 @@ def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder:
 def test_a_linked_directory_is_not_entered(
     store: Store, folder: Path, tmp_path: Path, paths: list[str] | None
 ) -> None:
-    """A file elsewhere is neither read nor moved, also where an event names it."""
+    """A file elsewhere is neither read nor moved, even if an event names it."""
     (tmp_path / "outside").mkdir()
     outside = drop(tmp_path, skill_id="outside")
     (folder / "linked").symlink_to(outside.parent)

@@ -1,4 +1,4 @@
-"""What an outcome file says, or why it cannot be taken as it is."""
+"""Parsing of outcome files, and the findings about bad ones."""
 
 import json
 from pathlib import Path
@@ -24,17 +24,17 @@ def judged(value: Any) -> JudgedOutcome:
 
 def taken(value: Any) -> RunOutcome:
     """Judge a value that is an outcome."""
-    said = judged(value)
-    assert isinstance(said, RunOutcome), said
-    return said
+    outcome = judged(value)
+    assert isinstance(outcome, RunOutcome), outcome
+    return outcome
 
 
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "bad").iterdir()), ids=lambda s: s.stem)
 def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
     """One that is an error keeps the file out; a warning does not."""
-    said = judge_outcome(FILE, sample.read_bytes())
-    assert [found.code for found in said.findings] == [sample.stem]
-    assert isinstance(said, BadOutcome) == (REGISTRY[sample.stem].severity == "error")
+    outcome = judge_outcome(FILE, sample.read_bytes())
+    assert [finding.code for finding in outcome.findings] == [sample.stem]
+    assert isinstance(outcome, BadOutcome) == (REGISTRY[sample.stem].severity == "error")
 
 
 def test_every_code_has_a_sample_or_a_test_of_the_folder() -> None:
@@ -45,44 +45,44 @@ def test_every_code_has_a_sample_or_a_test_of_the_folder() -> None:
 
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "good").iterdir()), ids=lambda s: s.stem)
 def test_a_good_sample_shows_nothing(sample: Path) -> None:
-    """It is taken in without a word."""
-    said = judge_outcome(FILE, sample.read_bytes())
-    assert isinstance(said, RunOutcome)
-    assert said.findings == ()
+    """It is accepted without findings."""
+    outcome = judge_outcome(FILE, sample.read_bytes())
+    assert isinstance(outcome, RunOutcome)
+    assert outcome.findings == ()
 
 
 def test_a_direct_outcome_is_read_whole() -> None:
-    """Every field comes through as it was written, times in UTC."""
-    said = judge_outcome(FILE, (SAMPLES / "good/direct.json").read_bytes())
-    assert isinstance(said, RunOutcome)
-    assert (said.form, said.status, said.failed) == ("outcome", "success", False)
-    assert (said.output, said.format) == ({"text": "三个会议"}, "json")
-    assert (said.token_usage["input"], said.warnings) == (812, ("one meeting has no end",))
-    assert [(w.owner_type, w.owner_id, w.importance) for w in said.memory_writes] == [
+    """Every field is returned as written, with times in UTC."""
+    outcome = judge_outcome(FILE, (SAMPLES / "good/direct.json").read_bytes())
+    assert isinstance(outcome, RunOutcome)
+    assert (outcome.form, outcome.status, outcome.failed) == ("outcome", "success", False)
+    assert (outcome.output, outcome.format) == ({"text": "三个会议"}, "json")
+    assert (outcome.token_usage["input"], outcome.warnings) == (812, ("one meeting has no end",))
+    assert [(w.owner_type, w.owner_id, w.importance) for w in outcome.memory_writes] == [
         ("user", "anna", 4),
         ("household", "h7", 1),
     ]
-    assert [(s.step_id, s.duration, s.timestamp) for s in said.steps] == [
+    assert [(s.step_id, s.duration, s.timestamp) for s in outcome.steps] == [
         ("s1", 41.5, "2026-11-20T08:00:00.000+00:00"),
         ("s2", 0, "2026-11-20T08:00:01.000+00:00"),
     ]
-    assert said.version == "20261120-080000"
+    assert outcome.version == "20261120-080000"
 
 
 @pytest.mark.parametrize(
     ("written", "importance"), [(0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)]
 )
 def test_the_envelope_decides_the_scale(written: float, importance: int) -> None:
-    """A 1 in an ABP envelope is the most important, and is kept as it was written, too."""
-    said = taken(
+    """1 in an ABP envelope is the most important; the written number is kept, too."""
+    outcome = taken(
         {
             "id": "c",
             "tool": "t",
             "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": written}]},
         }
     )
-    assert (said.form, said.tool, said.call_id) == ("abp", "t", "c")
-    (write,) = said.memory_writes
+    assert (outcome.form, outcome.tool, outcome.call_id) == ("abp", "t", "c")
+    (write,) = outcome.memory_writes
     assert (write.importance, write.importance_written) == (importance, written)
     assert (write.owner_type, write.owner_id) == (None, None)
 
@@ -115,17 +115,17 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
         ),
     ],
 )
-def test_a_failure_is_told_by_status_else_by_the_last_step(
+def test_a_failure_shows_in_the_status_or_the_last_step(
     outcome: dict[str, Any], failed: bool
 ) -> None:
     """An envelope need not have a status."""
     assert taken(outcome).failed is failed
 
 
-def test_every_problem_is_told_at_once_with_its_place() -> None:
+def test_every_problem_is_reported_at_once_with_its_path() -> None:
     """Fields are named by their path in the file."""
-    said = judged({"status": 3, "memoryWrites": [{"ownerType": "cat", "type": "fact"}]})
-    assert sorted((found.code, found.field) for found in said.findings) == [
+    outcome = judged({"status": 3, "memoryWrites": [{"ownerType": "cat", "type": "fact"}]})
+    assert sorted((finding.code, finding.field) for finding in outcome.findings) == [
         ("outcome-field-missing", "memoryWrites.0.content"),
         ("outcome-field-missing", "memoryWrites.0.importance"),
         ("outcome-field-missing", "memoryWrites.0.ownerId"),
@@ -150,10 +150,10 @@ def test_every_problem_is_told_at_once_with_its_place() -> None:
         b'{"status": "x"} {}',
     ],
 )
-def test_what_is_no_json_object_is_said(data: bytes) -> None:
-    """Also where Python would read it, and the next reader would not."""
-    said = judge_outcome(FILE, data)
-    assert [found.code for found in said.findings] == ["outcome-not-json"]
+def test_a_file_that_is_not_a_json_object_is_rejected(data: bytes) -> None:
+    """Even if Python could read it and other parsers could not."""
+    outcome = judge_outcome(FILE, data)
+    assert [finding.code for finding in outcome.findings] == ["outcome-not-json"]
 
 
 _JSON = st.recursive(
@@ -180,12 +180,12 @@ _FIELDS = st.sampled_from(
 
 @given(st.dictionaries(_FIELDS, _JSON, max_size=6))
 def test_nothing_that_json_can_say_raises(value: dict[str, Any]) -> None:
-    """It is an outcome, or has findings."""
-    said = judged(value)
-    assert isinstance(said, RunOutcome) or said.findings
+    """It becomes an outcome, or findings."""
+    outcome = judged(value)
+    assert isinstance(outcome, RunOutcome) or outcome.findings
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(data: bytes) -> None:
-    """They are an outcome, or have findings."""
+    """They become an outcome, or findings."""
     assert judge_outcome(FILE, data)

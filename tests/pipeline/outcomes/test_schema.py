@@ -1,4 +1,4 @@
-"""The published JSON Schemas and the models that they are made from say the same."""
+"""Published JSON Schemas, and the models from which they are generated."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_schema_is_one(name: str) -> None:
-    """It is valid itself, and speaks in camelCase."""
+    """It is a valid schema, with names in camelCase."""
     Draft202012Validator.check_schema(schema(name))
     assert not [key for key in schema(name)["properties"] if "_" in key]
 
@@ -63,7 +63,7 @@ def test_a_schema_is_one(name: str) -> None:
 def test_what_the_model_takes_and_gives_the_schema_takes(
     name: str, example: dict[str, Any]
 ) -> None:
-    """An example passes both, and what the model writes of it reads back as the same."""
+    """An example passes both, and the model's output parses to the same value."""
     model = SCHEMAS[name]
     read = model.model_validate_json(json.dumps(example), strict=True)
     written = read.model_dump_json(by_alias=True, exclude_unset=True)
@@ -74,13 +74,13 @@ def test_what_the_model_takes_and_gives_the_schema_takes(
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_the_model_refuses_the_schema_refuses(name: str) -> None:
-    """A value out of its range, for each of them."""
+    """Each with a value out of its range."""
     with pytest.raises(ValueError, match="validation error"):
         SCHEMAS[name].model_validate_json(json.dumps(WRONG[name]), strict=True)
     assert not Draft202012Validator(schema(name)).is_valid(WRONG[name])
 
 
-def test_our_own_ingestions_are_traced_in_the_same_form() -> None:
+def test_ingestions_are_traced_in_the_same_form() -> None:
     """A step of an ingestion is a StepTrace of the published schema."""
     step = StepTrace("1", "read", "2026-11-20T08:00:00.000+00:00", 1.5, "folder", {"files": 2})
     Draft202012Validator(schema("step-trace")).validate(step.as_json())

@@ -2,8 +2,8 @@ import pytest
 
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.parsing.decoding import (
+    byte_findings,
     decode,
-    oddities,
     without_forbidden_characters,
 )
 
@@ -25,7 +25,7 @@ from pipeline.parsing.decoding import (
     ],
 )
 def test_bytes_become_text_whatever_they_are(data: bytes, text: str, codes: list[str]) -> None:
-    """UTF-8 is expected; anything else is read as well as can be, and found."""
+    """UTF-8 is expected; anything else is read as far as possible, with a finding."""
     decoded, findings = decode(data)
     assert decoded == text
     assert [each.code for each in findings] == codes
@@ -34,19 +34,19 @@ def test_bytes_become_text_whatever_they_are(data: bytes, text: str, codes: list
 def test_invalid_utf_8_is_located() -> None:
     """The finding names the first bad byte, its offset in the file and its line."""
     _, findings = decode(b"\xef\xbb\xbfone\r\ntwo\rthree \xff\xff")
-    (found,) = (each for each in findings if each.code == "invalid-utf-8")
-    assert "0xff at offset 18" in found.message
-    assert found.line == 3
+    (finding,) = (each for each in findings if each.code == "invalid-utf-8")
+    assert "0xff at offset 18" in finding.message
+    assert finding.line == 3
 
 
 def odd(data: bytes, frontmatter_ends: int = 1) -> list[tuple[str, int | None]]:
-    """Return code and line of each oddity of a file."""
+    """Return code and line of each finding about a file's bytes."""
     text = with_plain_line_ends(decode(data)[0])
-    return [(each.code, each.line) for each in oddities(data, text, frontmatter_ends)]
+    return [(each.code, each.line) for each in byte_findings(data, text, frontmatter_ends)]
 
 
 @pytest.mark.parametrize(
-    ("data", "ends", "found"),
+    ("data", "ends", "expected"),
     [
         (b"a\tb\r\nc\n", 3, []),
         ("é中\u00a0\U0001f600".encode(), 2, []),
@@ -63,16 +63,16 @@ def odd(data: bytes, frontmatter_ends: int = 1) -> list[tuple[str, int | None]]:
     ],
 )
 def test_odd_characters_are_found_where_they_stand(
-    data: bytes, ends: int, found: list[tuple[str, int | None]]
+    data: bytes, ends: int, expected: list[tuple[str, int | None]]
 ) -> None:
-    """In the frontmatter they break the YAML; elsewhere they are only told."""
-    assert odd(data, ends) == found
+    """In the frontmatter they break the YAML; elsewhere they are only reported."""
+    assert odd(data, ends) == expected
 
 
 def test_a_control_character_is_named_with_its_offset() -> None:
-    """Nobody can see it, so the message must say which and where."""
-    (found,) = oddities("é\n\x1b".encode(), "é\n\x1b", 1)
-    assert "U+001B at byte 3 (line 2)" in found.message
+    """The character is invisible, so the message names it and its place."""
+    (finding,) = byte_findings("é\n\x1b".encode(), "é\n\x1b", 1)
+    assert "U+001B at byte 3 (line 2)" in finding.message
 
 
 CONFLICT = b"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n"
@@ -91,7 +91,7 @@ CONFLICT = b"<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n"
     ],
 )
 def test_an_unresolved_conflict_is_found_outside_code(data: bytes, line: int | None) -> None:
-    """All three markers must stand in order; a code block may speak of them."""
+    """All three markers must appear in order; markers in a code block do not count."""
     lines = [at for code, at in odd(data) if code == "conflict-markers"]
     assert lines == ([line] if line else [])
 

@@ -17,7 +17,7 @@ def codes(parsed: Parsed) -> list[str]:
 
 
 def test_a_plain_skill_is_read_whole() -> None:
-    """Frontmatter, positions, text and body come out as they were written."""
+    """Frontmatter, positions, text and body are returned as written."""
     data = "---\nname: a\nmetadata:\n  v: 1.0\n---\n\n# Titre é\n\nText\n"
     parsed = parse(data.encode())
     assert parsed.frontmatter == {"name": "a", "metadata": {"v": "1.0"}}
@@ -50,7 +50,7 @@ SKILL = "---\nname: a\ndescription: d\n---\nbody"
     ],
 )
 def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str]) -> None:
-    """What stands around the fields changes the findings, never the fields."""
+    """Text around the fields changes the findings, never the fields."""
     parsed = parse(data)
     assert parsed.frontmatter == {"name": "a", "description": "d"}
     assert "body" in parsed.body
@@ -76,7 +76,7 @@ def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str])
     ],
 )
 def test_a_file_without_readable_frontmatter_says_why(text: str, code: str, line: int) -> None:
-    """There are no fields then, and one finding that rejects under every acceptance."""
+    """The result has no fields, and one finding that rejects under every acceptance."""
     parsed = parse(text.encode())
     assert parsed.frontmatter is None
     assert parsed.positions == {}
@@ -86,13 +86,13 @@ def test_a_file_without_readable_frontmatter_says_why(text: str, code: str, line
 
 @pytest.mark.parametrize("text", ["{\n", "```yaml\n---\n", "name: a\n", "+++\n"])
 def test_a_lookalike_of_frontmatter_gets_its_own_advice(text: str) -> None:
-    """The author hears what to do with what is there."""
+    """The advice fits the content of the file."""
     (found,) = parse(text.encode()).findings
     assert found.fix != REGISTRY["frontmatter-missing"].fix
 
 
 def test_findings_name_the_file() -> None:
-    """A variant such as skill.md is named as it is."""
+    """Findings name a variant such as skill.md by its own name."""
     (found,) = parse(b"", "skill.md").findings
     assert found.path == "skill.md"
 
@@ -113,7 +113,7 @@ def test_the_size_limit_counts_bytes_and_is_the_callers() -> None:
 
 
 def test_lines_hold_after_blank_lines_and_a_mended_fence() -> None:
-    """Every line number is one of the file as it is, not of the text as mended."""
+    """Every line number refers to the file, not to the repaired text."""
     parsed = parse(b"\n\n---\nname: a\nname: b\n\n\n# Title\n\ntext")
     assert [(each.code, each.line) for each in parsed.findings] == [
         ("frontmatter-not-first", 3),
@@ -176,7 +176,7 @@ SYNTAX = ("yaml:", "no_opening_fence", "not_closed", "crash")
 
 @pytest.mark.parametrize(("path", "reference"), corpus())
 def test_real_skills_agree_with_the_reference(path: Path, reference: dict[str, Any]) -> None:
-    """Where only the syntax is asked, our verdict is that of the reference validator."""
+    """For syntax alone, the verdict equals that of the reference validator."""
     parsed = parse(path.read_bytes())
     valid = not any(each.profile == "spec" and each.severity == "error" for each in parsed.findings)
     kinds = [kind for kind in reference["kinds"] if kind.startswith(SYNTAX) and "flow" not in kind]
@@ -206,8 +206,8 @@ def without_none(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
-        ("<!-- ours -->\n---\nname: a\n---\n", "Move what stands before the --- of line 2"),
-        ("# PDF\n\n---\ndescription: a\n---\n", "Move what stands before the --- of line 3"),
+        ("<!-- ours -->\n---\nname: a\n---\n", "Move the text before the --- of line 2"),
+        ("# PDF\n\n---\ndescription: a\n---\n", "Move the text before the --- of line 3"),
         ("\u2014-\nname: a\n\u2014-\n", "three plain hyphens"),
         ('---\nname: "a\n---\n', "Close the quote"),
         ("---\nname: a\ndescription:b\n---\n", "a plain colon and a space"),
@@ -215,10 +215,10 @@ def without_none(value: Any) -> Any:
         ("---\nname: a\nx: > b\n---\n", "on the lines below"),
         ("---\nname: a\nx:\n  y: b\n\tz: c\n---\n", "spaces instead of the tab"),
         ("---\nname: a\nx: 'b', 'c'\n---\n", "quotes of the other kind"),
-        ("---\nname: a\n description: b\n---\n", "indent the field as its neighbours are"),
+        ("---\nname: a\n description: b\n---\n", "indent the field like its neighbours"),
     ],
 )
 def test_what_cannot_be_read_tells_what_to_do(text: str, fix: str) -> None:
-    """In the words of the very mistake."""
+    """The advice names the actual mistake."""
     (found,) = (each for each in parse(text.encode()).findings if each.severity == "error")
     assert fix in found.fix

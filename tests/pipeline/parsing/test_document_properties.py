@@ -91,7 +91,7 @@ def test_any_bytes_are_read_and_read_alike(data: bytes) -> None:
 @QUICK
 @given(st.one_of(texts, skills))
 def test_a_file_rewritten_as_it_was_read_needs_no_repair(text: str) -> None:
-    """Each repair tells the exact change: made in the file, it is not needed again."""
+    """Each repair reports its exact change; made in the file, it is not needed again."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     parsed = parse(text.encode())
     rewritten = text
@@ -111,7 +111,7 @@ def test_a_file_rewritten_as_it_was_read_needs_no_repair(text: str) -> None:
 @QUICK
 @given(skills)
 def test_line_ends_and_byte_order_mark_change_no_field(text: str) -> None:
-    """A file says the same with LF, CRLF or a byte order mark."""
+    """LF, CRLF or a byte order mark do not change the content."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     parsed = parse(text.encode())
     crlf = parse(text.replace("\n", "\r\n").encode())
@@ -125,7 +125,7 @@ def test_line_ends_and_byte_order_mark_change_no_field(text: str) -> None:
 @QUICK
 @given(values)
 def test_any_quoted_text_comes_back(value: str) -> None:
-    """Whatever stands in single quotes on one line is the value: dashes, colons, brackets."""
+    """Any text in single quotes on one line is the value: dashes, colons, brackets."""
     quoted = value.replace("'", "''")
     parsed = parse(f"---\nname: a\ndescription: '{quoted}'\n---\n{value}".encode())
     assert parsed.frontmatter == {"name": "a", "description": value}

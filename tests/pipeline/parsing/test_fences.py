@@ -22,7 +22,7 @@ from pipeline.parsing.fences import close, cut
 def test_a_fence_is_a_line_that_starts_with_three_dashes(
     text: str, frontmatter: str, body: str, codes: list[str]
 ) -> None:
-    """Dashes inside a line are text; what is glued to a fence is kept and found."""
+    """Dashes inside a line are text; text after a fence is kept, with a finding."""
     fences = cut(text)
     assert fences is not None
     assert (fences.frontmatter, fences.body) == (frontmatter, body)
@@ -44,7 +44,7 @@ def test_without_a_closing_line_nothing_is_cut(text: str) -> None:
     ],
 )
 def test_lines_are_those_of_the_file(text: str, places: tuple[int, int, int, int]) -> None:
-    """They count from the line on which the text stands in its file."""
+    """They count from the line on which the text starts in its file."""
     fences = cut(text, first_line=3)
     assert fences is not None
     assert (fences.line, fences.column, fences.closing_line, fences.body_line) == places
@@ -66,7 +66,7 @@ def test_lines_are_those_of_the_file(text: str, places: tuple[int, int, int, int
     ],
 )
 def test_a_missing_fence_goes_where_the_fields_end(text: str, closed: str) -> None:
-    """A gap, a heading or a YAML end marker says where, and the change is told exactly."""
+    """A gap, a heading or a YAML end marker shows the place, and the change is reported exactly."""
     found = close(text, 1_000)
     assert found is not None
     assert found.text == closed
@@ -86,5 +86,5 @@ def test_a_missing_fence_goes_where_the_fields_end(text: str, closed: str) -> No
     ],
 )
 def test_an_unclear_end_is_left_alone(text: str) -> None:
-    """Text right after a field, an existing fence and a long run of fields are not guessed at."""
+    """Text right after a field, an existing fence or a long run of fields gives no guess."""
     assert close(text, 1_000) is None

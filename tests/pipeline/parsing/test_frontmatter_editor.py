@@ -47,18 +47,18 @@ from pipeline.parsing.yaml_reader import YamlText, read_yaml
 def test_all_else_stays_as_it_is_written(
     text: str, taken: set[str], added: Mapping[str, str], expected: str
 ) -> None:
-    """Only the lines of the fields concerned change, wherever that can be."""
+    """Only the lines of the edited fields change, if possible."""
     assert with_fields(text, frozenset(taken), added) == expected
 
 
 @pytest.mark.parametrize("text", ["a: [", "- a\n", "just text\n"])
 def test_what_is_no_frontmatter_is_not_written(text: str) -> None:
-    """There is nothing to add a field to."""
+    """A text that is not a mapping is not edited."""
     assert with_fields(text, frozenset(), {"b": "b: 2\n"}) is None
 
 
 def test_blocks_are_the_lines_of_each_field() -> None:
-    """With the comment above, and without the blank lines between."""
+    """Each block has the comment above it, and no blank lines around it."""
     assert blocks("# top\na: 1\n\n# of b\nb:\n  # inside\n  - x\nc: |\n  # text\n") == {
         "a": "# top\na: 1\n",
         "b": "# of b\nb:\n  # inside\n  - x\n",
@@ -78,7 +78,7 @@ _VALUES = st.recursive(
 @example({"a": "0E0", "b": ["0o7", ".5e1"]}, "c")
 @given(st.dictionaries(st.sampled_from("abc"), _VALUES, max_size=3), st.sampled_from("abcd"))
 def test_what_is_written_is_read_again(fields: dict[str, object], taken: str) -> None:
-    """Any fields survive being written, and any of them can go."""
+    """Any fields can be written and read again, and any of them can be removed."""
     text = dumped(fields)  # type: ignore[arg-type]  # as JSON as can be
     read = read_yaml(text)
     if not isinstance(read, YamlText) or read.value != fields:

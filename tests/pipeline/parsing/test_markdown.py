@@ -30,12 +30,12 @@ from pipeline.parsing.markdown import LONGEST_HEADING, first_paragraph, headings
     ],
 )
 def test_headings(body: str, expected: tuple[str, ...]) -> None:
-    """Headings are what CommonMark takes for one, outside code and comments."""
+    """Headings follow CommonMark, outside code and comments."""
     assert headings(body) == expected
 
 
 def test_headings_are_bounded() -> None:
-    """Neither many headings nor a long one can swell the catalog."""
+    """The number and the length of headings are limited."""
     assert headings("# a\n" * 500) == ("a",) * 200
     assert headings("# a\n" * 500, most=3) == ("a",) * 3
     assert headings("# " + "x" * 5_000) == ("x" * LONGEST_HEADING,)

@@ -30,7 +30,7 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
     ],
 )
 def test_a_value_that_can_only_mean_one_thing_is_read(before: str, after: str, code: str) -> None:
-    """The repair tells its lines as written and as read, and the value is that of the latter."""
+    """The repair reports its lines before and after, and the value is read from the latter."""
     read = read_repaired(before, 1, 1)
     outcome, (found,) = read.outcome, read.repairs
     mended = read_yaml(after)
@@ -73,7 +73,7 @@ def test_repairs_follow_one_another_and_name_their_lines() -> None:
     ],
 )
 def test_what_could_mean_two_things_is_left_broken(text: str) -> None:
-    """The first error stands and no repair is claimed."""
+    """The first error is returned, and no repair is reported."""
     first = read_yaml(text)
     assert isinstance(first, Unreadable)
     assert read_repaired(text, 1, 1) == Repaired(first, (), text)
@@ -119,7 +119,7 @@ def test_what_could_mean_two_things_is_left_broken(text: str) -> None:
     ],
 )
 def test_a_text_written_as_people_write_is_read(before: str, after: str, code: str) -> None:
-    """A sentence's field goes on until the next field, quotes in quotes are text."""
+    """A field of sentences extends to the next field; quotes in quotes are text."""
     read = read_repaired(before, 1, 1)
     assert isinstance(read.outcome, YamlText)
     assert (read.text, [each.code for each in read.repairs]) == (after, [code])
@@ -137,12 +137,12 @@ def test_a_text_written_as_people_write_is_read(before: str, after: str, code: s
     ],
 )
 def test_a_text_that_may_be_something_else_is_left_broken(text: str) -> None:
-    """A field that slipped, a comment, a conflict, a list, an open quote."""
+    """An indented field, a comment, a conflict, a list or an open quote prevents a repair."""
     assert read_repaired(text, 1, 1).repairs == ()
 
 
 def test_repairs_are_bounded() -> None:
-    """A file of nothing but broken lines is not mended line by line for ever."""
+    """The number of repairs is limited, even if every line is broken."""
     read = read_repaired("\n".join(f"k{n}: @x" for n in range(21)), 1, 1)
     assert isinstance(read.outcome, Unreadable)
     assert read.repairs == ()
@@ -154,7 +154,7 @@ def test_valid_yaml_is_not_touched() -> None:
 
 
 def test_a_line_that_is_changed_twice_is_told_as_it_was_read() -> None:
-    """Each finding has the line as it was written and as it is in the end."""
+    """Each finding has the line before all repairs and after them."""
     read = read_repaired("a:\n\tb: @c\n", 1, 1)
     assert {(each.code, each.before, each.after) for each in read.repairs} == {
         ("tab-indentation", "\tb: @c", "  b: '@c'"),
@@ -163,6 +163,6 @@ def test_a_line_that_is_changed_twice_is_told_as_it_was_read() -> None:
 
 
 def test_the_dashes_before_the_first_line_belong_to_it() -> None:
-    """A change of what is glued to a fence is a change of the file's line."""
+    """A repair of text after a fence shows the whole line of the file."""
     (found,) = read_repaired("a: @b\nc: d\n", 1, 4).repairs
     assert (found.line, found.before, found.after) == (1, "---a: @b", "---a: '@b'")

@@ -51,7 +51,7 @@ def refusal(text: str) -> Unreadable:
     ],
 )
 def test_scalars_stay_the_text_that_was_written(text: str, value: object) -> None:
-    """Nothing is retyped; only empty, ~ and null without quotes are None."""
+    """Every scalar stays text; only empty, ~ and null without quotes are None."""
     outcome = read(text)
     assert outcome.value == value
     assert outcome.findings == ()
@@ -71,7 +71,7 @@ def test_every_key_has_its_place_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "line", "mendable"),
+    ("text", "code", "line", "repairable"),
     [
         ("a: b: c", "yaml-invalid", 1, True),
         ("x: y\na: @b", "yaml-invalid", 2, True),
@@ -87,16 +87,16 @@ def test_every_key_has_its_place_in_the_file() -> None:
     ],
 )
 def test_what_cannot_or_must_not_be_read_is_refused(
-    text: str, code: str, line: int, mendable: bool
+    text: str, code: str, line: int, repairable: bool
 ) -> None:
-    """A refusal names its line, and whether other syntax could mend it."""
+    """A refusal names its line, and whether other syntax could repair it."""
     outcome = refusal(text)
     assert (outcome.finding.code, outcome.finding.line) == (code, line)
-    assert outcome.mendable is mendable
+    assert outcome.repairable is repairable
 
 
 def test_a_bracket_left_open_is_named_by_its_line() -> None:
-    """YAML notices only later, so the message tells both lines."""
+    """YAML fails only on a later line, so the message names both lines."""
     found = refusal("a: b\nc: [d,\ne: f\ng: h\n").finding
     assert "line 4" in found.message
     assert "begins on line 2" in found.message
@@ -123,14 +123,14 @@ def test_nesting_up_to_the_cap_is_read() -> None:
 def test_what_the_reference_validator_refuses_is_found_and_read(
     text: str, code: str, line: int, value: object
 ) -> None:
-    """The value is still given; the finding carries the line."""
+    """The value is still returned; the finding has the line."""
     outcome = read(text)
     assert [(each.code, each.line) for each in outcome.findings] == [(code, line)]
     assert outcome.value == value
 
 
 def test_a_duplicate_names_both_lines() -> None:
-    """The author must find both places."""
+    """The message names both lines."""
     (found,) = read("a: 1\nb: 2\na: 3").findings
     assert "line 1" in found.message
     assert "line 3" in found.message
@@ -139,7 +139,7 @@ def test_a_duplicate_names_both_lines() -> None:
 
 @pytest.mark.parametrize("text", ["a: 'b\tc'", "a: |\n  b\tc", "a: b # \tc", '# "\tx\na: b'])
 def test_tabs_in_quotes_blocks_and_comments_are_text(text: str) -> None:
-    """Only tabs that StrictYAML stumbles over are found."""
+    """Only tabs that StrictYAML refuses are reported."""
     assert read(text).findings == ()
 
 
@@ -149,5 +149,5 @@ def test_equal_indentation_is_asked_of_siblings_only() -> None:
 
 
 def test_findings_of_one_text_are_few() -> None:
-    """A hostile text cannot fill the catalog with findings."""
+    """The number of findings of one text is limited."""
     assert len(read("a: 1\n" * 500).findings) == 20

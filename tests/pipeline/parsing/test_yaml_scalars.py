@@ -36,13 +36,13 @@ from pipeline.parsing.yaml_scalars import LONGEST_NUMBER, typed
     ],
 )
 def test_a_plain_scalar_is_typed_as_yaml_1_2_types_it(written: Any, meant: Any) -> None:
-    """Value and type are those of the core schema, as far as JSON has them."""
+    """Value and type are those of the core schema, if JSON has them."""
     found = typed(written, "a", frozenset())
     assert (found, type(found)) == (meant, type(meant))
 
 
 def test_what_stands_in_quotes_or_a_block_is_text() -> None:
-    """Parsing tells which scalars were quoted, in maps and lists of any depth."""
+    """The parser reports which scalars were quoted, in maps and lists of any depth."""
     parsed = parse(
         b"---\ninput_schema:\n  a: 5\n  b: '5'\n  c: [true, \"true\", {d: '1', e: 1}]\n  f: |\n"
         b"    7\n  g: !x 8\n---\n"
@@ -58,7 +58,7 @@ def test_what_stands_in_quotes_or_a_block_is_text() -> None:
 
 
 def test_a_repaired_frontmatter_is_typed_as_it_was_read() -> None:
-    """Quotes that a repair put in make text, too."""
+    """Values that a repair quoted are text, too."""
     parsed = parse(b"---\ndescription: a: b\ninput_schema:\n  default: 5\n---\n")
     assert parsed.frontmatter
     assert "description" in parsed.quoted
@@ -72,7 +72,7 @@ _PLAIN = st.from_regex(r"[-+]?[0-9]{1,4}(\.[0-9]{1,3})?([eE][-+]?[0-9])?", fullm
 
 @given(_PLAIN)
 def test_numbers_are_those_of_json(text: str) -> None:
-    """What is a number both in JSON and in YAML is the same number."""
+    """A number of both JSON and YAML has the same value in both."""
     found = typed(text, "a", frozenset())
     assert found == float(text)
     assert isinstance(found, int | float)

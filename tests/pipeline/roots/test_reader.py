@@ -1,4 +1,4 @@
-"""Reading roots: what is found, what is seen of it, what is read, and what is left alone."""
+"""Reading of roots: the folders that a walk finds, their contents, and the ignored rest."""
 
 import contextlib
 import hashlib
@@ -47,13 +47,13 @@ def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIM
 
 
 def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
-    """Return path and code of the strays that a walk finds."""
+    """Return the paths and codes of a walk's loose findings."""
     found = local_walk.walk(root, "", limits)
     return [(f.path, f.finding.code) for f in found if isinstance(f, LooseFinding)]
 
 
 def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:
-    """Return a folder that is expected to be there."""
+    """Return a folder that must exist."""
     folder = reader.look(root, path, limits)
     assert folder is not None
     return folder
@@ -65,7 +65,7 @@ def names(folder: Folder) -> list[str]:
 
 
 def problems(folder: Folder) -> list[tuple[str, str | None]]:
-    """Return code and path of a folder's problems."""
+    """Return the codes and paths of a folder's problems."""
     return [(problem.code, problem.path) for problem in folder.problems]
 
 
@@ -147,7 +147,7 @@ class TestWhatIsASkillFolder:
         assert folders(tmp_path) == expected
 
     def test_a_file_belongs_to_its_nearest_skill_folder(self, tmp_path: Path) -> None:
-        """A skill's files are neither its nested skill's nor junk; its data are its own."""
+        """Files of a nested skill and junk are left out; data folders are included."""
         write(
             tmp_path,
             "s/SKILL.md",
@@ -192,7 +192,7 @@ class TestWhatIsASkillFolder:
         ],
     )
     def test_junk_is_no_part_of_a_skill(self, tmp_path: Path, name: str) -> None:
-        """What editors, desktops and downloads leave behind changes no fingerprint."""
+        """Leftovers of editors, desktops and downloads do not change the fingerprint."""
         write(tmp_path, "s/SKILL.md")
         before = seen(tmp_path)
         write(tmp_path, f"s/{name}")
@@ -200,29 +200,29 @@ class TestWhatIsASkillFolder:
 
     @pytest.mark.parametrize("name", ["venv", "#", "#x", "a.tmpl", "x.party", ".gitignore", "git"])
     def test_what_only_looks_like_junk_is_kept(self, tmp_path: Path, name: str) -> None:
-        """No file that an author may mean is left out in silence."""
+        """Every file that an author may want is included."""
         write(tmp_path, "s/SKILL.md", f"s/{name}")
         assert names(seen(tmp_path)) == sorted(["SKILL.md", name])
 
-    def test_a_skill_md_in_the_root_is_a_stray(self, tmp_path: Path) -> None:
-        """It makes no skill of the root, and says so, however it is looked at."""
+    def test_a_skill_md_in_the_root_is_a_loose_finding(self, tmp_path: Path) -> None:
+        """The root is no skill, and every kind of walk reports it."""
         write(tmp_path, "SKILL.md", "s/SKILL.md")
         assert strays(tmp_path) == [("SKILL.md", "skill-md-in-root")]
         assert [f.path for f in local_walk.walk(tmp_path, "SKILL.md")] == ["SKILL.md"]
 
 
 class TestSkillMd:
-    """What stands where SKILL.md should be."""
+    """Spelling and type of SKILL.md."""
 
     def test_another_spelling_is_a_warning(self, tmp_path: Path) -> None:
-        """It is read all the same."""
+        """It is still read."""
         write(tmp_path, "s/skill.MD")
         folder = seen(tmp_path)
         assert problems(folder) == [("skill-md-other-case", "skill.MD")]
         assert folder.skill_md_name == "skill.MD"
 
     def test_two_spellings_are_an_error_that_names_both(self, tmp_path: Path) -> None:
-        """Nobody can know which one is meant; the right spelling is shown."""
+        """The intended one is unknown; the right spelling is read."""
         write(tmp_path, "s/skill.md", "s/SKILL.md", "s/tests/skill.md", "s/tests/SKILL.md")
         folder = seen(tmp_path)
         assert problems(folder) == [("skill-md-twice", None)]
@@ -245,7 +245,7 @@ class TestSkillMd:
         ],
     )
     def test_no_regular_file(self, tmp_path: Path, make: Callable[[Path], None], word: str) -> None:
-        """The folder is a skill folder with that one problem, and nothing hangs on it."""
+        """The folder is a skill folder with that one problem, and nothing blocks."""
         write(tmp_path, "s/a.txt", "d/SKILL.md/SKILL.md")
         make(tmp_path / "s/SKILL.md")
         folder = seen(tmp_path)
@@ -257,7 +257,7 @@ class TestSkillMd:
         assert folders(tmp_path) == ["d", "s"]
 
     def test_a_link_within_the_root_is_as_good_as_a_file(self, tmp_path: Path) -> None:
-        """It is read by way of the file it leads to."""
+        """Its target is read."""
         write(tmp_path, "shared/one.md", "s/x")
         (tmp_path / "s/SKILL.md").symlink_to("../shared/one.md")
         snapshot = reader.read(tmp_path, seen(tmp_path))
@@ -267,11 +267,11 @@ class TestSkillMd:
 
 
 class TestLinks:
-    """A link is followed if what it leads to lies in the root, and only so often."""
+    """A link is followed if its target lies in the root, up to a limit."""
 
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
-        """Return a root with a skill, beside files that are out of bounds."""
+        """Return a root with a skill, beside files outside of it."""
         write(
             tmp_path,
             "root/s/SKILL.md",
@@ -314,7 +314,7 @@ class TestLinks:
         ],
     )
     def test_links_that_are_left_out(self, root: Path, target: str, code: str) -> None:
-        """They are a warning in a skill, a stray elsewhere, and their targets are not read."""
+        """They are a warning in a skill, a loose finding elsewhere; the target is not read."""
         (root / "s/link").symlink_to(target)
         folder = seen(root)
         assert problems(folder) == [(code, "link")]
@@ -327,13 +327,13 @@ class TestLinks:
         )
 
     def test_a_link_to_a_special_file_is_left_out(self, root: Path) -> None:
-        """A pipe behind a link is no better than a pipe."""
+        """A pipe behind a link is treated like a pipe."""
         os.mkfifo(root / "shared/pipe")
         (root / "s/link").symlink_to("../shared/pipe")
         assert problems(seen(root)) == [("special-file", "link")]
 
     def test_a_skill_is_found_by_its_own_path_and_by_a_link(self, root: Path) -> None:
-        """Which of the two paths wins is for the catalog to say."""
+        """The catalog decides which of the two paths wins."""
         (root / "alias").symlink_to("s")
         assert folders(root) == ["alias", "s"]
         snapshot = reader.read(root, seen(root, "alias"))
@@ -341,7 +341,7 @@ class TestLinks:
         assert snapshot.skill_md == b"root/s/SKILL.md"
 
     def test_directories_full_of_links_to_one_another_are_no_trap(self, root: Path) -> None:
-        """A skill folder is reached through one directory link at most; the rest is said."""
+        """A skill folder is reached through one directory link at most; the rest is reported."""
         for name in "abcdefghij":
             write(root, f"web/{name}/SKILL.md")
             for other in "abcdefghij":
@@ -352,8 +352,10 @@ class TestLinks:
         assert folders(root, "web/a/to-b/to-c") == []
         assert reader.look(root, "web/a/to-b/to-c") is None
 
-    def test_ways_full_of_links_to_one_another_are_no_trap(self, root: Path) -> None:
-        """Outside skills a directory link behind a directory link is a stray."""
+    def test_directories_outside_skills_full_of_links_to_one_another_are_no_trap(
+        self, root: Path
+    ) -> None:
+        """Outside of skills, a directory link behind a directory link is a loose finding."""
         for name in "abcdefghij":
             write(root, f"web/{name}/s/SKILL.md")
             for other in "abcdefghij":
@@ -362,7 +364,7 @@ class TestLinks:
         assert ("web/a/to-b/to-c", "link-behind-link") in strays(root)
 
     def test_a_root_may_itself_be_reached_through_a_link(self, root: Path) -> None:
-        """What is inside and what is outside is the same then."""
+        """The same paths are inside and outside."""
         (root / "s/in").symlink_to("../shared/a.txt")
         (root / "s/out").symlink_to("../../outside")
         by_link = root.parent / "by-link"
@@ -373,35 +375,35 @@ class TestLinks:
 
 
 class TestHardLinks:
-    """A file that has a name outside its skill's folder can be changed, or be put there, by it."""
+    """A hard link outside the skill's folder can change the file, or have brought it there."""
 
     def test_one_finding_names_the_first_file(self, tmp_path: Path) -> None:
-        """However many there are, as in a copy that was made of links."""
+        """However many there are, as in a copy made with hard links."""
         write(tmp_path, "other/one", "root/s/SKILL.md", "root/s/z")
         for name in ("a", "b/c", "d"):
             (tmp_path / "root/s" / name).parent.mkdir(exist_ok=True)
             (tmp_path / "root/s" / name).hardlink_to(tmp_path / "other/one")
         folder = seen(tmp_path / "root")
         assert problems(folder) == [("hard-linked-file", "a")]
-        assert "4 names" in folder.problems[0].message
+        assert "4 hard links" in folder.problems[0].message
         assert "2 other files" in folder.problems[0].message
 
-    def test_names_within_the_folder_are_no_matter(self, tmp_path: Path) -> None:
-        """All of them are known, and belong to the skill."""
+    def test_links_within_the_folder_are_fine(self, tmp_path: Path) -> None:
+        """All links are inside the folder and belong to the skill."""
         write(tmp_path, "s/SKILL.md", "s/a", "s/d/")
         (tmp_path / "s/d/b").hardlink_to(tmp_path / "s/a")
         assert problems(seen(tmp_path)) == []
 
-    def test_a_link_to_a_name_is_no_name(self, tmp_path: Path) -> None:
-        """Symbolic links do not make up for the name that lies elsewhere."""
+    def test_a_symbolic_link_is_no_hard_link(self, tmp_path: Path) -> None:
+        """Symbolic links do not count as hard links inside the folder."""
         write(tmp_path, "root/s/SKILL.md", "root/s/a", "other/")
         (tmp_path / "other/a").hardlink_to(tmp_path / "root/s/a")
         (tmp_path / "root/s/b").symlink_to("a")
         (tmp_path / "root/s/d").symlink_to(".")
         assert ("hard-linked-file", "a") in problems(seen(tmp_path / "root"))
 
-    def test_where_they_are_refused_nothing_is_read(self, tmp_path: Path) -> None:
-        """Not even SKILL.md, which may be the file from elsewhere."""
+    def test_if_they_are_rejected_nothing_is_read(self, tmp_path: Path) -> None:
+        """Not even SKILL.md, which may be the linked file."""
         write(tmp_path, "other/SKILL.md", "root/s/a")
         (tmp_path / "root/s/SKILL.md").hardlink_to(tmp_path / "other/SKILL.md")
         limits = Limits(hard_links="reject")
@@ -416,7 +418,7 @@ class TestHardLinks:
         [(Limits(), "hard-linked-file"), (Limits(hard_links="reject"), "hard-link-refused")],
     )
     def test_an_archive(self, tmp_path: Path, limits: Limits, code: str) -> None:
-        """It is a file like any other."""
+        """Hard links to an archive are reported, too."""
         write(tmp_path, "made/SKILL.md")
         pack_zip(tmp_path / "made", tmp_path / "other")
         (tmp_path / "root").mkdir()
@@ -427,8 +429,8 @@ class TestHardLinks:
             assert problems(folder) == [(code, None)]
             assert bool(folder.entries) == (code == "hard-linked-file")
 
-    def test_only_a_root_that_asks_for_safety_is_told(self, tmp_path: Path) -> None:
-        """Where it does not, the skill is what it would be with a copy."""
+    def test_only_the_safety_profile_reports_them(self, tmp_path: Path) -> None:
+        """Without the profile, the skill is judged like a copy."""
         write(tmp_path, "other/one", "root/s/SKILL.md")
         (tmp_path / "root/s/a").hardlink_to(tmp_path / "other/one")
         snapshot = reader.read(tmp_path / "root", seen(tmp_path / "root"))
@@ -448,12 +450,12 @@ class TestHardLinks:
 
 
 class TestOddThings:
-    """Whatever lies on the disk, there is a finding and never a traceback."""
+    """Whatever the disk holds, the result is a finding and never a traceback."""
 
     def test_special_files_are_left_out(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A pipe and a socket are a warning each, in a skill; elsewhere nobody minds them."""
+        """A pipe and a socket in a skill are a warning each; elsewhere they are ignored."""
         write(tmp_path, "s/SKILL.md", "w/x")
         monkeypatch.chdir(tmp_path)  # the path of a socket must be short
         os.mkfifo("s/pipe")
@@ -466,7 +468,7 @@ class TestOddThings:
         assert strays(tmp_path) == []
 
     def test_names_that_are_not_utf8_work_with_a_warning(self, tmp_path: Path) -> None:
-        """They are written injectively and lead back to the files."""
+        """Their text is unique and leads back to the files."""
         folder = os.fsencode(tmp_path) + b"/caf\xe9"
         os.makedirs(folder + b"/d\xff")
         for name in (b"/SKILL.md", b"/d\xff/x", b"/y\xfe", b"/back\\slash", b"/\\xe9"):
@@ -516,7 +518,7 @@ class TestOddThings:
         ids=repr,
     )
     def test_text_paths_lead_back(self, raw: bytes) -> None:
-        """The text is valid UTF-8 and `os_path` restores the very bytes."""
+        """The text is valid UTF-8, and `os_path` restores the same bytes."""
         text = model_paths.text_path(os.fsdecode(raw))
         assert os.fsencode(model_paths.os_path(text)) == raw
         text.encode()
@@ -527,7 +529,7 @@ class TestOddThings:
 
     @pytest.fixture
     def deep(self, tmp_path: Path) -> Iterator[Path]:
-        """Return a root that is removed here, for pytest's own clean-up recurses."""
+        """Return a root that is removed here, as pytest's own clean-up recurses."""
         root = tmp_path / "deep"
         root.mkdir()
         yield root
@@ -536,7 +538,7 @@ class TestOddThings:
 
     @staticmethod
     def dig(top: Path, name: str, levels: int) -> None:
-        """Make directories of one name inside one another and stay in the innermost."""
+        """Create nested directories of one name, and stay in the innermost."""
         top.mkdir(exist_ok=True)
         os.chdir(top)
         for _ in range(levels):
@@ -551,7 +553,7 @@ class TestOddThings:
         ],
     )
     def test_very_deep_trees(self, deep: Path, length: int, levels: int, code: str) -> None:
-        """They are a stray outside a skill and reject it inside, once."""
+        """Outside of skills they are a loose finding; inside they reject the skill, once."""
         self.dig(deep / "s", "d" * length, levels)
         self.dig(deep / "w", "d" * length, levels)
         write(deep, "s/SKILL.md")
@@ -562,7 +564,7 @@ class TestOddThings:
         assert local_walk.unit_of(deep, f"{deep}/{path}/d/d/d") == "w"
 
     def test_a_walk_does_not_recurse(self, deep: Path) -> None:
-        """With the limit out of the way even a very deep skill is found and read."""
+        """Without the limit, even a very deep skill is found and read."""
         self.dig(deep, "d", 1100)
         Path("SKILL.md").write_text("deep")
         limits = Limits(depth=2000)
@@ -574,11 +576,11 @@ class TestOddThings:
 
 
 class TestUnreadable:
-    """What we have no right to read is an error of that skill and of nothing else."""
+    """A file without read permission is an error of its skill only."""
 
     @pytest.fixture
     def root(self, tmp_path: Path) -> Iterator[Path]:
-        """Return a root in which permissions count, even where the tests run as root."""
+        """Return a root in which permissions apply, even if the tests run as root."""
         with contextlib.ExitStack() as stack:
             root = tmp_path
             if os.geteuid() == 0:
@@ -592,14 +594,14 @@ class TestUnreadable:
 
     @staticmethod
     def unlock(root: Path) -> None:
-        """Let the folder be removed."""
+        """Allow removing the folder."""
         root.chmod(0o700)
         for path in ("s", "s/d"):
             (root / path).chmod(0o700)
 
     @pytest.mark.parametrize("name", ["SKILL.md", "y.txt", "d/x.txt"])
     def test_a_file(self, root: Path, name: str) -> None:
-        """It is told when it is read; the others are read."""
+        """It is reported by the reading; the other files are read."""
         (root / "s" / name).chmod(0)
         folder = seen(root)
         snapshot = reader.read(root, folder)
@@ -611,7 +613,7 @@ class TestUnreadable:
         assert (snapshot.skill_md_name is None) == (name == "SKILL.md")
 
     def test_a_directory_of_a_skill(self, root: Path) -> None:
-        """It is told at once, changes the fingerprint and leaves no digest."""
+        """The walk reports it; it changes the fingerprint and prevents a digest."""
         before = seen(root).fingerprint
         (root / "s/d").chmod(0)
         folder = seen(root)
@@ -622,25 +624,25 @@ class TestUnreadable:
         assert snapshot.digest is None
 
     def test_a_directory_that_can_be_listed_but_not_entered(self, root: Path) -> None:
-        """Its files are known by name alone."""
+        """Only the names of its files are known."""
         (root / "s/d").chmod(0o600)
         assert problems(seen(root)) == [("file-unreadable", "d/x.txt")]
 
     def test_a_directory_outside_a_skill(self, root: Path) -> None:
-        """Nobody can know whether it is a skill folder, so it is a stray."""
+        """It may or may not be a skill folder, so it is a loose finding."""
         (root / "s").chmod(0)
         assert strays(root) == [("s", "directory-unreadable")]
         assert folders(root) == ["t"]
 
     def test_a_root(self, root: Path) -> None:
-        """It is the one thing that raises, with a sentence that names it and the reason."""
+        """Only a root raises an error, with a sentence that gives its path and the reason."""
         root.chmod(0)
         with pytest.raises(RootUnreadable, match=f"{root} cannot be listed: Permission denied"):
             list(local_walk.walk(root))
 
 
 class TestLimits:
-    """A folder that exceeds a limit is rejected unread, and no other folder with it."""
+    """A folder that exceeds a limit is rejected without reading, and no other folder with it."""
 
     @pytest.mark.parametrize(
         ("limits", "code"),
@@ -657,7 +659,7 @@ class TestLimits:
         ],
     )
     def test_each(self, tmp_path: Path, limits: Limits, code: str | None) -> None:
-        """At the limit all is read; above it SKILL.md at most, and there is no digest."""
+        """At the limit everything is read; above it at most SKILL.md, without a digest."""
         write(tmp_path, "s/a", "s/SKILL.md", "s/b/c/file", "s/b/d/file", "t/SKILL.md")
         (tmp_path / "t/SKILL.md").write_text("small")
         folder = seen(tmp_path, "s", limits)
@@ -672,7 +674,7 @@ class TestLimits:
         assert problems(seen(tmp_path, "t", limits)) == [] or limits.files == 0
 
     def test_links_and_pipes_count_as_files(self, tmp_path: Path) -> None:
-        """No folder is so full of oddities that there is a finding for each."""
+        """A folder with too many of them does not get a finding for each."""
         write(tmp_path, "s/SKILL.md")
         for number in range(10):
             os.mkfifo(tmp_path / f"s/{number}")
@@ -682,7 +684,7 @@ class TestLimits:
         assert names(folder) == ["SKILL.md"]
 
     def test_directories_are_limited_too(self, tmp_path: Path) -> None:
-        """Empty directories cost time as well, and so does a finding for each."""
+        """Empty directories take time, too, and so does a finding for each."""
         write(tmp_path, "s/SKILL.md", *(f"s/\udcff{number}/" for number in range(10)))
         assert problems(seen(tmp_path, "s", Limits(files=5))) == [
             ("too-many-files", None),
@@ -690,14 +692,14 @@ class TestLimits:
         ]
 
     def test_a_skill_inside_one_that_is_too_large_is_found(self, tmp_path: Path) -> None:
-        """Exceeding a limit rejects that folder only."""
+        """The limit rejects only the outer folder."""
         write(tmp_path, "s/SKILL.md", "s/a", "s/b", "s/z/n/SKILL.md")
         limits = Limits(files=2)
         assert folders(tmp_path, "", limits) == ["s", "s/z/n"]
         assert problems(seen(tmp_path, "s/z/n", limits)) == []
 
     def test_the_files_of_a_folder_too_full_are_not_even_statted(self, tmp_path: Path) -> None:
-        """They are counted, for the message, and no more than the limit is kept."""
+        """They are counted for the message, and kept up to the limit."""
         write(tmp_path, "s/SKILL.md", *(f"s/d/{number}" for number in range(50)))
         folder = seen(tmp_path, "s", Limits(files=10))
         assert len(folder.entries) <= 11
@@ -707,7 +709,7 @@ class TestLimits:
         assert "holds 51 files in 1 directory; the limit is 10" in folder.problems[0].message
 
     def test_a_huge_file_is_not_read(self, tmp_path: Path) -> None:
-        """The sizes are added up first; this one would take minutes."""
+        """The sizes are added first; reading this one would take minutes."""
         write(tmp_path, "s/SKILL.md", "s/huge")
         os.truncate(tmp_path / "s/huge", 1 << 40)
         snapshot = reader.read(tmp_path, seen(tmp_path))
@@ -716,7 +718,7 @@ class TestLimits:
 
 
 class TestFingerprint:
-    """It changes with whatever may change a verdict, and with nothing else."""
+    """It changes with everything that may change a verdict, and with nothing else."""
 
     @pytest.mark.parametrize(
         "change",
@@ -734,14 +736,14 @@ class TestFingerprint:
         ],
     )
     def test_changes(self, tmp_path: Path, change: Callable[[Path], object]) -> None:
-        """Any change to a file or to what is left out is noticed."""
+        """Every change to a file, or to an ignored entry with a finding, is noticed."""
         write(tmp_path, "s/SKILL.md", "s/x.sh", "s/d/z")
         before = seen(tmp_path)
         change(tmp_path / "s")
         assert seen(tmp_path).fingerprint != before.fingerprint
 
     def test_a_file_replaced_by_its_twin_is_noticed(self, tmp_path: Path) -> None:
-        """Even with the same size and times: the inode and its ctime give it away."""
+        """Even with the same size and times: the inode and its ctime differ."""
         write(tmp_path, "s/SKILL.md", "s/x", "twin")
         stat = os.stat(tmp_path / "s/x")
         before = seen(tmp_path)
@@ -751,7 +753,7 @@ class TestFingerprint:
         assert seen(tmp_path).fingerprint != before.fingerprint
 
     def test_reading_and_an_empty_directory_change_nothing(self, tmp_path: Path) -> None:
-        """Neither our own reading nor what holds no file."""
+        """Reading and empty directories leave it as it is."""
         write(tmp_path, "s/SKILL.md")
         before = seen(tmp_path)
         reader.read(tmp_path, before)
@@ -759,7 +761,7 @@ class TestFingerprint:
         assert seen(tmp_path).fingerprint == before.fingerprint
 
     def test_changed_ns_is_the_newest_change_of_files_and_directories(self, tmp_path: Path) -> None:
-        """A removal shows in its directory; a nested skill's change is its own."""
+        """A removal changes its directory; a change in a nested skill does not count."""
         write(tmp_path, "s/SKILL.md", "s/d/x", "s/n/SKILL.md")
         newest = max(os.stat(tmp_path / p).st_ctime_ns for p in ("s", "s/d", "s/SKILL.md", "s/d/x"))
         assert seen(tmp_path).changed_ns == newest
@@ -772,11 +774,11 @@ class TestFingerprint:
 
 
 class TestPartOfARoot:
-    """A walk over a part finds what a walk over the whole finds there."""
+    """A walk over a part finds the same as a walk over the whole."""
 
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
-        """Return a root with some of everything."""
+        """Return a root with entries of every kind."""
         write(
             tmp_path,
             "SKILL.md",
@@ -819,7 +821,7 @@ class TestPartOfARoot:
         return tmp_path
 
     def test_agrees_with_the_whole(self, root: Path) -> None:
-        """For every path there is, whatever it is and wherever it lies."""
+        """For every path of the root, of any kind."""
         limits = Limits(depth=4)
         whole = list(local_walk.walk(root, "", limits))
         paths = {
@@ -839,13 +841,13 @@ class TestPartOfARoot:
             assert reader.look(root, under, limits) == expected, under
 
     def test_a_vanished_part_is_nothing(self, root: Path) -> None:
-        """It is for the catalog to say what was there."""
+        """Only the catalog knows its former contents."""
         assert list(local_walk.walk(root, "nowhere/at/all")) == []
         assert reader.look(root, "nowhere") is None
 
     @pytest.mark.parametrize("under", ["", "s"])
     def test_a_vanished_root_raises(self, tmp_path: Path, under: str) -> None:
-        """A share that is gone is not a share that is empty, whatever part is asked for."""
+        """A missing share is not an empty share, whichever part is walked."""
         with pytest.raises(RootUnreadable, match="gone cannot be listed: No such file"):
             list(local_walk.walk(tmp_path / "gone", under))
         with pytest.raises(RootUnreadable):
@@ -886,12 +888,12 @@ class TestPartOfARoot:
     def test_a_hint_settles_with_its_outermost_skill(
         self, root: Path, hint: str, unit: str | None
     ) -> None:
-        """Else with the entry of the root, so that what arrives together waits together."""
+        """Otherwise with the entry of the root: files that arrive together wait together."""
         assert local_walk.unit_of(root, f"{root}{hint}") == unit
 
 
 class TestReading:
-    """A snapshot is what the files were at one moment, or nothing."""
+    """A snapshot is the state of the files at one moment, or None."""
 
     def test_gives_every_file(self, tmp_path: Path) -> None:
         """Hashes, sizes, modes and kinds of all, the text of small text files, SKILL.md whole."""
@@ -945,7 +947,7 @@ class TestReading:
     def test_large_files_are_hashed_whole(
         self, tmp_path: Path, content: bytes, is_text: bool
     ) -> None:
-        """Whether they are text is judged by their first mebibyte."""
+        """Their first mebibyte decides whether they are text."""
         write(tmp_path, "s/SKILL.md")
         (tmp_path / "s/big").write_bytes(content)
         snapshot = reader.read(tmp_path, seen(tmp_path))
@@ -957,7 +959,7 @@ class TestReading:
         )
 
     def test_a_skill_md_larger_than_a_chunk_is_whole(self, tmp_path: Path) -> None:
-        """Where the settings allow it."""
+        """If the settings allow it."""
         write(tmp_path, "s/SKILL.md")
         content = b"x" * (2_500_000)
         (tmp_path / "s/SKILL.md").write_bytes(content)
@@ -979,14 +981,14 @@ class TestReading:
 
     @pytest.mark.parametrize("change", CHANGES)
     @pytest.mark.parametrize("when", ["before", "after"])
-    def test_a_folder_that_moved_is_nothing(
+    def test_a_folder_that_changed_gives_none(
         self,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         when: str,
         change: Callable[[Path], object],
     ) -> None:
-        """Whether it changes before it is read or when the last byte was just read."""
+        """Whether it changes before the reading or just after the last byte."""
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
@@ -998,13 +1000,13 @@ class TestReading:
         assert reader.read(root, folder) is None
 
     @pytest.mark.parametrize("change", CHANGES)
-    def test_the_stats_alone_tell_that_a_settled_folder_moved(
+    def test_stats_suffice_to_notice_a_change(
         self,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         change: Callable[[Path], object],
     ) -> None:
-        """Once the clock has ticked, no second listing is needed to notice a change."""
+        """After a tick of the clock, a change is noticed without a second listing."""
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
@@ -1022,7 +1024,7 @@ class TestReading:
     def test_nothing_exchanged_for_a_link_leads_out_of_the_root(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
-        """Not even if the look afterwards is deceived: only the inode that was seen is read."""
+        """Not even if the check afterwards is deceived: only the inode of the walk is read."""
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x", "out/SKILL.md", "out/d/x")
         root = tmp_path / "root"
         folder = seen(root)
@@ -1034,7 +1036,7 @@ class TestReading:
     def test_a_file_is_known_again_when_it_is_opened(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """One that is changed and changed back leaves nothing for the look afterwards to see."""
+        """The check afterwards cannot notice a file that is changed and changed back."""
         write(tmp_path, "s/SKILL.md", "s/x")
         folder = seen(tmp_path)
         (tmp_path / "s/x").write_text("S/X")
@@ -1042,7 +1044,7 @@ class TestReading:
         assert reader.read(tmp_path, folder) is None
 
     def test_a_file_exchanged_for_a_pipe_does_not_hang(self, tmp_path: Path) -> None:
-        """It is opened without waiting for a writer, and found to be another."""
+        """It is opened without waiting for a writer, and its inode differs."""
         write(tmp_path, "s/SKILL.md", "s/x")
         folder = seen(tmp_path)
         (tmp_path / "s/x").unlink()
@@ -1062,14 +1064,14 @@ class TestReading:
 
 
 def test_every_error_met_while_reading_rejects() -> None:
-    """A package without what could not be read would be incomplete."""
+    """A package without an unreadable file would be incomplete."""
     errors = {t.code for t in REGISTRY.values() if t.profile == "reading" and t.severity == "error"}
     assert {code for code in errors if REGISTRY[code].rejects != ALWAYS} == set()
     assert {"skill-md-twice", "file-unreadable", "too-many-files"} <= errors
 
 
 def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> None:
-    """What is shared out to many processes ends where a walk would end."""
+    """Paths for several processes end at the same depth as a walk."""
     root = deep_tree.parent
     paths = local_walk.taken_apart(root, ["deep"], 512)
     found = [

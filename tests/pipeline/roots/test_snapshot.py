@@ -1,4 +1,4 @@
-"""What a skill's files are, add up to and are recognised by."""
+"""Kinds, inventory, digest and fingerprint of a skill's files."""
 
 import os
 from pathlib import Path
@@ -43,12 +43,12 @@ B = FileEntry("b.txt", 4, "2" * 64, 0o644, "other", True)
     ],
 )
 def test_a_file_has_its_kind_from_where_it_lies(path: str, kind: FileKind) -> None:
-    """The folder decides first; beside SKILL.md the ending does."""
+    """The folder decides; beside SKILL.md, the file name extension."""
     assert kind_of(path, "SKILL.md") == kind
 
 
 def test_the_spelling_that_was_read_is_the_skill_md() -> None:
-    """A `skill.md` that stands for SKILL.md is not taken for a reference."""
+    """A `skill.md` in the role of SKILL.md is not a reference."""
     assert kind_of("skill.md", "skill.md") == "skill_md"
     assert kind_of("skill.md", None) == "reference"
 
@@ -70,14 +70,14 @@ def test_an_inventory_lists_what_the_kinds_say() -> None:
 
 
 def test_a_digest_is_what_it_was_in_every_release() -> None:
-    """Stored digests stay comparable: the bytes that are hashed never change."""
+    """Stored digests stay comparable: the hashed bytes never change."""
     assert digest([A, B]) == (
         "sha256:a7e7218d98847f521649ac224cd99bbf5c6a42cbf46d8ac56829db3ba959ddeb"
     )
 
 
 def test_a_digest_does_not_depend_on_the_order_of_the_files() -> None:
-    """File systems list as they like."""
+    """File systems list files in any order."""
     assert digest([A, B]) == digest([B, A])
 
 
@@ -90,7 +90,7 @@ def test_a_digest_changes_with_what_is_published(change: dict[str, object]) -> N
 
 
 def test_no_file_name_can_spell_another_manifest() -> None:
-    """A name that contains what follows a name does not give the digest of two files."""
+    """A name that contains the rest of a manifest line does not equal two files."""
     rest = f"{A.mode:o}:{A.size}:{A.sha256}\n"
     swallowing = B._replace(path=f"{A.path}{rest}{len(B.path)}:{B.path}")
     assert digest([swallowing]) != digest([A, B])
@@ -100,7 +100,7 @@ def test_no_file_name_can_spell_another_manifest() -> None:
     "change", [{"mode": 0o100755}, {"inode": 8}, {"size": 9}, {"mtime": 2}, {"ctime": 3}], ids=str
 )
 def test_a_fingerprint_changes_with_each_part_of_a_stat(change: dict[str, int]) -> None:
-    """Size and times alone miss a file that was replaced by its twin."""
+    """Size and times alone would miss a file replaced by an identical one."""
     assert fingerprint([("a", stat_of(**change))]) != fingerprint([("a", stat_of())])
 
 

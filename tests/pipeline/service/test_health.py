@@ -185,14 +185,14 @@ def test_a_watcher_that_keeps_dying_is_told(
     monkeypatch.setattr(supervisor, "RETRY", 1.0)
     monkeypatch.setattr(loop, "TICK", 0.05)
     it = serving().start()
-    for _ in range(supervisor.TROUBLES):
+    for _ in range(supervisor.FAULTS):
         it.settle()
         assert it.service
         assert it.service._supervisor._watch._observer
         since = it.health()["watcher_since"]
         it.service._supervisor._watch._observer.inotify.stop()
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
-    it.wait_for(lambda: "a watching thread ended" in told(it))
+    it.wait_for(lambda: "a watch thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))
 
 

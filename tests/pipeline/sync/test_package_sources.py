@@ -53,7 +53,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter)
     with package_sources.opened() as source:
         files = source.files_of(str(tmp_path / "root"), "a")
         for name in ("pipe", "."):
-            with pytest.raises(OSError, match="no regular file"):
+            with pytest.raises(OSError, match="no longer a regular file"):
                 files.open(name)
 
 

@@ -21,26 +21,13 @@ from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
 from tests.support import made_archives
+from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS
 from tests.support.judging import judge
+from tests.support.paths import REPOSITORY
 
 FOR_ALL = tuple(profile.name for profile in registry.FOR_ALL)
 
-REPOSITORY = Path(__file__).parents[3]
 DOCS = REPOSITORY / "docs"
-BAD = Path(__file__).parents[2] / "samples" / "bad"
-
-# What the samples of these codes are judged with; anything larger would bloat the repository.
-LIMITS: Mapping[str, Limits] = {
-    "skill-md-too-large": Limits(skill_md_bytes=100),
-    "too-many-files": Limits(files=2),
-    "folder-too-large": Limits(bytes=400),
-    "folder-too-deep": Limits(depth=2),
-    "hard-link-refused": Limits(hard_links="reject"),
-}
-ACCEPTANCES: Mapping[str, Acceptance] = {
-    "description-derived": "permissive",
-    "description-underivable": "permissive",
-}
 
 GOOD = (
     "---\nname: sample\ndescription: Takes a text file and gives its word count. Use when asked "
@@ -145,7 +132,7 @@ def found_in(
 
 
 def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
-    """Yield what lies below a root, in its archives, too."""
+    """Yield the folders and loose findings below a root and in its archives."""
     for each in local_walk.walk(root, "", limits):
         if isinstance(each, Archive):
             with open_archive(each) as folders:
@@ -187,7 +174,7 @@ def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
 
 @pytest.mark.parametrize("code", MADE)
 def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: str) -> None:
-    """What cannot lie in the repository is made, and shows exactly its finding, too."""
+    """A sample that git cannot hold is created, and has exactly its finding, too."""
     if code in NOT_FOR_ROOT and os.geteuid() == 0:
         pytest.skip("root may read everything")
     root = tmp_path / "root"
@@ -201,7 +188,7 @@ def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: s
 
 @pytest.mark.parametrize("code", made_archives.BAD)
 def test_an_archive_that_is_refused_shows_why(tmp_path: Path, code: str) -> None:
-    """Each is a good skill but for one thing, for which nothing in it is read."""
+    """Each archive is a good skill except for one defect, which rejects it."""
     made_archives.BAD[code](tmp_path)
     limits = Limits(archive_members=50, archive_bytes=200_000) if "too" in code else Limits()
     findings = found_in(tmp_path, limits=limits, acceptance="lenient")
@@ -209,13 +196,13 @@ def test_an_archive_that_is_refused_shows_why(tmp_path: Path, code: str) -> None
 
 
 def test_a_rejection_has_a_reason_even_where_reading_gave_none() -> None:
-    """A folder without a digest and without a problem is said to be unreadable."""
+    """A folder without a digest and without a problem is reported as unreadable."""
     snapshot = Snapshot("sample", "SKILL.md", GOOD.encode(), (), "f", None, ())
     assert {each.code for each in judged(Path("/root"), snapshot)} == {"folder-unreadable"}
 
 
 def test_a_good_skill_shows_nothing(tmp_path: Path) -> None:
-    """What the made samples start from has no finding of any profile."""
+    """The skill from which samples are created has no finding of any profile."""
     (tmp_path / "sample").mkdir()
     (tmp_path / "sample" / "SKILL.md").write_text(GOOD, "utf-8")
     assert found_in(tmp_path, limits=Limits(), acceptance="lenient") == []
@@ -258,7 +245,7 @@ def test_samples_have_room_in_git() -> None:
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
 def test_a_finding_type_says_everything(kind: Any) -> None:
-    """It has a slug, a profile that exists, one sentence, what to do next, and a source."""
+    """It has a slug, an existing profile, a one-sentence summary, advice and a source."""
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
     assert kind.severity in ("error", "warning", "info")
     assert kind.profile in (*PROFILES, "reading", "outcome")
@@ -295,7 +282,7 @@ def test_a_finding_takes_what_its_type_says() -> None:
 
 
 def test_the_page_has_a_paragraph_for_every_finding() -> None:
-    """docs/reference/findings.md speaks of each code once, in the order of the profiles."""
+    """docs/reference/findings.md has one section per code, in the order of the profiles."""
     page = (DOCS / "reference/findings.md").read_text("utf-8")
     assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
         kind.code

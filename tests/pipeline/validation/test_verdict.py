@@ -79,7 +79,7 @@ def with_fields(fields: str) -> str:
 
 
 def test_a_good_skill_becomes_a_record() -> None:
-    """Everything the catalog stores of a skill is there."""
+    """The record has everything that the catalog stores of a skill."""
     record = accepted(GOOD)
     assert (record.skill_id, record.name, record.description) == ("pdf", "pdf", "Reads PDF.")
     assert (record.spec_valid, record.findings) == (True, ())
@@ -120,7 +120,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
     ],
 )
 def test_acceptance(text: str, strict: bool, lenient: bool, permissive: bool) -> None:
-    """Strict wants the letter, lenient a description, permissive something to make one of."""
+    """Strict requires the full specification, lenient a description, permissive its source."""
     levels: dict[Acceptance, bool] = {
         "strict": strict,
         "lenient": lenient,
@@ -143,7 +143,7 @@ def test_a_rejection_says_why(text: str, acceptance: Acceptance) -> None:
 
 
 def test_a_derived_description_is_said_to_be_one() -> None:
-    """Permissive acceptance takes the first paragraph and is honest about it."""
+    """Permissive acceptance takes the first paragraph and reports it."""
     record = accepted("---\nname: pdf\n---\n# Title\n\nReads\nPDF.\n\nMore.", "permissive")
     assert record.description == "Reads PDF."
     assert codes(record) == {"description-missing", "description-derived"}
@@ -158,7 +158,7 @@ def test_a_derived_description_is_said_to_be_one() -> None:
     ],
 )
 def test_a_derived_description_keeps_to_the_limit(paragraph: str, ending: str, length: int) -> None:
-    """A long first paragraph is cut where it hurts least."""
+    """A long first paragraph is cut at a space, or at the limit if it has none."""
     record = accepted(f"---\nname: pdf\n---\n{paragraph}", "permissive")
     assert record.description.endswith(ending)
     assert len(record.description) == length
@@ -175,7 +175,7 @@ def test_a_rejection_keeps_what_is_known() -> None:
 
 
 def test_a_folder_without_a_readable_skill_md_is_rejected() -> None:
-    """Without SKILL.md the folder gives the name, and reading the reason."""
+    """Without SKILL.md, the name is the folder's, and the reason comes from reading."""
     problem = SKILL_MD_NOT_A_FILE.at(path="SKILL.md")
     place = Place("/watched", "pdf", "project")
     looked = looked_at(b"", skill_md_name=None, problems=(problem,))
@@ -185,7 +185,7 @@ def test_a_folder_without_a_readable_skill_md_is_rejected() -> None:
 
 
 def test_a_reason_is_given_even_where_reading_gave_none() -> None:
-    """No folder is rejected in silence."""
+    """Every rejection has a finding."""
     place = Place("/watched", "pdf", "project")
     looked = looked_at(b"", skill_md_name=None)
     rejection = judge(looked, None, place, acceptance="lenient", profiles=("spec",))
@@ -224,7 +224,7 @@ def test_the_specification_is_always_asked() -> None:
     ],
 )
 def test_folder_name(place: Place, folder: str) -> None:
-    """A skill that lies at the top of an archive or of its root takes that one's name."""
+    """A skill at the top of an archive or a root takes its name."""
     assert folder_name(place) == folder
 
 
@@ -307,21 +307,21 @@ def test_naming(
             {"model_invocable": True, "user_invocable": False},
             id="models only",
         ),
-        pytest.param("user-invocable: maybe", {"user_invocable": True}, id="a misfit is none"),
+        pytest.param("user-invocable: maybe", {"user_invocable": True}, id="wrong type"),
     ],
 )
 def test_declared_values(fields: str, expected: dict[str, Any]) -> None:
-    """What a skill declares reaches its record, wherever it may be written."""
+    """Declared fields reach the record, at the top level or in metadata."""
     record = accepted(with_fields(fields))
     assert {field: getattr(record, field) for field in expected} == expected
 
 
-def test_a_misfit_is_found_at_its_line() -> None:
-    """A field of a wrong type is a finding with its place, and no reason to reject."""
+def test_a_mismatch_is_found_at_its_line() -> None:
+    """A field of a wrong type has a finding with its line, and does not reject."""
     record = accepted(with_fields("metadata:\n  priority: high"), "strict")
-    (misfit,) = record.findings
-    assert (misfit.code, misfit.field, misfit.line) == ("field-type", "metadata.priority", 5)
-    assert (misfit.severity, record.priority) == ("warning", None)
+    (mismatch,) = record.findings
+    assert (mismatch.code, mismatch.field, mismatch.line) == ("field-type", "metadata.priority", 5)
+    assert (mismatch.severity, record.priority) == ("warning", None)
 
 
 CORPUS = Path(os.environ.get("SKILLDROP_CORPUS") or Path(__file__).parents[4] / "shared/corpus")
@@ -386,7 +386,7 @@ def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
     ],
 )
 def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool) -> None:
-    """ApexBridge's errors reject under strict alone, and that its fields are its own never does."""
+    """ApexBridge's errors reject only under strict; the presence of its fields never does."""
     text = APEXBRIDGE.replace(old, new)
     verdicts = {how: judged_as_package(text, how) for how in ("strict", "lenient", "permissive")}
     assert {how: isinstance(each, SkillRecord) for how, each in verdicts.items()} == {
@@ -399,7 +399,7 @@ def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool
 
 
 def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
-    """A strict root that does not ask for ApexBridge's packages rejects their fields."""
+    """A strict root without the apexbridge profile rejects its fields."""
     assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
 
 
@@ -418,7 +418,7 @@ def test_what_is_declared_for_apexbridge_is_typed() -> None:
 
 
 def test_a_wrong_type_is_said_once() -> None:
-    """The profile says it as an error; where it is not asked, a warning does."""
+    """The profile reports an error; without the profile, a warning is reported."""
     text = APEXBRIDGE.replace("timeout_ms: 100", "timeout_ms: x")
     asked = [
         f.code
@@ -431,7 +431,7 @@ def test_a_wrong_type_is_said_once() -> None:
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="there is no corpus of real skills")
 def test_spec_valid_is_the_reference_validators_verdict_on_real_skills() -> None:
-    """Of the real skills we accept as valid what skills-ref does, but for flow style."""
+    """Real skills have the same verdict as in skills-ref, except for flow style."""
     different = set()
     for real in json.loads((CORPUS / "manifest.json").read_text())["entries"]:
         folder = CORPUS / real["sample_path"]

@@ -16,12 +16,13 @@ from watchdog.observers.inotify_c import InotifyFD
 
 from pipeline.watch import inotify as watch_inotify
 from pipeline.watch import observer as watch_observer
-from pipeline.watch.observer import Watch
+from pipeline.watch.fault import OVERFLOWED, FaultKind, WatchFault
+from pipeline.watch.observer import Watch, WatchLimitReached
 from tests.support.waiting import PATIENCE, overflow, wait_for
 
 
 class Heard:
-    """A watch on a root, and what it has hinted."""
+    """Watch over a root, with its hints."""
 
     def __init__(self, root: Path) -> None:
         root.mkdir()
@@ -39,14 +40,14 @@ class Heard:
 
 @pytest.fixture
 def heard(tmp_path: Path) -> Iterator[Heard]:
-    """Return a watch that listens."""
+    """Return a running watch."""
     made = Heard(tmp_path / "root")
     yield made
     made.watch.stop()
 
 
 def test_every_kind_of_change_is_hinted(heard: Heard, tmp_path: Path) -> None:
-    """Written, made executable, moved in, renamed and deleted, each by the path to look at."""
+    """Written, made executable, moved in, renamed and deleted: each hints the path to read."""
     file = heard.root / "a" / "SKILL.md"
     file.parent.mkdir()
     assert heard.hears(file.parent)
@@ -65,7 +66,7 @@ def test_every_kind_of_change_is_hinted(heard: Heard, tmp_path: Path) -> None:
 
 
 def test_the_permissions_of_a_directory_are_hinted(heard: Heard) -> None:
-    """Whether they are taken away or given back: what it holds is then to be looked at."""
+    """Whether they are removed or restored: its contents must be read again."""
     folder = heard.root / "a"
     folder.mkdir()
     assert heard.hears(folder)
@@ -76,12 +77,12 @@ def test_the_permissions_of_a_directory_are_hinted(heard: Heard) -> None:
         assert heard.hears(folder)
 
 
-def test_a_directory_that_can_be_read_again_may_not_be_listened_to(
+def test_a_directory_that_can_be_read_again_may_be_unwatched(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the system refused to listen to it, the directories are counted after a change.
+    """If the system refused to watch it, the directories are counted after a change.
 
-    Not every system does (inotify_add_watch(2), EACCES), so it is told here to do so.
+    Not every system refuses (inotify_add_watch(2), EACCES), so the test makes it refuse.
     """
     listen = InotifyFD.add_callback
 
@@ -94,15 +95,15 @@ def test_a_directory_that_can_be_read_again_may_not_be_listened_to(
     (heard.root / "a").mkdir()
     monkeypatch.setattr(InotifyFD, "add_callback", refused)
     heard.watch.start()
-    assert not heard.watch.may_be_deaf
+    assert not heard.watch.may_miss_directories
     (heard.root / "a").chmod(0o700)
     assert heard.hears(heard.root / "a")
-    assert heard.watch.may_be_deaf
-    assert heard.watch.deaf() == 1
+    assert heard.watch.may_miss_directories
+    assert heard.watch.count_unwatched() == 1
 
 
 def test_reading_is_not_hinted(heard: Heard) -> None:
-    """Our own reading must not wake us."""
+    """Our own reading must not wake the service."""
     file = heard.root / "file"
     file.write_text("x")
     mark = heard.root / "mark"
@@ -117,45 +118,51 @@ def test_reading_is_not_hinted(heard: Heard) -> None:
     assert str(file) not in rest
 
 
-def test_a_quiet_watch_raises_no_doubt(heard: Heard) -> None:
-    """Nothing is wrong while nothing is wrong."""
-    assert heard.watch.doubt() is None
+def test_a_quiet_watch_has_no_fault(heard: Heard) -> None:
+    """A watch that works reports nothing."""
+    assert heard.watch.fault() is None
 
 
-def test_an_overflow_raises_doubt(heard: Heard) -> None:
-    """The system says once that its queue was full, and nothing more is believed."""
+def test_an_overflow_is_a_fault(heard: Heard) -> None:
+    """The system reports once that its queue was full; later events are ignored."""
     observer = heard.watch._observer
     assert observer
     with observer.inotify._lock:  # its thread cannot read while the queue fills up
         overflow(heard.root)
-    wait_for(lambda: heard.watch.doubt() == "the event queue overflowed")
+    wait_for(lambda: heard.watch.fault() == OVERFLOWED)
 
 
-def test_a_root_that_was_replaced_raises_doubt(heard: Heard) -> None:
-    """The new directory at the old path is not the one that is listened to."""
+def test_a_root_that_was_replaced_is_a_fault(heard: Heard) -> None:
+    """The new directory at the old path is not the watched one."""
     heard.root.rename(heard.root.with_name("old"))
     heard.root.mkdir()
-    assert heard.watch.doubt() == f"the root {heard.root} was replaced"
+    assert heard.watch.fault() == WatchFault(
+        FaultKind.ROOT_CHANGED, f"the root {heard.root} was replaced"
+    )
 
 
-def test_a_root_that_went_and_came_back_at_once_raises_doubt(heard: Heard) -> None:
+def test_a_root_that_went_and_came_back_at_once_is_a_fault(heard: Heard) -> None:
     """The new directory may even have the inode of the old one."""
     heard.root.rmdir()
     heard.root.mkdir()
-    wait_for(heard.watch.doubt)
-    assert "root" in str(heard.watch.doubt())
+    wait_for(heard.watch.fault)
+    fault = heard.watch.fault()
+    assert fault
+    assert fault.kind is FaultKind.ROOT_CHANGED
 
 
-def test_a_root_that_is_gone_raises_doubt(heard: Heard) -> None:
-    """Renaming it away is no event that watchdog tells."""
+def test_a_root_that_is_gone_is_a_fault(heard: Heard) -> None:
+    """Its renaming is an event that watchdog does not report."""
     heard.root.rename(heard.root.with_name("away"))
-    assert heard.watch.doubt() == f"the root {heard.root} is gone"
+    assert heard.watch.fault() == WatchFault(
+        FaultKind.ROOT_CHANGED, f"the root {heard.root} is gone"
+    )
 
 
-def test_a_handler_that_fails_raises_doubt_and_prints_nothing(
+def test_a_handler_that_fails_is_a_fault_and_prints_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The thread it ended is missed, and its error named."""
+    """The end of the thread is noticed, and its error named."""
 
     def stumble(path: str) -> None:
         raise KeyError(path)
@@ -163,30 +170,33 @@ def test_a_handler_that_fails_raises_doubt_and_prints_nothing(
     watch = Watch([str(tmp_path)], stumble)
     watch.start()
     (tmp_path / "x").mkdir()
-    wait_for(watch.doubt)
-    assert "a watching thread ended: KeyError" in str(watch.doubt())
+    wait_for(watch.fault)
+    fault = watch.fault()
+    assert fault
+    assert fault.kind is FaultKind.THREAD_ENDED
+    assert fault.message.startswith("a watch thread ended: KeyError")
     watch.stop()
     assert capfd.readouterr().err == ""
 
 
-def test_the_death_of_the_thread_that_reads_raises_doubt(heard: Heard) -> None:
-    """The observer itself stays alive and says nothing."""
+def test_the_death_of_the_thread_that_reads_is_a_fault(heard: Heard) -> None:
+    """The observer itself stays alive and reports nothing."""
     observer = heard.watch._observer
     assert observer
     observer.inotify.stop()
-    wait_for(heard.watch.doubt)
+    wait_for(heard.watch.fault)
     assert observer.is_alive()
 
 
 def test_a_directory_exchanged_as_it_stops_costs_nothing(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where watchdog has two directories under one name, all the same every thread ends."""
+    """Every thread ends, even if watchdog has recorded two directories under one name."""
     tripped: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", tripped.append)
     for name in "ab":
         (heard.root / name).mkdir()
-    wait_for(lambda: heard.watch.deaf() == 0)
+    wait_for(lambda: heard.watch.count_unwatched() == 0)
     observer = heard.watch._observer
     assert observer
     (emitter,) = observer.emitters
@@ -201,18 +211,18 @@ def test_a_directory_exchanged_as_it_stops_costs_nothing(
     assert not tripped
 
 
-def ours() -> set[threading.Thread]:
-    """Return the threads that there are."""
+def threads() -> set[threading.Thread]:
+    """Return all threads."""
     return set(threading.enumerate())
 
 
 def descriptors() -> int:
-    """Return how many files and pipes are open."""
+    """Return the number of open files and pipes."""
     return len(os.listdir("/proc/self/fd"))
 
 
 def churn(root: Path, may_end: threading.Event) -> None:
-    """Exchange, rename and delete directories, over which watchdog loses count of its names."""
+    """Exchange, rename and delete directories until watchdog confuses their names."""
     while not may_end.is_set():
         with suppress(OSError):
             for name in ("a/x", "b/x", "c"):
@@ -225,7 +235,7 @@ def churn(root: Path, may_end: threading.Event) -> None:
 
 
 def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> None:
-    """However often one is ended while directories come and go, also by an error of watchdog's."""
+    """Also if directories come and go meanwhile, or an error of watchdog ends it."""
     roots = [tmp_path / "one", tmp_path / "two"]
     for root in roots:
         root.mkdir()
@@ -233,20 +243,20 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
     churning = [threading.Thread(target=churn, args=(root, may_end)) for root in roots]
     for thread in churning:
         thread.start()
-    before, open_before = ours(), descriptors()
+    before, open_before = threads(), descriptors()
     try:
         for number in range(15):
             watch = Watch([str(root) for root in roots], lambda _: None)
             watch.start()
             observer = watch._observer
             assert observer
-            if number % 3 == 1:  # as when two directories are under one name
+            if number % 3 == 1:  # as if two directories had one name
                 for emitter in observer.emitters:
                     emitter._inotify._active_callbacks_by_path.clear()  # type: ignore[attr-defined]
             if number % 3 == 2:
-                time.sleep(0.05)  # into the midst of the events
+                time.sleep(0.05)  # until events arrive
             watch.stop()
-        wait_for(lambda: ours() <= before)
+        wait_for(lambda: threads() <= before)
     finally:
         may_end.set()
         for thread in churning:
@@ -255,7 +265,7 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
 
 
 def test_a_watch_that_was_never_started_leaves_no_descriptor(tmp_path: Path) -> None:
-    """As where a directory cannot be listened to, or the system allows no more threads."""
+    """For example if a directory cannot be watched, or no more threads can be started."""
     before = descriptors()
     for _ in range(3):
         watching = Watch([str(tmp_path)], lambda _: None)
@@ -274,59 +284,61 @@ def refuse(*_: object) -> None:
 def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(
     heard: Heard, deep_tree: Path
 ) -> None:
-    """Either it is survived, or there is doubt; below the deepest skill nothing is listened to."""
+    """The watch survives it or has a fault; below the deepest skill nothing is watched."""
     observer = heard.watch._observer
     assert observer
     deep_tree.rename(heard.root / "deep")
-    wait_for(lambda: heard.watch.doubt() or heard.watch.deaf() == 0)
+    wait_for(lambda: heard.watch.fault() or heard.watch.count_unwatched() == 0)
     assert observer.inotify.watched <= 33
 
 
-def test_what_can_hold_no_skill_is_not_listened_to(heard: Heard) -> None:
-    """A watch is a scarce thing, and a package folder has thousands of directories."""
+def test_directories_that_can_hold_no_skill_are_not_watched(heard: Heard) -> None:
+    """Watches are scarce, and a package folder has thousands of directories."""
     for path in ("node_modules/a/b", ".git/objects", "skill/scripts"):
         (heard.root / path).mkdir(parents=True)
     assert heard.hears(heard.root / "skill" / "scripts")
     observer = heard.watch._observer
     assert observer
     wait_for(lambda: observer.inotify.watched == 3)
-    assert heard.watch.deaf() == 0
+    assert heard.watch.count_unwatched() == 0
 
 
-def test_directories_that_nothing_listens_to_are_counted(heard: Heard) -> None:
-    """Those that watchdog has missed in a race are found by counting."""
+def test_unwatched_directories_are_counted(heard: Heard) -> None:
+    """Counting finds those that watchdog missed in a race."""
     observer = heard.watch._observer
     assert observer
     with observer.inotify._lock:
         (heard.root / "a" / "b").mkdir(parents=True)
-        assert heard.watch.deaf() == 2
-    wait_for(lambda: heard.watch.deaf() == 0)
+        assert heard.watch.count_unwatched() == 2
+    wait_for(lambda: heard.watch.count_unwatched() == 0)
 
 
-def test_a_missing_root_is_doubted_once_it_is_there(tmp_path: Path) -> None:
+def test_a_missing_root_is_a_fault_once_it_exists(tmp_path: Path) -> None:
     """A share that is mounted later is noticed."""
     watch = Watch([str(tmp_path / "later")], lambda _: None)
     watch.start()
-    assert watch.doubt() is None
+    assert watch.fault() is None
     (tmp_path / "later").mkdir()
-    assert "replaced" in (watch.doubt() or "")
+    fault = watch.fault()
+    assert fault
+    assert fault.message.endswith("was replaced")
     watch.stop()
 
 
 def test_no_directory_is_watched_where_not_all_can_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half a watch would be deaf, and take memory for nothing."""
+    """A partial watch would miss events, and take memory for nothing."""
     (tmp_path / "a/b").mkdir(parents=True)
-    (tmp_path / ".git/objects").mkdir(parents=True)  # not worth watching
+    (tmp_path / ".git/objects").mkdir(parents=True)  # not to be watched
     watching = Watch([str(tmp_path)], lambda _: None)
-    monkeypatch.setattr(watch_observer, "_most_watches", lambda: 2)
-    with pytest.raises(OSError, match="more directories than the system will watch"):
+    monkeypatch.setattr(watch_observer, "_watch_limit", lambda: 2)
+    with pytest.raises(WatchLimitReached, match="more directories than the system will watch"):
         watching.start()
-    assert watching.doubt()
-    monkeypatch.setattr(watch_observer, "_most_watches", lambda: 3)
+    assert watching.fault()
+    monkeypatch.setattr(watch_observer, "_watch_limit", lambda: 3)
     watching.start()
     try:
-        assert (watching.doubt(), watching.deaf()) == (None, 0)
+        assert (watching.fault(), watching.count_unwatched()) == (None, 0)
     finally:
         watching.stop()

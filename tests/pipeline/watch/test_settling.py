@@ -1,4 +1,4 @@
-"""When a folder has been quiet for long enough."""
+"""Settling: which units are due, and when."""
 
 import pytest
 
@@ -9,7 +9,7 @@ A, B = WatchUnit("/root", "a"), WatchUnit("/root", "b")
 
 
 def test_a_unit_is_due_when_no_hint_came_for_the_quiet_time() -> None:
-    """Each hint starts the quiet time anew; other units do not disturb it."""
+    """Each hint of a unit restarts its quiet time; other units do not affect it."""
     settle = Settling(quiet=1.0, longest=60.0)
     settle.hint(A, 10.0)
     settle.hint(B, 10.5)
@@ -19,7 +19,7 @@ def test_a_unit_is_due_when_no_hint_came_for_the_quiet_time() -> None:
 
 
 def test_a_unit_stays_due_until_it_is_done() -> None:
-    """What could not be finished is not forgotten."""
+    """Unfinished units are not forgotten."""
     settle = Settling(quiet=1.0, longest=60.0)
     settle.hint(A, 0.0)
     assert settle.due(1.0) == settle.due(2.0) == [A]
@@ -29,7 +29,7 @@ def test_a_unit_stays_due_until_it_is_done() -> None:
 
 
 def test_a_unit_that_never_rests_is_overdue_since_its_first_hint() -> None:
-    """It waits on, and can be shown as pending."""
+    """It keeps waiting, and can be shown as pending."""
     settle = Settling(quiet=1.0, longest=5.0)
     for second in range(8):
         settle.hint(A, float(second))
@@ -38,8 +38,8 @@ def test_a_unit_that_never_rests_is_overdue_since_its_first_hint() -> None:
     assert settle.overdue(B, 7.5) is None
 
 
-def test_a_unit_that_never_rests_is_looked_at_all_the_same() -> None:
-    """Each time it has waited for the longest time: so it is seen that it does not rest."""
+def test_a_unit_that_never_rests_is_scanned_all_the_same() -> None:
+    """Each time the longest time has passed, so that the scan can find it still changing."""
     settle = Settling(quiet=1.0, longest=5.0)
     for tenths in range(50):
         settle.hint(A, tenths / 10)
@@ -55,7 +55,7 @@ def test_a_unit_that_never_rests_is_looked_at_all_the_same() -> None:
 
 
 def test_the_next_wake_up_is_when_the_first_unit_can_be_due() -> None:
-    """A waiting loop sleeps exactly that long, and for ever where nothing waits."""
+    """A waiting loop sleeps exactly that long, and without a limit if no unit waits."""
     settle = Settling(quiet=1.0, longest=60.0)
     assert settle.seconds_to_next(0.0) is None
     settle.hint(A, 0.0)

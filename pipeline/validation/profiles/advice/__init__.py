@@ -1,1 +1,1 @@
-"""Recommendations of the specification."""
+"""Profile of recommendations: findable, short and easy to follow skills."""

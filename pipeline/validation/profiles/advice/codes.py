@@ -1,4 +1,4 @@
-"""Findings of the `advice` profile: what would make a skill easier to find, load and follow."""
+"""Findings of the `advice` profile: ways to make a skill easier to find, load and follow."""
 
 from catalog.model.finding import NEVER, SPECIFICATION, FindingType
 
@@ -12,8 +12,8 @@ NAME_RESERVED = FindingType(
     "warning",
     "advice",
     NEVER,
-    "name holds a word that its vendor reserves.",
-    "Choose a name without anthropic or claude; Claude's API refuses such a skill.",
+    "name contains a word that a vendor reserves.",
+    "Choose a name without anthropic or claude; Claude's API refuses such skills.",
     "Claude Platform documentation, Agent Skills, Skill structure",
 )
 DESCRIPTION_SHORT = FindingType(
@@ -21,8 +21,8 @@ DESCRIPTION_SHORT = FindingType(
     "warning",
     "advice",
     NEVER,
-    "description is too short for an agent to choose the skill by.",
-    "Say what the skill does, to what, and when to use it.",
+    "description is too short for an agent to decide when to use the skill.",
+    "Say what the skill does, what it works on and when to use it.",
     _DESCRIPTION,
 )
 DESCRIPTION_LONG = FindingType(
@@ -30,9 +30,9 @@ DESCRIPTION_LONG = FindingType(
     "info",
     "advice",
     NEVER,
-    "description is longer than it needs to be, and every agent pays for it in every session.",
-    "Keep what the skill does and when to use it; move the rest into the body.",
-    f"{_OPTIMIZING}; the figure is skilldrop's",
+    "description is longer than necessary and takes up context in every session of every agent.",
+    "Say only what the skill does and when to use it; move the rest into the body.",
+    f"{_OPTIMIZING}; the limit is skilldrop's own",
 )
 DESCRIPTION_VAGUE = FindingType(
     "description-vague",
@@ -48,7 +48,7 @@ DESCRIPTION_WITHOUT_WHEN = FindingType(
     "warning",
     "advice",
     NEVER,
-    "description tells neither when to use the skill nor what goes in and what comes out.",
+    "description names neither the occasion for the skill nor its input and output.",
     "Add a sentence such as “Use when …”, in the words people use when they need it.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
 )
@@ -57,8 +57,8 @@ DESCRIPTION_GENERIC = FindingType(
     "warning",
     "advice",
     NEVER,
-    "description holds a phrase that is as true of any other skill.",
-    "Leave it out, or say instead what only this skill does.",
+    "description contains a phrase that fits any other skill as well.",
+    "Remove it, or say what this skill alone does.",
     f"{_OPTIMIZING}",
 )
 NOBODY_CAN_INVOKE = FindingType(
@@ -66,7 +66,7 @@ NOBODY_CAN_INVOKE = FindingType(
     "warning",
     "advice",
     NEVER,
-    "Neither a model nor a person may call the skill: both are switched off.",
+    "Neither a model nor a user can invoke the skill: both are switched off.",
     "Remove disable-model-invocation or user-invocable, or remove the skill.",
     "Claude Code documentation, Skills, Control who invokes a skill",
 )
@@ -84,8 +84,8 @@ BODY_TOO_LONG = FindingType(
     "warning",
     "advice",
     NEVER,
-    "The body is longer than is recommended, and all of it is loaded at once.",
-    "Move detail into files under references/ and say in the body when to read each.",
+    "The body is longer than recommended, and an agent loads all of it at once.",
+    "Move details into files under references/, and say in the body when to read each.",
     _DISCLOSURE,
 )
 REFERENCE_MISSING = FindingType(
@@ -94,7 +94,7 @@ REFERENCE_MISSING = FindingType(
     "advice",
     NEVER,
     "The body names a file that is not in the skill's folder.",
-    "Add the file, correct the path (it starts at the skill's folder), or remove it.",
+    "Add the file, correct the path (it starts at the skill's folder), or remove the path.",
     _FILES,
 )
 REFERENCE_OUTSIDE_FOLDER = FindingType(

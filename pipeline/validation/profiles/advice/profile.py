@@ -1,4 +1,4 @@
-"""The profile `advice`."""
+"""Profile `advice`."""
 
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.advice.codes import TYPES

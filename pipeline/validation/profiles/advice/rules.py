@@ -1,4 +1,4 @@
-"""The rules of good advice: what the specification and its guides recommend but do not demand."""
+"""Rules of advice: recommendations of the specification and its guides."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
@@ -36,16 +36,16 @@ BODY_TOKENS = 5_000
 
 SHORTEST_DESCRIPTION = 40
 LONGEST_DESCRIPTION = 600
-"""Characters; one of Chinese, Japanese or Korean counts as three. Source: skilldrop."""
+"""In characters; a Chinese, Japanese or Korean one counts as three. Source: skilldrop."""
 
 RESERVED_WORDS = ("anthropic", "claude")
 """Source: Claude Platform documentation, Agent Skills, Skill structure."""
 
 MOST_ALIKE = 10
-"""Findings of one code that are listed one by one."""
+"""Number of findings of one code that are listed individually."""
 
 
-def body_says_something(skill: Skill) -> Iterator[Finding]:
+def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
     """Find a body without text."""
     if skill.parsed.frontmatter is not None and not skill.parsed.body:
         yield skill.finding_in_body(BODY_EMPTY, offset=0)
@@ -67,29 +67,27 @@ def body_length(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def named_files(skill: Skill) -> Iterator[Finding]:
-    """Find references to files that are not there, lie outside the folder or lie deep in it."""
-    named = [each for each in references(skill.parsed.body) if not each.leads_to_machine]
+def references_exist(skill: Skill) -> Iterator[Finding]:
+    """Find references to files that are missing, outside the folder or deep in it."""
+    named = [link for link in references(skill.parsed.body) if not link.leads_to_machine]
     if not named:
         return
-    inside = [each for each in named if not each.leads_outside]
-    there = _paths(skill)
-    yield from _some(skill, REFERENCE_OUTSIDE_FOLDER, [e for e in named if e.leads_outside])
-    yield from _some(
+    outside = [link for link in named if link.leads_outside]
+    inside = [link for link in named if not link.leads_outside]
+    paths = _paths(skill)
+    deep = [link for link in inside if link.target in paths and _is_deep(link.target)]
+    yield from _first(skill, REFERENCE_OUTSIDE_FOLDER, outside)
+    yield from _first(
         skill,
         REFERENCE_MISSING,
-        _missing(inside, there) if skill.is_whole else [],
-        fix=lambda target: _nearest(target, there),
+        _missing(inside, paths) if skill.is_whole else [],
+        fix=lambda target: _same_name(target, paths),
     )
-    yield from _some(
-        skill,
-        REFERENCE_DEEP,
-        [each for each in inside if each.target in there and _is_deep(each.target)],
-    )
+    yield from _first(skill, REFERENCE_DEEP, deep)
 
 
 def description_length(skill: Skill) -> Iterator[Finding]:
-    """Find a description that is too short to say anything, or longer than it needs to be."""
+    """Find a description that is too short to be useful, or longer than necessary."""
     description = skill.declared.description
     if not description:
         return
@@ -106,7 +104,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
         )
         yield skill.finding(
             DESCRIPTION_LONG,
-            f"description is {len(description):,} characters; about {limit} do.",
+            f"description is {len(description):,} characters; about {limit} are enough.",
             field="description",
         )
 
@@ -124,38 +122,38 @@ def description_says_what(skill: Skill) -> Iterator[Finding]:
 
 
 def description_says_when(skill: Skill) -> Iterator[Finding]:
-    """Find a description that tells neither when to use the skill nor what goes in and out."""
+    """Find a description that names neither the occasion for the skill nor its input and output."""
     declared = skill.declared
     if not declared.description or declared.when_to_use or declared.disable_model_invocation:
-        return  # only a model needs to be told when, and `when_to_use` tells it
+        return  # only a model needs the occasion, and `when_to_use` names it
     if not says_when(declared.description):
         yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
-def description_is_its_own(skill: Skill) -> Iterator[Finding]:
-    """Find phrases that would be as true of any other skill."""
+def description_is_specific(skill: Skill) -> Iterator[Finding]:
+    """Find phrases that fit any other skill as well."""
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
         yield skill.finding(
             DESCRIPTION_GENERIC,
-            f"description says {quoted(phrase)}, which is as true of any other skill.",
+            f"description says {quoted(phrase)}, which fits any other skill as well.",
             field="description",
         )
 
 
-def somebody_can_call_it(skill: Skill) -> Iterator[Finding]:
-    """Find a skill that neither a model nor a person may call."""
+def can_be_invoked(skill: Skill) -> Iterator[Finding]:
+    """Find a skill that neither a model nor a user can invoke."""
     if skill.declared.disable_model_invocation and skill.declared.user_invocable is False:
         yield skill.finding(NOBODY_CAN_INVOKE, field="user-invocable")
 
 
 def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
-    """Find a name that holds a vendor's reserved word."""
+    """Find a name that contains a vendor's reserved word."""
     name = (skill.declared.name or "").lower()
     for word in RESERVED_WORDS:
         if word in name:
             yield skill.finding(
-                NAME_RESERVED, f"name holds the reserved word {quoted(word)}.", field="name"
+                NAME_RESERVED, f"name contains the reserved word {quoted(word)}.", field="name"
             )
 
 
@@ -164,31 +162,31 @@ RULES: tuple[Rule, ...] = (
     description_length,
     description_says_what,
     description_says_when,
-    description_is_its_own,
-    somebody_can_call_it,
-    body_says_something,
+    description_is_specific,
+    can_be_invoked,
+    body_is_not_empty,
     body_length,
-    named_files,
+    references_exist,
 )
 
 
-def _some(
+def _first(
     skill: Skill,
     kind: FindingType,
-    named: list[Reference],
+    links: list[Reference],
     fix: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Finding]:
-    """Yield a finding for each of the first references; the last tells how many more there are."""
-    for count, reference in enumerate(named[:MOST_ALIKE], 1):
-        said = _SAID[kind.code].format(quoted(reference.target))
-        if count == MOST_ALIKE < len(named):
-            more = humanize.count(len(named) - MOST_ALIKE, "more reference")
-            said += f" The same is true of {more}."
-        yield skill.finding_in_body(kind, said, fix=fix(reference.target), offset=reference.offset)
+    """Yield a finding for each of the first references; the last one counts the others."""
+    for count, link in enumerate(links[:MOST_ALIKE], 1):
+        message = _MESSAGES[kind.code].format(quoted(link.target))
+        if count == MOST_ALIKE < len(links):
+            more = humanize.count(len(links) - MOST_ALIKE, "more reference")
+            message += f" The same is true of {more}."
+        yield skill.finding_in_body(kind, message, fix=fix(link.target), offset=link.offset)
 
 
-_SAID = {
-    REFERENCE_OUTSIDE_FOLDER.code: "The body names {}, which lies outside the skill's folder.",
+_MESSAGES = {
+    REFERENCE_OUTSIDE_FOLDER.code: "The body names {}, which is outside the skill's folder.",
     REFERENCE_MISSING.code: "The body names {}, which is not in the skill's folder.",
     REFERENCE_DEEP.code: "The body names {}, more than one folder below SKILL.md.",
 }
@@ -196,24 +194,25 @@ _SAID = {
 
 def _paths(skill: Skill) -> dict[str, None]:
     """Return every file and directory of the skill."""
-    found = {".": None, "": None}
+    paths = {".": None, "": None}
     for file in skill.files:
         path = file.path
-        while path not in found:
-            found[path] = None
+        while path not in paths:
+            paths[path] = None
             path = path.rpartition("/")[0]
-    del found[""]
-    return found
+    del paths[""]
+    return paths
 
 
-def _missing(inside: list[Reference], there: Container[str]) -> list[Reference]:
-    """Return the references to what is not there, unless to a skill within this one.
+def _missing(inside: list[Reference], paths: Container[str]) -> list[Reference]:
+    """Return the references to missing files, except to files of a nested skill.
 
-    The files of such a skill are its own; that there is one shows in a reference to its SKILL.md.
+    The files of a nested skill are not among this skill's; a reference to its SKILL.md shows
+    that it exists.
     """
-    absent = [each for each in inside if each.target not in there]
-    others = {dirname(each.target) for each in absent if _is_another_skill(each)}
-    return [each for each in absent if others.isdisjoint(_with_parents(each.target))]
+    missing = [link for link in inside if link.target not in paths]
+    nested = {dirname(link.target) for link in missing if _is_nested_skill(link)}
+    return [link for link in missing if nested.isdisjoint(_with_parents(link.target))]
 
 
 def _with_parents(path: str) -> Iterator[str]:
@@ -223,17 +222,17 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def _is_deep(target: str) -> bool:
-    """Say whether a file lies more than one folder down, assets/templates/ counting as one."""
+    """Return whether a file is more than one folder down; assets/templates/ counts as one."""
     return target.replace("assets/templates/", "templates/", 1).count("/") > 1
 
 
-def _is_another_skill(reference: Reference) -> bool:
-    """Say whether it names a SKILL.md further down."""
+def _is_nested_skill(reference: Reference) -> bool:
+    """Return whether a reference names a SKILL.md in a folder below."""
     return "/" in reference.target and basename(reference.target).lower() == "skill.md"
 
 
-def _nearest(target: str, there: Iterable[str]) -> str | None:
-    """Return the advice to name the one file of the skill that has the same name, if any."""
-    wanted = basename(target).lower()
-    alike = [path for path in there if basename(path).lower() == wanted]
-    return f"Write {printable(alike[0])}, where the file lies." if len(alike) == 1 else None
+def _same_name(target: str, paths: Iterable[str]) -> str | None:
+    """Return the advice to write the path of the only file with the same name, if any."""
+    name = basename(target).lower()
+    matches = [path for path in paths if basename(path).lower() == name]
+    return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None

@@ -1,7 +1,7 @@
-"""Vocabulary of descriptions: words for actions, for occasions, and empty ones.
+"""Vocabulary of descriptions: words for actions, words for occasions and empty phrases.
 
-English is judged by its words, Chinese, Japanese and Korean by equivalents of theirs. A
-description in any other language is passed over: a missing word says nothing.
+English, Chinese, Japanese and Korean each have their own words. A description in any other
+language is not judged, because a missing word means nothing there.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from catalog.text.ngrams import CJK_RUN
 
 CJK_WEIGHT = 3
-"""How many Latin characters say as much as one Chinese, Japanese or Korean one."""
+"""Number of Latin characters that carry as much meaning as one CJK character."""
 
 _WORD = re.compile("[a-z]{2,}")
 _LEADING = re.compile(r"(?:^|[.!?:;\u2013\u2014]\s|\b(?:to|that|which)\s)\s*([a-z]{2,})")
@@ -21,17 +21,17 @@ _SAYS_LITTLE = re.compile(
 _ENGLISH = frozenset(
     "and by do for from how into of or that the this to use used using when with you your".split()
 )
-_WORDS_TO_ONE = 12  # so many words to one of these, or fewer, are taken for English
+_WORDS_TO_ONE = 12  # a text with at least one of these in so many words counts as English
 
 
 def _forms(verbs: str) -> frozenset[str]:
-    """Return the verbs with their endings, regular or as good as."""
-    found: set[str] = set()
+    """Return the verbs with their regular or nearly regular endings."""
+    forms: set[str] = set()
     for verb in verbs.split():
         stem = verb[:-1] if verb[-1] in "ey" else verb
         plural = f"{stem}ies" if verb[-1] == "y" else f"{verb}es"
         double = verb + verb[-1]
-        found |= {
+        forms |= {
             verb,
             f"{verb}s",
             plural,
@@ -43,7 +43,7 @@ def _forms(verbs: str) -> frozenset[str]:
             f"{double}ing",
             f"{double}ed",
         }
-    return frozenset(found)
+    return frozenset(forms)
 
 
 _ALSO_NOUNS = _forms("""
@@ -55,7 +55,7 @@ _ALSO_NOUNS = _forms("""
     stage start store structure surface sync tag test trace track train triage turn update upgrade
     upload view walk watch
 """)
-"""Read as verbs only where a sentence begins with one, or after "to" and "that" …"""
+"""Counted as verbs only at the start of a sentence, or after "to" and "that" …"""
 
 _CONCRETE = (
     _forms("""
@@ -79,7 +79,7 @@ _CONCRETE = (
     | {
         form
         for form in _ALSO_NOUNS
-        if form.endswith(("ing", "ed"))  # … but of those nobody doubts
+        if form.endswith(("ing", "ed"))  # … but always with these endings
     }
 )
 _NOT_ACTIVITIES = frozenset(
@@ -193,11 +193,11 @@ GENERIC_PHRASES = (
     "강력한 도구",
     "다양한 작업",
 )
-"""Lower case. Each is as true of one skill as of any other."""
+"""In lower case; each fits any skill."""
 
 
 def weight(text: str) -> int:
-    """Return the length in characters, with CJK characters at what they are worth."""
+    """Return the length in characters, with each CJK character weighted by `CJK_WEIGHT`."""
     if text.isascii():
         return len(text)
     wide = sum(map(len, CJK_RUN.findall(text)))
@@ -205,9 +205,9 @@ def weight(text: str) -> int:
 
 
 def vague_verb(text: str) -> str | None:
-    """Return the weak verb of a text without a concrete one, "" where no verb is there at all.
+    """Return the weak verb of a text without a concrete one, or "" if it has no verb at all.
 
-    None where something concrete is said, or where the text is in a language we cannot judge.
+    None if the text has a concrete verb, or is in a language that is not judged.
     """
     lower = text.lower()
     words = _WORD.findall(lower)
@@ -222,9 +222,9 @@ def vague_verb(text: str) -> str | None:
 
 
 def says_when(text: str) -> bool:
-    """Say whether a text tells when to use the skill, or what goes in and what comes out.
+    """Return whether a text names the occasion for the skill, or its input and output.
 
-    True where the text is in a language we cannot judge.
+    True if the text is in a language that is not judged.
     """
     if not text.isascii() and CJK_RUN.search(text):
         return bool(_CJK_WHEN.search(text)) or _english_says_when(_WORD.findall(text.lower()))
@@ -233,7 +233,7 @@ def says_when(text: str) -> bool:
 
 
 def generic_phrase(text: str) -> str | None:
-    """Return a phrase of the text that would be as true of any other skill."""
+    """Return a phrase of the text that fits any other skill as well."""
     return _first_in(text.lower(), GENERIC_PHRASES)
 
 

@@ -1,1 +1,1 @@
-"""Rules of Claude Code's own fields."""
+"""Profile of Claude Code's own fields."""

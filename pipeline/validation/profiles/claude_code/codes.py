@@ -1,4 +1,4 @@
-"""Findings of the `claude-code` profile: what Claude Code will not read as it was meant."""
+"""Findings of the `claude-code` profile: content that Claude Code reads differently or ignores."""
 
 from catalog.model.finding import CLAUDE_CODE, NEVER, FindingType
 
@@ -10,7 +10,7 @@ LISTING_TOO_LONG = FindingType(
     "warning",
     "claude-code",
     NEVER,
-    "description and when_to_use together exceed 1,536 characters; Claude sees no more.",
+    "description and when_to_use together exceed 1,536 characters; Claude sees only that many.",
     "Put the most important use first, and shorten the rest.",
     f"{_FIELDS}, description and when_to_use",
 )
@@ -28,7 +28,7 @@ AGENT_WITHOUT_FORK = FindingType(
     "warning",
     "claude-code",
     NEVER,
-    "agent is given without context: fork, and has no effect.",
+    "agent is set without context: fork and has no effect.",
     "Add context: fork, or remove agent.",
     f"{_FIELDS}, agent",
 )
@@ -37,7 +37,7 @@ MODEL_UNKNOWN = FindingType(
     "warning",
     "claude-code",
     NEVER,
-    "model is neither one of Claude Code's names for models nor a Claude model's full name.",
+    "model is neither a model alias of Claude Code nor the full name of a Claude model.",
     "Write sonnet, opus, haiku, inherit or a full name such as claude-sonnet-4-5.",
     f"{_FIELDS}, model; Claude Code documentation, Model configuration",
 )
@@ -64,7 +64,7 @@ HOOK_EVENT_UNKNOWN = FindingType(
     "warning",
     "claude-code",
     NEVER,
-    "hooks names an event that Claude Code does not have, so that the hook never runs.",
+    "hooks names an event that Claude Code does not have, so the hook never runs.",
     "Correct the event's name; upper and lower case matter.",
     f"{_HOOKS}",
 )
@@ -74,7 +74,7 @@ HOOK_MALFORMED = FindingType(
     "claude-code",
     NEVER,
     "A hook is not a list of matchers, each with a list of hooks that have a type.",
-    "Write under the event: - matcher: Bash, and below it hooks: with - type: command.",
+    "Under the event, write - matcher: Bash; below it, write hooks: with an item - type: command.",
     f"{_HOOKS}",
 )
 PATHS_NEVER_MATCH = FindingType(
@@ -82,7 +82,7 @@ PATHS_NEVER_MATCH = FindingType(
     "warning",
     "claude-code",
     NEVER,
-    "A pattern in paths can match no file of a project.",
+    "A pattern in paths cannot match any file of a project.",
     "Write it relative to the project, with / between the parts: src/**/*.ts.",
     f"{_FIELDS}, paths",
 )
@@ -101,7 +101,7 @@ FIELD_IGNORED = FindingType(
     "claude-code",
     NEVER,
     "Claude Code ignores a field that it does not know.",
-    "Keep it if another client reads it; else remove it, or move it under metadata.",
+    "Keep it if another client reads it; otherwise remove it or move it under metadata.",
     f"{_FIELDS}",
 )
 TYPES = (

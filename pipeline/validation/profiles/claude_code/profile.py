@@ -1,4 +1,4 @@
-"""The profile `claude-code`."""
+"""Profile `claude-code`."""
 
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.claude_code.codes import TYPES

@@ -1,4 +1,4 @@
-"""The rules of Claude Code's own fields; that a value has the wrong type is said for all alike."""
+"""Rules of Claude Code's own fields; wrong types are reported for all fields elsewhere."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from pipeline.validation.profiles.claude_code.codes import (
 from pipeline.validation.skill import Rule, Skill
 
 LISTING_LIMIT = 1_536
-"""Characters of description and when_to_use together that Claude sees.
+"""Characters that Claude sees of description and when_to_use together.
 
 Source: Claude Code documentation, Skills, Frontmatter reference.
 """
@@ -49,23 +49,23 @@ _MODEL = re.compile(
     r"|.*(?:claude|anthropic).*|arn:.*",
     re.IGNORECASE | re.DOTALL,
 )
-_LONGEST_MISSPELT = 40  # characters; a longer field is no slip of the pen
+_LONGEST_MISSPELT = 40  # characters; a longer field is not a misspelling
 
 
 def listing_length(skill: Skill) -> Iterator[Finding]:
     """Find a description that Claude Code cuts short."""
     description, when = skill.declared.description or "", skill.declared.when_to_use or ""
     if (size := len(description) + len(when)) > LISTING_LIMIT:
-        what = "description and when_to_use are" if when else "description is"
+        subject = "description and when_to_use are" if when else "description is"
         yield skill.finding(
             LISTING_TOO_LONG,
-            f"{what} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
+            f"{subject} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
             field="when_to_use" if when else "description",
         )
 
 
 def context_is_fork(skill: Skill) -> Iterator[Finding]:
-    """Find a context other than fork, and an agent that has none to run in."""
+    """Find a context other than fork, and an agent without a context."""
     context = skill.declared.context
     if context and context != "fork":
         yield skill.finding(
@@ -89,7 +89,7 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     if declared.effort and declared.effort.lower() not in EFFORTS:
         yield skill.finding(
             EFFORT_UNKNOWN,
-            f"effort is {quoted(declared.effort)}, which is no level.",
+            f"effort is {quoted(declared.effort)}, which is not an effort level.",
             field="effort",
         )
     if declared.shell and declared.shell.lower() not in SHELLS:
@@ -100,8 +100,8 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
-    """Find hooks for events that do not exist, and hooks that are not built as hooks are."""
+def hooks_are_valid(skill: Skill) -> Iterator[Finding]:
+    """Find hooks for unknown events, and malformed hooks."""
     hooks: Mapping[str, Json] = skill.declared.hooks or {}
     for event, matchers in hooks.items():
         field = f"hooks.{event}"
@@ -113,24 +113,24 @@ def hooks_are_heard(skill: Skill) -> Iterator[Finding]:
                 field=field,
                 fix=f"Write {close[0]}." if close else None,
             )
-        elif wrong := _wrong_with(matchers):
-            yield skill.finding(HOOK_MALFORMED, f"{field} {wrong}.", field=field)
+        elif problem := _problem_of(matchers):
+            yield skill.finding(HOOK_MALFORMED, f"{field} {problem}.", field=field)
 
 
 def paths_can_match(skill: Skill) -> Iterator[Finding]:
-    """Find patterns that match no file of a project: absolute, climbing, or with backslashes."""
+    """Find patterns that match no file of a project: absolute, or with ../ or a backslash."""
     for pattern in skill.declared.paths:
         if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
             yield skill.finding(
                 PATHS_NEVER_MATCH,
-                f"The pattern {quoted(pattern)} in paths can match no file of a project.",
+                f"The pattern {quoted(pattern)} in paths cannot match any file of a project.",
                 field="paths",
             )
             return
 
 
 def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
-    """Find a hint whose brackets YAML takes for a list."""
+    """Find a hint whose brackets YAML reads as a list."""
     if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
         yield skill.finding(
             ARGUMENT_HINT_LIST,
@@ -139,17 +139,17 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that neither Claude Code nor the specification has."""
+def no_unknown_fields(skill: Skill) -> Iterator[Finding]:
+    """Find each field that neither Claude Code nor the specification defines."""
     for field in skill.frontmatter:
         if field in FIELDS:
             continue
-        close = None if field in skill.declaration.owners else _meant(field)
+        close = None if field in skill.declaration.owners else _close_field(field)
         yield skill.finding(
             FIELD_IGNORED,
             f"Claude Code ignores {printable(field)}.",
             field=field,
-            fix=f"Write {close}, if that is what you meant." if close else None,
+            fix=f"Write {close} if you meant that." if close else None,
         )
 
 
@@ -157,15 +157,15 @@ RULES: tuple[Rule, ...] = (
     listing_length,
     context_is_fork,
     values_are_known,
-    hooks_are_heard,
+    hooks_are_valid,
     paths_can_match,
     argument_hint_is_text,
-    other_fields,
+    no_unknown_fields,
 )
 
 
-def _wrong_with(matchers: Json) -> str | None:
-    """Say what is wrong with what stands under an event, if anything is."""
+def _problem_of(matchers: Json) -> str | None:
+    """Return the problem of an event's matchers as the end of a sentence, if any."""
     if not isinstance(matchers, list):
         return f"is {kind(matchers)}, not a list of matchers"
     for matcher in matchers:
@@ -177,7 +177,7 @@ def _wrong_with(matchers: Json) -> str | None:
     return None
 
 
-def _meant(field: str) -> str | None:
+def _close_field(field: str) -> str | None:
     if len(field) > _LONGEST_MISSPELT:
         return None
     plain = {known.replace("_", "-"): known for known in FIELDS}

@@ -1,1 +1,1 @@
-"""Rules for dangerous content."""
+"""Profile of dangerous content."""

@@ -1,4 +1,4 @@
-"""Findings of the `safety` profile: what could deceive a reader or mislead an agent."""
+"""Findings of the `safety` profile: content that could deceive a reader or mislead an agent."""
 
 from catalog.model.finding import CLAUDE_CODE, NEVER, OURS, FindingType
 
@@ -10,8 +10,8 @@ INVISIBLE_CHARACTERS = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The text holds characters that no reader can see, but that an agent reads.",
-    "Delete them; retype the word if you do not know where they are.",
+    "The text contains invisible characters, which an agent still reads.",
+    "Delete them; retype the word if you cannot find them.",
     "Unicode Technical Standard #39, Security Mechanisms",
 )
 BIDI_CHARACTERS = FindingType(
@@ -19,8 +19,8 @@ BIDI_CHARACTERS = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The text holds characters that reorder what is shown, so that it reads differently.",
-    "Delete them; right-to-left words are shown rightly without.",
+    "The text contains bidirectional controls, which change the order in which it is displayed.",
+    "Delete them; right-to-left words are displayed correctly without them.",
     "Unicode Standard Annex #9, Bidirectional Algorithm; CVE-2021-42574",
 )
 TAG_CHARACTERS = FindingType(
@@ -28,8 +28,8 @@ TAG_CHARACTERS = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The text holds tag characters, which can carry a whole message that no reader sees.",
-    "Delete them, and ask where the text came from.",
+    "The text contains tag characters, which can spell a whole invisible message.",
+    "Delete them, and find out where the text came from.",
     "Unicode Technical Standard #51, Emoji, Tag sequences; " + _INJECTION,
 )
 MARKUP_IN_PROMPT = FindingType(
@@ -37,8 +37,8 @@ MARKUP_IN_PROMPT = FindingType(
     "warning",
     "safety",
     NEVER,
-    "A field that is put into prompts holds markup that could close or open a tag there.",
-    "Write it without angle brackets, or move it into the body.",
+    "A field that is put into prompts contains markup that could close or open a tag there.",
+    "Remove the markup, or move it into the body.",
     "Claude Platform documentation, Agent Skills, Skill structure; " + _INJECTION,
 )
 INSTRUCTION_OVERRIDE = FindingType(
@@ -46,8 +46,8 @@ INSTRUCTION_OVERRIDE = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The text tells the agent to drop its instructions or to keep something from its user.",
-    "Read that line before you trust the skill; if it is yours, say what to do instead.",
+    "The text tells the agent to ignore its instructions or to hide something from its user.",
+    "Read that line before you trust the skill; if you wrote it, say what to do instead.",
     _INJECTION,
 )
 ALLOWED_TOOLS_BROAD = FindingType(
@@ -55,7 +55,7 @@ ALLOWED_TOOLS_BROAD = FindingType(
     "warning",
     "safety",
     NEVER,
-    "allowed-tools lets the agent do anything without being asked.",
+    "allowed-tools lets the agent do anything without asking for permission.",
     "Name the commands that the skill needs: Bash(git add:*) rather than Bash.",
     f"{CLAUDE_CODE}, Pre-approve tools for a skill",
 )
@@ -64,8 +64,8 @@ LINK_TO_MACHINE = FindingType(
     "warning",
     "safety",
     NEVER,
-    "A link leads to a system folder, a home folder or a drive of the reader's machine.",
-    "Put what is meant into the skill's folder, or tell the agent to ask for the place.",
+    "A link points to a system folder, a home folder or a drive of the reader's machine.",
+    "Copy the target into the skill's folder, or tell the agent to ask for its location.",
     _SAFETY,
 )
 NATIVE_BINARY = FindingType(
@@ -73,8 +73,8 @@ NATIVE_BINARY = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The file is a program or a library that nobody can read.",
-    "Ship its source or say where to get it; an agent may run whatever the skill holds.",
+    "The file is a compiled program or library, which cannot be read as text.",
+    "Ship its source, or say where to get it; an agent may run any file of the skill.",
     _SAFETY,
 )
 EXECUTABLE_OUTSIDE_SCRIPTS = FindingType(
@@ -82,8 +82,8 @@ EXECUTABLE_OUTSIDE_SCRIPTS = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The file may be executed, but does not lie under scripts/.",
-    "Move it to scripts/, or take the right to execute it away (chmod -x).",
+    "The file is executable but not under scripts/.",
+    "Move it to scripts/, or make it not executable (chmod -x).",
     f"{_SAFETY}; Agent Skills specification, Optional directories",
 )
 TYPES = (

@@ -1,10 +1,10 @@
-"""Sentences that tell an agent to drop its instructions, or to keep something from its user."""
+"""Sentences that tell an agent to ignore its instructions or to hide something from its user."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_BEFORE = 60  # bytes in front of a sign that are looked at
+_BEFORE = 60  # bytes before a match that are checked, too
 _BELOW_U3000 = bytes(range(0xE3))  # the bytes of UTF-8 that occur below the CJK characters
 
 _GAP = r"""[\s*_"']{1,9}"""
@@ -30,18 +30,18 @@ _NOT = r"(?:\b(?:not|never|without|rather\sthan|instead\sof)|n't|n’t)"
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """One such sentence, as far as it was recognised."""
+    """One such sentence: the part that was recognised."""
 
     words: str  # in lower case
     offset: int  # in characters
 
 
 @dataclass(frozen=True, slots=True)
-class _Sign:
-    """What such a sentence looks like, in lower-case UTF-8.
+class _Phrase:
+    """Pattern of such sentences, in lower-case UTF-8.
 
-    The pattern begins with a literal, to which the regex engine skips, and every part of it is
-    bounded, so that neither an ordinary text nor a hostile one takes long.
+    It starts with a literal, to which the regex engine skips, and every part of it is bounded, so
+    that ordinary and hostile texts are searched quickly.
     """
 
     pattern: re.Pattern[bytes]
@@ -49,60 +49,62 @@ class _Sign:
     never_after: re.Pattern[bytes] | None = None
 
 
-def _sign(pattern: str, only_after: str = "", never_after: str = "") -> _Sign:
-    return _Sign(
+def _phrase(pattern: str, only_after: str = "", never_after: str = "") -> _Phrase:
+    return _Phrase(
         re.compile(pattern.encode()),
         re.compile(rf"(?:{only_after})\Z".encode()) if only_after else None,
         re.compile(rf"(?:{never_after})\Z".encode()) if never_after else None,
     )
 
 
-def _drop(pattern: str) -> _Sign:
-    return _sign(pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
+def _unless_negated(pattern: str) -> _Phrase:
+    return _phrase(pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
 
 
-def _keep(pattern: str) -> _Sign:
-    return _sign(pattern, only_after=rf"{_NOT}{_GAP}(?:ever{_GAP})?")
+def _if_negated(pattern: str) -> _Phrase:
+    return _phrase(pattern, only_after=rf"{_NOT}{_GAP}(?:ever{_GAP})?")
 
 
 _ENGLISH = (
-    _drop(rf"ignor(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"),
-    _drop(rf"disregard(?:ing)?(?:{_WHICH}|{_YOURS})"),
-    _drop(rf"forget(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|you)\b)"),
-    _drop(
+    _unless_negated(
+        rf"ignor(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"
+    ),
+    _unless_negated(rf"disregard(?:ing)?(?:{_WHICH}|{_YOURS})"),
+    _unless_negated(rf"forget(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|you)\b)"),
+    _unless_negated(
         rf"overrid(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
         rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})"
     ),
-    _drop(
+    _unless_negated(
         rf"bypass(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
         r"(?:instruction|guideline|restriction|guardrail|safety)s?\b"
     ),
-    _sign(
+    _phrase(
         rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
         rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b"
     ),
-    _keep(rf"tell{_GAP}{_THE_USER}"),
-    _keep(rf"inform{_GAP}{_THE_USER}"),
-    _keep(rf"let{_GAP}the{_GAP}(?:user|human){_GAP}(?:know|notice|find)\b"),
-    _keep(rf"mention{_GAP}(?:this|it|that|these){_GAP}to{_GAP}the{_GAP}(?:user|human)\b"),
+    _if_negated(rf"tell{_GAP}{_THE_USER}"),
+    _if_negated(rf"inform{_GAP}{_THE_USER}"),
+    _if_negated(rf"let{_GAP}the{_GAP}(?:user|human){_GAP}(?:know|notice|find)\b"),
+    _if_negated(rf"mention{_GAP}(?:this|it|that|these){_GAP}to{_GAP}the{_GAP}(?:user|human)\b"),
 )
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
 _NOT_ZH = "(?:不要|不得|不能|别|別|勿)"
 _OF_OLD = "以上|之前|先前|前面|上述|此前|所有|全部|一切|原有|系统|系統|你的|您的"
 _DROPPED_ZH = rf"[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}"  # the figures are bytes
 _CJK = (
-    _sign(rf"忽略{_DROPPED_ZH}"),
-    _sign(rf"无视{_DROPPED_ZH}"),
-    _sign(rf"無視{_DROPPED_ZH}"),
-    _sign(rf"忘(?:记|記|掉){_DROPPED_ZH}"),
-    _sign("告(?:诉|訴)用(?:户|戶)(?!如何|怎|什么|需要|去|在|是否)", only_after=_NOT_ZH),
-    _sign("让用户(?:知道|发现|察觉)", only_after=_NOT_ZH),
-    _sign("讓用戶(?:知道|發現|察覺)", only_after=_NOT_ZH),
-    _sign(
+    _phrase(rf"忽略{_DROPPED_ZH}"),
+    _phrase(rf"无视{_DROPPED_ZH}"),
+    _phrase(rf"無視{_DROPPED_ZH}"),
+    _phrase(rf"忘(?:记|記|掉){_DROPPED_ZH}"),
+    _phrase("告(?:诉|訴)用(?:户|戶)(?!如何|怎|什么|需要|去|在|是否)", only_after=_NOT_ZH),
+    _phrase("让用户(?:知道|发现|察觉)", only_after=_NOT_ZH),
+    _phrase("讓用戶(?:知道|發現|察覺)", only_after=_NOT_ZH),
+    _phrase(
         r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
         only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
     ),
-    _sign(
+    _phrase(
         r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?무시(?!하지)",
         only_after=r"(?:이전|위|모든|앞선|기존)의?\s?(?:모든\s?)?",
     ),
@@ -110,15 +112,15 @@ _CJK = (
 
 
 def overrides(text: str) -> Iterator[Override]:
-    """Yield each sentence of a text that means to override the agent's instructions."""
-    data = text.encode("utf-8", "replace").lower()  # of ASCII letters only, so lengths stay
+    """Yield each sentence of a text that tries to override the agent's instructions."""
+    data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
     may_be_cjk = not data.isascii() and bool(data.translate(None, _BELOW_U3000))
-    for sign in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
-        for match in sign.pattern.finditer(data):
+    for phrase in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
+        for match in phrase.pattern.finditer(data):
             start = match.start()
             before = data[max(start - _BEFORE, 0) : start]
-            if sign.only_after and not sign.only_after.search(before):
+            if phrase.only_after and not phrase.only_after.search(before):
                 continue
-            if sign.never_after and sign.never_after.search(before):
+            if phrase.never_after and phrase.never_after.search(before):
                 continue
             yield Override(match[0].decode("utf-8", "replace"), len(data[:start].decode()))

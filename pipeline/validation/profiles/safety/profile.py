@@ -1,4 +1,4 @@
-"""The profile `safety`."""
+"""Profile `safety`."""
 
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety.codes import TYPES

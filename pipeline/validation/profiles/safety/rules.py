@@ -1,4 +1,4 @@
-"""The rules of safety: what could deceive a reader, mislead an agent or run on its machine."""
+"""Rules of safety: content that could deceive a reader, mislead an agent or run on its machine."""
 
 import re
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import File, Rule, Skill
 
 MOST_ALIKE = 10
-"""Findings of one code that are listed one by one."""
+"""Number of findings of one code that are listed individually."""
 
 _HIDDEN = {"invisible": INVISIBLE_CHARACTERS, "bidi": BIDI_CHARACTERS, "tag": TAG_CHARACTERS}
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
-_MARKS = ("<", "-->", "]]>", "INST]")  # without one of them there is nothing to look for
+_MARKS = ("<", "-->", "]]>", "INST]")  # a text without any of them has no markup
 _TAG = re.compile(
     r"</\s*[a-z]"
     r"|<\s*(?:available_skills|skills?|name|description|location|system|instructions?|assistant"
@@ -46,22 +46,22 @@ _RUNS_ANYTHING = re.compile(
 )
 
 
-def nothing_is_hidden(skill: Skill) -> Iterator[Finding]:
+def no_hidden_text(skill: Skill) -> Iterator[Finding]:
     """Find invisible characters, bidi controls and tags in fields, body and file names."""
     for field, text in _texts(skill.frontmatter):
         for hidden in hidden_in(text):
-            yield skill.finding(_HIDDEN[hidden.sort], _told(hidden, field), field=field)
+            yield skill.finding(_HIDDEN[hidden.kind], _message(hidden, field), field=field)
     for hidden in hidden_in(skill.parsed.body):
         yield skill.finding_in_body(
-            _HIDDEN[hidden.sort], _told(hidden, "The body"), offset=hidden.offset
+            _HIDDEN[hidden.kind], _message(hidden, "The body"), offset=hidden.offset
         )
     for file in skill.files:
         for hidden in hidden_in(file.path):
-            yield _HIDDEN[hidden.sort].at(_told(hidden, "The file's name"), path=file.path)
+            yield _HIDDEN[hidden.kind].at(_message(hidden, "The file's name"), path=file.path)
 
 
 def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
-    """Find markup in what is put into prompts that could close a tag there, or open another."""
+    """Find markup in fields put into prompts that could close or open a tag there."""
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
         if not isinstance(value, str) or not any(mark in value for mark in _MARKS):
@@ -69,14 +69,13 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
         if tag := _TAG.search(value):
             yield skill.finding(
                 MARKUP_IN_PROMPT,
-                f"{field} holds {quoted(tag[0])}, which could close or open a "
-                "tag of the prompt it is put into.",
+                f"{field} contains {quoted(tag[0])}, which could close or open a tag in a prompt.",
                 field=field,
             )
 
 
-def no_overriding(skill: Skill) -> Iterator[Finding]:
-    """Find text addressed to override the agent's instructions."""
+def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
+    """Find text that is meant to override the agent's instructions."""
     fields = [
         (field, value)
         for field in _PROMPT_FIELDS
@@ -84,7 +83,7 @@ def no_overriding(skill: Skill) -> Iterator[Finding]:
     ]
     texts = [value for _, value in fields]
     if next(overrides("\n".join([*texts, skill.parsed.body])), None) is None:
-        return  # as of nearly every skill, and to ask once is faster
+        return  # true of nearly every skill, and one search is faster
     for field, value in fields:
         for override in islice(overrides(value), 1):
             yield skill.finding(
@@ -100,29 +99,29 @@ def no_overriding(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def links_stay_inside(skill: Skill) -> Iterator[Finding]:
-    """Find links to places of the reader's machine: its system folders, home or drives."""
+def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
+    """Find links to the reader's machine: its system folders, home folders or drives."""
     body = skill.parsed.body
     if not TO_MACHINE.search(body):
         return
-    leading = (each for each in references(body) if each.leads_to_machine)
-    for reference in islice(leading, MOST_ALIKE):
+    to_machine = (link for link in references(body) if link.leads_to_machine)
+    for reference in islice(to_machine, MOST_ALIKE):
         yield skill.finding_in_body(
             LINK_TO_MACHINE,
-            f"A link leads to {quoted(reference.target)}, a place of the reader's machine.",
+            f"A link points to {quoted(reference.target)}, a place on the reader's machine.",
             offset=reference.offset,
         )
 
 
 def no_native_binaries(skill: Skill) -> Iterator[Finding]:
-    """Find files that a machine runs or loads and nobody can read."""
+    """Find compiled programs and libraries, which cannot be read as text."""
     return _listed(skill, NATIVE_BINARY, filter(_is_native, skill.files))
 
 
-def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
-    """Find files outside scripts/ that may be executed."""
+def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find executable files outside scripts/."""
     if all(file.mode == 0o755 for file in skill.files):
-        return iter(())  # on many shares everything is executable, and the bit says nothing
+        return iter(())  # on many shares every file is executable, and the bit means nothing
     stray = (
         file
         for file in skill.files
@@ -131,25 +130,25 @@ def executables_lie_in_scripts(skill: Skill) -> Iterator[Finding]:
     return _listed(skill, EXECUTABLE_OUTSIDE_SCRIPTS, stray)
 
 
-def tools_are_narrow(skill: Skill) -> Iterator[Finding]:
-    """Find allowed-tools that let the agent do anything without being asked."""
+def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
+    """Find allowed-tools that let the agent do anything without asking for permission."""
     tools = skill.declared.allowed_tools
     if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
         yield skill.finding(
             ALLOWED_TOOLS_BROAD,
-            f"allowed-tools lets the agent do anything unasked: {printable(', '.join(broad))}.",
+            f"allowed-tools allows anything without asking: {printable(', '.join(broad))}.",
             field="allowed-tools",
         )
 
 
 RULES: tuple[Rule, ...] = (
-    nothing_is_hidden,
+    no_hidden_text,
     no_markup_in_the_prompt,
-    no_overriding,
-    tools_are_narrow,
-    links_stay_inside,
+    no_instruction_overrides,
+    tools_are_restricted,
+    no_links_to_machine,
     no_native_binaries,
-    executables_lie_in_scripts,
+    executables_are_in_scripts,
 )
 
 
@@ -166,17 +165,17 @@ def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(inner, f"{field}.{number}")
 
 
-def _told(hidden: Hidden, where: str) -> str:
+def _message(hidden: Hidden, place: str) -> str:
     code = f"U+{ord(hidden.character):04X}"
-    least = "at least " if hidden.goes_on else ""
-    times = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
-    says = f", which spell {quoted(hidden.says)}" if hidden.says else ""
-    what = {
+    least = "at least " if hidden.has_more else ""
+    more = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
+    spelling = f", which spell {quoted(hidden.spelled)}" if hidden.spelled else ""
+    character = {
         "invisible": "an invisible character",
-        "bidi": "a character that reorders text",
+        "bidi": "a bidirectional control",
         "tag": "a tag character",
-    }[hidden.sort]
-    return f"{printable(where)} holds {what}, {code}{times}{says}."
+    }[hidden.kind]
+    return f"{printable(place)} contains {character}, {code}{more}{spelling}."
 
 
 def _is_native(file: File) -> bool:

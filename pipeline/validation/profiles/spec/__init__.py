@@ -1,1 +1,1 @@
-"""The Agent Skills specification to the letter."""
+"""Profile of the Agent Skills specification, to the letter."""

@@ -1,4 +1,4 @@
-"""Findings of the `spec` profile about what a SKILL.md declares."""
+"""Findings of the `spec` profile about the fields of a SKILL.md."""
 
 from catalog.model.finding import (
     CLIENT_GUIDE,
@@ -10,8 +10,8 @@ from catalog.model.finding import (
 )
 
 _FRONTMATTER = f"{SPECIFICATION}, Frontmatter"
-_NOT_JUDGED = "the reference validator lets it pass, so it does not count against spec_valid"
-_KEPT = f"It is read all the same; {_NOT_JUDGED}."
+_NOT_JUDGED = "the reference validator accepts it, so spec_valid is not affected"
+_KEPT = f"The value is still read; {_NOT_JUDGED}."
 
 NAME_MISSING = FindingType(
     "name-missing",
@@ -19,7 +19,7 @@ NAME_MISSING = FindingType(
     "spec",
     IF_STRICT,
     "name is missing or empty.",
-    "Add a name equal to the folder's name; until then the folder's name is used.",
+    "Add a name equal to the folder's name, which is used until then.",
     f"{_FRONTMATTER}, name",
 )
 NAME_NOT_TEXT = FindingType(
@@ -28,7 +28,7 @@ NAME_NOT_TEXT = FindingType(
     "spec",
     IF_STRICT,
     "name is not text.",
-    "Write the name on one line; until then the folder's name is used.",
+    "Write the name on one line; the folder's name is used until then.",
     f"{_FRONTMATTER}, name",
 )
 NAME_TOO_LONG = FindingType(
@@ -37,7 +37,7 @@ NAME_TOO_LONG = FindingType(
     "spec",
     IF_STRICT,
     "name is longer than 64 characters.",
-    "Shorten the name, and the folder's name with it.",
+    "Shorten the name and the folder's name.",
     f"{_FRONTMATTER}, name",
 )
 NAME_NOT_LOWER_CASE = FindingType(
@@ -46,7 +46,7 @@ NAME_NOT_LOWER_CASE = FindingType(
     "spec",
     IF_STRICT,
     "name is not all lower case.",
-    "Write the name, and the folder's name with it, in lower case.",
+    "Write the name and the folder's name in lower case.",
     f"{_FRONTMATTER}, name",
 )
 NAME_OUTER_HYPHEN = FindingType(
@@ -72,8 +72,8 @@ NAME_CHARACTERS = FindingType(
     "error",
     "spec",
     IF_STRICT,
-    "name has characters other than letters, digits and hyphens.",
-    "Replace them with hyphens, or leave them out.",
+    "name contains characters other than letters, digits and hyphens.",
+    "Replace them with hyphens, or remove them.",
     f"{_FRONTMATTER}, name",
 )
 NAME_NOT_FOLDER = FindingType(
@@ -109,7 +109,7 @@ DESCRIPTION_TOO_LONG = FindingType(
     "spec",
     IF_STRICT,
     "description is longer than 1,024 characters.",
-    "Keep what says when to use the skill, and move detail into the body.",
+    "Keep the text that says when to use the skill; move details into the body.",
     f"{_FRONTMATTER}, description",
 )
 COMPATIBILITY_NOT_TEXT = FindingType(
@@ -127,7 +127,7 @@ COMPATIBILITY_TOO_LONG = FindingType(
     "spec",
     IF_STRICT,
     "compatibility is longer than 500 characters.",
-    "Keep what is required, and move detail into the body.",
+    "Keep the requirements; move details into the body.",
     f"{_FRONTMATTER}, compatibility",
 )
 COMPATIBILITY_EMPTY = FindingType(
@@ -136,7 +136,7 @@ COMPATIBILITY_EMPTY = FindingType(
     "spec",
     NEVER,
     "compatibility is empty; 1 to 500 characters are expected.",
-    "Say what the skill requires, or remove the field.",
+    "Write down the skill's requirements, or remove the field.",
     f"{_FRONTMATTER}, compatibility; {_NOT_JUDGED}",
 )
 LICENSE_NOT_TEXT = FindingType(
@@ -145,7 +145,7 @@ LICENSE_NOT_TEXT = FindingType(
     "spec",
     NEVER,
     "license is not text.",
-    f"Write the licence's name, or the name of its file. No licence is stored; {_NOT_JUDGED}.",
+    f"Write the licence's name or its file's name. None is stored until then; {_NOT_JUDGED}.",
     f"{_FRONTMATTER}, license; {_NOT_JUDGED}",
 )
 METADATA_NOT_MAP = FindingType(
@@ -154,7 +154,7 @@ METADATA_NOT_MAP = FindingType(
     "spec",
     NEVER,
     "metadata is not a map.",
-    f"Write one `key: value` a line below metadata; {_NOT_JUDGED}.",
+    f"Write one `key: value` per line below metadata; {_NOT_JUDGED}.",
     f"{_FRONTMATTER}, metadata; {_NOT_JUDGED}",
 )
 METADATA_VALUE_NOT_TEXT = FindingType(
@@ -163,7 +163,7 @@ METADATA_VALUE_NOT_TEXT = FindingType(
     "spec",
     NEVER,
     "A value in metadata is not text.",
-    f"Write the value as text, in quotes if need be. {_KEPT}",
+    f"Write the value as text, in quotes if necessary. {_KEPT}",
     f"{_FRONTMATTER}, metadata; {_NOT_JUDGED}",
 )
 ALLOWED_TOOLS_NOT_TEXT = FindingType(
@@ -171,7 +171,7 @@ ALLOWED_TOOLS_NOT_TEXT = FindingType(
     "warning",
     "spec",
     NEVER,
-    "allowed-tools is not one space-separated text.",
+    "allowed-tools is not a single space-separated text.",
     f"Write the tools on one line with spaces between them. {_KEPT}",
     f"{_FRONTMATTER}, allowed-tools; {_NOT_JUDGED}",
 )
@@ -181,7 +181,7 @@ FIELD_NOT_IN_SPECIFICATION = FindingType(
     "spec",
     IF_STRICT,
     "A field is not one of the specification's six.",
-    "Move it under metadata, or remove it. It is stored all the same.",
+    "Move it under metadata, or remove it. It is stored in any case.",
     f"{_FRONTMATTER}",
 )
 TYPES = (

@@ -1,4 +1,4 @@
-"""The profile `spec`."""
+"""Profile `spec`."""
 
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import TYPES

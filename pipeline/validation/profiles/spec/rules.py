@@ -1,7 +1,7 @@
-"""The rules of the Agent Skills specification, to the letter.
+"""Rules of the Agent Skills specification, to the letter.
 
-Errors are exactly what the reference validator (skills-ref) refuses, so that `spec_valid` equals
-its verdict. What the specification asks for and the reference lets pass is a warning.
+Errors are exactly those of the reference validator (skills-ref), so that `spec_valid` equals its
+verdict. A requirement of the specification that the reference does not check is a warning.
 """
 
 import unicodedata
@@ -39,13 +39,13 @@ DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 """All in characters. Source: Agent Skills specification, Frontmatter."""
 
-_LONGEST_MISSPELT = 30  # characters; a longer field is no slip of the pen
+_LONGEST_MISSPELT = 30  # characters; a longer field is not a misspelling
 
 
 def name_required(skill: Skill) -> Iterator[Finding]:
     """Find a name that is missing, empty or not text."""
     if skill.parsed.frontmatter is None:
-        return  # parsing has said so; that no field is there would add nothing
+        return  # the parser has reported it, and missing fields would add nothing
     name = skill.frontmatter.get("name")
     if _is_blank(name):
         yield skill.finding(NAME_MISSING, field="name")
@@ -89,20 +89,20 @@ def name_double_hyphens(skill: Skill) -> Iterator[Finding]:
 
 
 def name_characters(skill: Skill) -> Iterator[Finding]:
-    """Find characters in a name that are no letter, no digit and no hyphen."""
+    """Find characters in a name other than letters, digits and hyphens."""
     name = _name(skill)
     if name.replace("-", "a").isalnum() or not name:
         return
-    strange = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
-    shown = ", ".join(_character(c) for c in list(strange)[:10])
+    other = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
+    shown = ", ".join(_character(c) for c in list(other)[:10])
     yield skill.finding(
         NAME_CHARACTERS,
-        f"name has characters other than letters, digits and hyphens: {shown}.",
+        f"name contains characters other than letters, digits and hyphens: {shown}.",
         field="name",
     )
 
 
-def name_is_the_folders(skill: Skill) -> Iterator[Finding]:
+def name_matches_folder(skill: Skill) -> Iterator[Finding]:
     """Find a name that differs from the name of the skill's folder."""
     name = _name(skill)
     if name and name != unicodedata.normalize("NFKC", skill.folder):
@@ -142,7 +142,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
 
 
 def compatibility_length(skill: Skill) -> Iterator[Finding]:
-    """Find a compatibility that is not text of 1 to 500 characters."""
+    """Find a compatibility that is not a text of 1 to 500 characters."""
     if "compatibility" not in skill.frontmatter:
         return
     compatibility = skill.frontmatter["compatibility"]
@@ -173,7 +173,7 @@ def license_is_text(skill: Skill) -> Iterator[Finding]:
 
 
 def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
-    """Find metadata that is no map, and each value in it that is not text."""
+    """Find metadata that is not a map, and each value in it that is not text."""
     metadata = skill.frontmatter.get("metadata")
     if isinstance(metadata, Mapping):
         for key, value in metadata.items():
@@ -195,13 +195,13 @@ def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
     if value is not None and not isinstance(value, str):
         yield skill.finding(
             ALLOWED_TOOLS_NOT_TEXT,
-            f"allowed-tools is {kind(value)}, not one space-separated text.",
+            f"allowed-tools is {kind(value)}, not a single space-separated text.",
             field="allowed-tools",
         )
 
 
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that the specification does not have."""
+    """Find each field that the specification does not define."""
     for field in skill.frontmatter:
         owner = skill.declaration.owners.get(field)
         if owner is None:
@@ -214,9 +214,9 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         elif owner != SPECIFICATION:
             yield skill.finding(
                 FIELD_NOT_IN_SPECIFICATION,
-                f"{field} is {owner}'s, not the specification's.",
+                f"{field} is a field of {owner}, not of the specification.",
                 field=field,
-                fix=f"Keep it where {owner} needs it; else move it under metadata or remove it.",
+                fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
             )
 
 
@@ -227,7 +227,7 @@ RULES: tuple[Rule, ...] = (
     name_outer_hyphens,
     name_double_hyphens,
     name_characters,
-    name_is_the_folders,
+    name_matches_folder,
     description_required,
     description_length,
     compatibility_length,
@@ -239,7 +239,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _name(skill: Skill) -> str:
-    """Return the name as the reference judges it, or "" where there is none."""
+    """Return the name as the reference validator normalises it, or "" if there is none."""
     name = skill.frontmatter.get("name")
     return unicodedata.normalize("NFKC", name.strip()) if isinstance(name, str) else ""
 
@@ -250,16 +250,16 @@ def _is_blank(value: object) -> bool:
 
 def _character(character: str) -> str:
     code = f"U+{ord(character):04X}"
-    if unicodedata.category(character)[0] in "CMZ":  # invisible, or drawn onto its neighbour
+    if unicodedata.category(character)[0] in "CMZ":  # invisible, or combined with its neighbour
         return code
     return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
 
 
 def _correction(field: str) -> str | None:
-    """Return the advice to correct a field that looks misspelt, else None."""
+    """Return the advice for a field that is probably misspelt, else None."""
     if len(field) > _LONGEST_MISSPELT:
         return None
     close = get_close_matches(field.lower().replace("_", "-"), SPECIFICATION_NAMES, n=1, cutoff=0.8)
     if not close:
         return None
-    return f"Write {close[0]}, if that is what you meant; else move it under metadata."
+    return f"Write {close[0]} if you meant that; otherwise move it under metadata."

@@ -44,7 +44,7 @@ def test_text_shows_the_line_the_place_and_the_way_out(tmp_path: Path, skill: Sk
         f"a/SKILL.md:4: error field-not-in-specification {message}",
         "    4 | colour: red",
         "      | ^",
-        "    Move it under metadata, or remove it. It is stored all the same.",
+        "    Move it under metadata, or remove it. It is stored in any case.",
     ]
 
 

@@ -43,13 +43,13 @@ def codes(judgement: Judgement) -> Counter[str]:
 @pytest.mark.parametrize("name", ["weather-query", "unit-converter"])
 @pytest.mark.parametrize("acceptance", ["strict", "lenient"])
 def test_a_good_package_is_loadable_and_has_no_finding(name: str, acceptance: Acceptance) -> None:
-    """One of each protocol, with everything that the format has."""
+    """Good packages of each protocol, with every field of the format, have no findings."""
     (only,) = judged(SAMPLES / "good" / name, acceptance)
     assert (only.name, only.loadable, codes(only)) == (name, True, Counter())
 
 
 def test_the_documented_package_is_loadable_with_its_findings() -> None:
-    """ApexBridge's own examples miss what its table requires: lenient loads them, strict not."""
+    """ApexBridge's own examples lack required fields: lenient loads them, strict does not."""
     (lenient,) = judged(SAMPLES / "lenient", "lenient")
     (strict,) = judged(SAMPLES / "lenient", "strict")
     assert (lenient.loadable, strict.loadable) == (True, False)
@@ -95,7 +95,7 @@ def test_the_documented_package_is_loadable_with_its_findings() -> None:
     ],
 )
 def test_a_bad_package_has_all_its_findings_at_once(name: str, expected: dict[str, int]) -> None:
-    """Nothing that is wrong hides what else is; lenient loads it, strict does not."""
+    """No error hides another; lenient loads the package, strict does not."""
     (lenient,) = judged(SAMPLES / "bad" / name, "lenient")
     (strict,) = judged(SAMPLES / "bad" / name, "strict")
     assert codes(lenient) == expected
@@ -196,7 +196,7 @@ def test_the_search_finds_a_skill_by_what_triggers_it(
 
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
-    """The higher priority comes first; what declares none comes last, by name."""
+    """The higher priority comes first; skills without one come last, by name."""
     text = (settings.index_folder / "default.xml").read_text("utf-8")
     names = ["weather-query", "unit-converter", "dice", "documented", "greeting", "wrong-fields"]
     assert sorted(names, key=lambda name: text.index(f"{name}</name>")) == names
@@ -221,7 +221,7 @@ def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:
 def test_canned_queries_answer_the_questions_of_an_operator(
     scanned: Database, settings: Settings
 ) -> None:
-    """Who may reach the network, which tools there are, and what triggers what."""
+    """Queries find packages with network access, tools and triggers."""
     network = ask(settings, "may_reach_the_network")
     assert {(row["name"], row["network_allowlist"], row["declared_in"]) for row in network} == {
         ("weather-query", '["https://api.weather.example"]', "security"),
@@ -238,7 +238,7 @@ def test_canned_queries_answer_the_questions_of_an_operator(
 
 
 def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
-    """The rows of a package, of its tools and of what it declares can be looked at."""
+    """The site shows the rows of a package, of its tools and of its fields."""
     site: Datasette = server_app.application(settings.catalog_path)
     pages = ["apexbridge_skills", "abp_tools"] + [
         f"{table}/{row[0]}"
@@ -257,7 +257,7 @@ def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> N
 
 
 def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) -> None:
-    """What is stored of a package is compared, not written again."""
+    """Unchanged rows of a package are not written again."""
     before = scanned.execute("SELECT count(*) FROM ingestions").fetchone()
     store = open_store(settings)
     result = scan_once(settings, store, engine=serial, deep=True)
@@ -267,7 +267,7 @@ def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) 
 
 
 def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings: Settings) -> None:
-    """Where the tables are new, the next look at an unchanged folder fills them."""
+    """If the tables are new, the next scan of an unchanged folder fills them."""
     store = open_store(settings)
     store.db.execute("DELETE FROM apexbridge_skills")
     store.db.execute("UPDATE skill_text SET tags = ''")
@@ -280,7 +280,7 @@ def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings:
 
 
 def test_a_package_that_becomes_an_ordinary_skill_leaves_the_tables() -> None:
-    """What is no longer declared is gone, with its tools; what is changed is replaced."""
+    """Rows of removed fields and tools are deleted; changed ones are replaced."""
     store = rooted(Store.in_memory())
     first = ApexBridge(type="direct", tools=(AbpTool("a"), AbpTool("b", parameters={"x": 1})))
     second = ApexBridge(network="none", cacheable=False, tools=(AbpTool("c", kind="query"),))

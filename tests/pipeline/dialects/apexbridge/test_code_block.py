@@ -30,7 +30,7 @@ from pipeline.dialects.apexbridge.code_block import code_block
     ],
 )
 def test_the_code_below_its_heading_is_found(text: str, ending: str, code: str) -> None:
-    """Whatever language, numbering and fence are used."""
+    """A code block is found with any language, numbering and fence."""
     found = code_block(text)
     assert found
     assert (found.ending, found.code) == (ending, code)
@@ -48,5 +48,5 @@ def test_the_code_below_its_heading_is_found(text: str, ending: str, code: str) 
     ],
 )
 def test_other_code_is_left_alone(text: str) -> None:
-    """Only a closed block in the section that announces code is the skill's."""
+    """Only a closed block in a code section counts."""
     assert code_block(text) is None

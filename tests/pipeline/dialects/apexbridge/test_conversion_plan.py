@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.dialects.apexbridge.conversion_plan import plan
 from pipeline.parsing.document import parse
-from pipeline.validation.conversion import Old, Plan
+from pipeline.validation.conversion import OldLayout, Plan
 
 FULL = """---
 name: dice # as in the game
@@ -34,7 +34,7 @@ def planned(
     """Return the plan for a folder named dice."""
     texts = texts or {}
     return plan(
-        Old(
+        OldLayout(
             "dice",
             "SKILL.md",
             skill_md if isinstance(skill_md, bytes) else skill_md.encode(),
@@ -60,12 +60,12 @@ def declared(of: Plan) -> Mapping[str, object]:
 
 
 def test_a_package_is_left_as_it_is() -> None:
-    """Where nothing is missing nothing is done."""
+    """The plan for a complete package is empty."""
     assert planned(FULL, "scripts/execute.ts") == Plan()
 
 
 def test_missing_folders_are_made() -> None:
-    """Those of the layout, and no others."""
+    """Only the folders of the package layout are created."""
     made = planned(FULL, "scripts/execute.ts", folders=frozenset({"scripts", "docs"}))
     assert (made.folders, made.writes) == (("references", "assets"), {})
 
@@ -85,7 +85,7 @@ def test_missing_folders_are_made() -> None:
     ],
 )
 def test_each_missing_field_is_filled_in_with_a_finding(field: str) -> None:
-    """The placeholder and what to do about it are said; the other lines stay."""
+    """A finding names the placeholder and the advice; the other lines stay."""
     lines = FULL.splitlines(keepends=True)
     of = planned(
         "".join(line for line in lines if not line.startswith(field)), "scripts/execute.ts"
@@ -96,7 +96,7 @@ def test_each_missing_field_is_filled_in_with_a_finding(field: str) -> None:
 
 
 def test_name_and_description_are_filled_in() -> None:
-    """From the folder, and from the first paragraph where there is one."""
+    """They come from the folder's name and the first paragraph, if there is one."""
     of = planned("---\nversion: 1.0.0\n---\n# Dice\n\nRolls  any dice.\n", "scripts/execute.ts")
     assert declared(of)["name"] == "dice"
     assert declared(of)["description"] == "Rolls any dice."
@@ -106,7 +106,7 @@ def test_name_and_description_are_filled_in() -> None:
 
 
 def test_metadata_is_merged_and_kept() -> None:
-    """Fields that SKILL.md lacks come with their comments; where both speak SKILL.md holds."""
+    """Fields missing in SKILL.md are added with their comments; its own values stay."""
     of = planned(
         "---\nname: dice\ntype: static # really\n---\nText.\n",
         "scripts/execute.ts",
@@ -120,7 +120,7 @@ def test_metadata_is_merged_and_kept() -> None:
     assert "version: '2.0.0' # second\n" in text
     assert (declared(of)["name"], declared(of)["description"]) == ("dice", "Rolls.")
     assert of.moves == {"METADATA.yml": "METADATA.yml.legacy"}
-    assert "keep name as SKILL.md says it; METADATA.yml says “cubes”" in of.steps
+    assert "keep name from SKILL.md; METADATA.yml has “cubes”" in of.steps
 
 
 def test_metadata_alone_becomes_the_frontmatter() -> None:
@@ -143,7 +143,7 @@ def test_metadata_alone_becomes_the_frontmatter() -> None:
     ],
 )
 def test_metadata_that_cannot_be_read_stops_it(text: str) -> None:
-    """What cannot be read is not lost: nothing is done, and its line is named."""
+    """An unreadable file is refused: nothing changes, and a finding names its line."""
     of = planned(FULL, texts={"METADATA.yml": text})
     assert (of.refused, of.writes, of.moves) == (True, {}, {})
     assert of.findings[0].path == "METADATA.yml"
@@ -164,29 +164,29 @@ def test_metadata_that_cannot_be_read_stops_it(text: str) -> None:
     ],
 )
 def test_a_skill_md_that_cannot_be_read_stops_it(data: bytes) -> None:
-    """Nothing is written over what would be lost by it."""
+    """A SKILL.md that cannot be read is not overwritten."""
     of = planned(data)
     assert (of.refused, of.writes) == (True, {})
     assert of.findings
 
 
 def test_code_moves_to_a_script() -> None:
-    """The block goes, a link to the script stands in its place, and nothing else moves."""
+    """A link to the script replaces the block, and nothing else changes."""
     of = planned(FULL + "## 代码\n\n```python\nprint(1)\n```\n\n## 示例\n", folders=frozenset())
     assert of.writes["scripts/execute.py"] == b"print(1)\n"
     assert "\n## 代码\n\n见 [scripts/execute.py](scripts/execute.py)。\n\n## 示例\n" in written(of)
 
 
 def test_code_stays_where_there_is_a_script() -> None:
-    """Two scripts of one name are not made into one."""
+    """Two scripts of the same name are not merged."""
     text = FULL + "## Code\n\n```ts\nnew\n```\n"
     of = planned(text, "scripts/execute.ts")
     assert not of.changes_something
-    assert of.steps == ("leave the code block in SKILL.md: there is a script already",)
+    assert of.steps == ("leave the code block in SKILL.md, because a script exists already",)
 
 
 def test_the_older_script_gets_its_name() -> None:
-    """SKILL.md names it as before, frontmatter and text alike."""
+    """The frontmatter and the body of SKILL.md name the new path."""
     text = FULL.replace("execute.ts", "main.ts") + "Run `scripts/main.ts`, not xscripts/main.ts.\n"
     of = planned(text, "scripts/main.ts", "scripts/util.ts")
     assert of.moves == {"scripts/main.ts": "scripts/execute.ts"}
@@ -195,7 +195,7 @@ def test_the_older_script_gets_its_name() -> None:
 
 
 def test_without_any_script_there_is_a_placeholder() -> None:
-    """It says so itself, and so does a finding."""
+    """The script is marked as a placeholder, and a finding reports it."""
     of = planned(FULL, folders=frozenset())
     assert b"placeholder" in of.writes["scripts/execute.ts"]
     assert [f.code for f in of.findings] == ["script-missing"]
@@ -203,7 +203,7 @@ def test_without_any_script_there_is_a_placeholder() -> None:
 
 
 def test_an_entry_is_added_to_resources() -> None:
-    """What resources names already stays in it."""
+    """Existing entries of resources stay."""
     of = planned(
         FULL.replace("{entry: ./scripts/execute.ts}", "{references: [a.md]}"),
         "scripts/other.py",
@@ -217,7 +217,7 @@ def test_an_entry_is_added_to_resources() -> None:
     [("{network: false, filesystem: none}", "none"), ("{network: true}", "allowlist")],
 )
 def test_permissions_become_security(permissions: str, network: str) -> None:
-    """The old form goes, the new one says the same and is strict about the rest."""
+    """The new form has equal values and restricts the rest."""
     of = planned(
         FULL.replace("security: {network: none}", f"permissions: {permissions}"),
         "scripts/execute.ts",
@@ -229,7 +229,7 @@ def test_permissions_become_security(permissions: str, network: str) -> None:
 
 
 def test_permissions_without_an_equal_stay() -> None:
-    """What cannot be said in the new form is not dropped."""
+    """A value without an equivalent is not dropped."""
     of = planned(
         FULL.replace("security: {network: none}", "permissions: {filesystem: write}"),
         "scripts/execute.ts",
@@ -254,7 +254,7 @@ def test_permissions_without_an_equal_stay() -> None:
 def test_a_manifest_gives_name_and_description_alone(
     manifest: str, name: str, description: str
 ) -> None:
-    """Only where SKILL.md lacks them, and whatever the file holds."""
+    """Only missing fields are taken from it, whatever its content."""
     of = planned(
         "---\nversion: 1.0.0\n---\nText.\n", "scripts/execute.ts", texts={"manifest.json": manifest}
     )
@@ -264,7 +264,7 @@ def test_a_manifest_gives_name_and_description_alone(
 
 
 def test_windows_line_ends_are_kept() -> None:
-    """A file that has them throughout has them afterwards."""
+    """A file with CRLF line ends keeps them."""
     of = planned(FULL.replace("type: direct\n", "").replace("\n", "\r\n"), "scripts/execute.ts")
     assert written(of).count("\r\n") == written(of).count("\n")
 
@@ -281,11 +281,11 @@ def test_windows_line_ends_are_kept() -> None:
 def test_a_second_run_changes_nothing(
     skill_md: str, files: list[str], texts: Mapping[str, str]
 ) -> None:
-    """What a plan makes is a package for which there is nothing to do."""
+    """The plan for the result of a plan is empty."""
     first = planned(skill_md, *files, texts=texts, folders=frozenset())
     left = {*files, *texts} - set(first.moves) | set(first.moves.values()) | set(first.writes)
     second = plan(
-        Old("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
+        OldLayout("dice", "SKILL.md", first.writes["SKILL.md"], frozenset(left), DIRECTORIES, {})
     )
     assert not second.changes_something
     assert not second.findings

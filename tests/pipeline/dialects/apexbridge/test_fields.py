@@ -3,7 +3,7 @@ from tests.support.judging import declare
 
 
 def test_apexbridges_fields() -> None:
-    """ApexBridge's fields have their types, and so have those inside triggers."""
+    """ApexBridge's fields have their types, including those inside triggers."""
     declaration = declare(
         {
             "displayName": "PDF 工具",
@@ -22,7 +22,7 @@ def test_apexbridges_fields() -> None:
             },
         }
     )
-    assert declaration.misfits == ()
+    assert declaration.mismatches == ()
     declared = declaration.of(ApexBridgeFields)
     assert (declared.display_name, declared.version) == ("PDF 工具", "1.10")
     assert (declared.tags, declared.keywords) == (("a",), ("b", "c"))
@@ -31,7 +31,7 @@ def test_apexbridges_fields() -> None:
 
 
 def test_a_tool_without_a_name_takes_only_itself_with_it() -> None:
-    """Tools before and after it are kept, and all that is wrong with it is said."""
+    """The other tools are kept, and each error of the tool is reported."""
     declaration = declare(
         {
             "abp": {
@@ -45,7 +45,7 @@ def test_a_tool_without_a_name_takes_only_itself_with_it() -> None:
             }
         }
     )
-    assert [misfit.field for misfit in declaration.misfits] == [
+    assert [mismatch.field for mismatch in declaration.mismatches] == [
         "abp.tools.1.name",
         "abp.tools.1.kind",
         "abp.tools.1.parameters",

@@ -35,7 +35,7 @@ def codes(schema: Any) -> list[tuple[str, str]]:
     ],
 )
 def test_a_schema_is_met_with_silence(schema: Any) -> None:
-    """What its version of JSON Schema allows is not wrong."""
+    """A schema that its version of JSON Schema allows has no problem."""
     assert codes(schema) == []
 
 
@@ -74,12 +74,12 @@ def test_a_schema_is_met_with_silence(schema: Any) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(schema: Any, expected: list[Any]) -> None:
-    """Every way to be wrong has its code, and the path leads to it."""
+    """Each kind of error has its code and the path of its place."""
     assert codes(schema) == expected
 
 
 def test_a_deep_schema_does_not_make_it_fail() -> None:
-    """However deep a schema is nested, there is an answer."""
+    """A schema of any depth gets a result."""
     deep: Any = {"type": "x"}
     for _ in range(400):
         deep = {"items": deep}
@@ -87,7 +87,7 @@ def test_a_deep_schema_does_not_make_it_fail() -> None:
 
 
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No reference and no dialect opens a connection."""
+    """No reference and no dialect causes a network connection."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a connection was opened")
@@ -99,7 +99,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_message_is_short_and_printable() -> None:
-    """However large the wrong value is, its message can be read."""
+    """The message about a value of any size is short."""
     (only,) = problems_of({"type": "\x1b[31m" + "x" * 9_000})
     assert len(only.message) < 250
     assert only.message.isprintable()

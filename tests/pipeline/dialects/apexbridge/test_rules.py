@@ -126,12 +126,12 @@ def only(of: Any) -> Finding:
     ],
 )
 def test_a_good_package_is_met_with_silence(of: Any) -> None:
-    """What ApexBridge's format allows has no finding."""
+    """A package that follows ApexBridge's format has no finding."""
     assert found("apexbridge", of) == ()
 
 
 def test_every_field_of_apexbridges_is_in_the_good_packages() -> None:
-    """The silence above is about each field that the format has."""
+    """The good package above declares every field of the format."""
     unasked = {
         "config",
         "dependencies",
@@ -233,7 +233,7 @@ def test_a_required_field_must_say_something(field: str, value: Any) -> None:
     ],
 )
 def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
-    """Each way in which a field can be wrong is found, once."""
+    """Each error of a field is reported once."""
     assert told(package(**change)) == expected
 
 
@@ -264,14 +264,14 @@ def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
     ],
 )
 def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
-    """The sandbox is judged field by field."""
+    """Each field of the sandbox is checked by itself."""
     assert told(package(security={**SECURITY, **change})) == expected
 
 
 def test_what_security_leaves_open_is_named() -> None:
     """The message lists what is missing."""
     finding = only(package(security={"filesystem": "none"}))
-    assert finding.message == "security does not say timeout_ms, memory_mb and network."
+    assert finding.message == "security does not set timeout_ms, memory_mb and network."
 
 
 @pytest.mark.parametrize(
@@ -287,26 +287,26 @@ def test_what_security_leaves_open_is_named() -> None:
         (
             {"network": "some"},
             ["security-value-unknown", "permissions-outdated"],
-            "nothing in it was read.",
+            "it was ignored.",
         ),
         (
             {"filesystem": "read-write"},
             ["security-value-unknown", "permissions-outdated"],
-            "nothing in it was read.",
+            "it was ignored.",
         ),
-        ({}, ["permissions-outdated"], "nothing in it was read."),
+        ({}, ["permissions-outdated"], "it was ignored."),
         (["network"], ["required-field-missing", "field-malformed"], "a map is expected."),
     ],
 )
 def test_permissions(permissions: Any, expected: list[str], said: str) -> None:
-    """The old form of security is mapped, and stands in for it."""
+    """The old form of security is read as security."""
     of = package(without="security", permissions=permissions)
     assert told(of) == expected
     assert found("apexbridge", of)[-1].message.endswith(said)
 
 
 def test_security_holds_beside_permissions() -> None:
-    """Where both are declared, the old form is said to be without effect."""
+    """If both are declared, a finding says that the old form has no effect."""
     finding = only(package(permissions={"network": "true"}))
     assert (finding.code, finding.fix) == ("permissions-outdated", "Remove permissions.")
 
@@ -385,7 +385,7 @@ def test_security_holds_beside_permissions() -> None:
     ],
 )
 def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
-    """The tools of the ABP protocol are judged one by one."""
+    """Each tool of the ABP protocol is checked by itself."""
     assert told(package(**change)) == expected
 
 
@@ -503,7 +503,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
     ],
 )
 def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
-    """Scripts, resources and folders lie where the layout has them."""
+    """Scripts, resources and folders must follow the package layout."""
     assert told(package(*files, resources=resources)) == expected
 
 
@@ -555,7 +555,7 @@ def test_sections(body: str, missing: set[str]) -> None:
 
 
 def test_the_documented_package_has_its_findings() -> None:
-    """The example of ApexBridge's documentation lacks six fields, and its permissions are old."""
+    """The example in ApexBridge's documentation lacks six fields and has old permissions."""
     of = skill(
         BODY,
         "scripts/execute.ts",
@@ -582,7 +582,7 @@ def test_the_documented_package_has_its_findings() -> None:
 
 
 def test_unreadable_frontmatter_is_left_to_parsing() -> None:
-    """Where there are no fields, what they lack is not listed."""
+    """Without frontmatter, missing fields are not listed."""
     of = package("notes/a.md")
     bare = type(of)(
         of.folder,
@@ -596,14 +596,14 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
 
 
 def test_a_finding_stands_where_its_field_does() -> None:
-    """A place inside a field that has no line of its own has that of the field."""
+    """A position without a line of its own takes the line of its field."""
     of = package(abp={"tools": [{"name": "a"}]}, protocol="abp")
     finding = only(of)
     assert (finding.field, finding.line) == ("abp.tools.0.name", of.parsed.positions["abp"].line)
 
 
 def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
-    """No rule is forgotten in the profile; the samples show that each code can be made."""
+    """The profile has every rule; the samples show that each code can be raised."""
     rules = (*field_rules.RULES, *file_rules.RULES, *body_rules.RULES)
     assert set(PROFILES["apexbridge"].rules) == set(rules)
     for module in (field_rules, file_rules, body_rules):

@@ -1,4 +1,4 @@
-"""Archives: what is found in them is what was packed, and what is hostile costs little."""
+"""Archives: their contents equal the packed folders, and hostile ones cost little."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.roots import reader
-from pipeline.roots.archives.members import ArchiveRejected, LimitedReader
+from pipeline.roots.archives.entries import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive
@@ -43,7 +43,7 @@ PACKERS = {"zip": pack_zip, "skill": pack_zip, "tar.gz": pack_tar, "tgz": pack_t
 
 
 def found(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, Snapshot]:
-    """Return what is read of every skill folder in the archives of a root, by its path."""
+    """Return the snapshot of every skill folder in the archives of a root, by path."""
     snapshots = {}
     for archive in local_walk.walk(root, "", limits):
         if isinstance(archive, Archive):
@@ -75,7 +75,7 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_packed_folder_is_the_folder(
     roots: tuple[Path, Path], skill: SkillWriter, ending: str
 ) -> None:
-    """Whatever it consists of: its files, digest and problems are those it has unpacked."""
+    """Its files, digest and problems equal those of the unpacked folder."""
     plain, packed = roots
     top = plain / "top"
     skill(
@@ -118,7 +118,7 @@ def test_a_packed_folder_is_the_folder(
 
 
 def test_a_skill_at_the_top_has_the_path_of_its_archive(tmp_path: Path) -> None:
-    """And the skills below it are skills of their own."""
+    """The skills below it are separate skills."""
     make_zip(tmp_path / "x.zip", {"SKILL.md": GOOD, "sub/SKILL.md": GOOD, "sub/a.md": "x"})
     assert {path: [file.path for file in one.files] for path, one in found(tmp_path).items()} == {
         "x.zip!": ["SKILL.md"],
@@ -127,7 +127,7 @@ def test_a_skill_at_the_top_has_the_path_of_its_archive(tmp_path: Path) -> None:
 
 
 def test_names_are_as_they_were_meant(tmp_path: Path) -> None:
-    """UTF-8 without the flag that says so, `./` before everything, no entries of directories."""
+    """UTF-8 without its flag, paths that start with `./`, no entries for directories."""
     make_zip(tmp_path / "x.zip", {"./sample/SKILL.md": GOOD, "sample//会议.md": "x"})
     data = (tmp_path / "x.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "x.zip") as file:
@@ -144,7 +144,7 @@ def test_names_are_as_they_were_meant(tmp_path: Path) -> None:
 
 
 def test_modes_count_where_the_system_of_the_maker_has_them(tmp_path: Path) -> None:
-    """A zip from elsewhere has upper bits that mean nothing, and no type of file."""
+    """In a zip from another system the upper bits are meaningless."""
     make_zip(tmp_path / "x.zip", {**SKILL, "sample/run": "x"}, {"sample/run": stat.S_IFREG | 0o700})
     assert [file.mode for file in found(tmp_path)["x.zip!/sample"].files] == [0o644, 0o755]
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as file:
@@ -169,10 +169,8 @@ def test_modes_count_where_the_system_of_the_maker_has_them(tmp_path: Path) -> N
     ],
 )
 @pytest.mark.parametrize("make", [make_zip, make_tar])
-def test_a_path_that_leads_astray_is_refused(
-    tmp_path: Path, name: str, make: Callable[..., Path]
-) -> None:
-    """Whoever were to unpack it, and wherever."""
+def test_an_unsafe_path_is_rejected(tmp_path: Path, name: str, make: Callable[..., Path]) -> None:
+    """On every system and with every program."""
     if "\0" in name:
         if make is make_tar:
             pytest.skip("a tar cannot say so")
@@ -198,7 +196,7 @@ def test_a_path_that_leads_astray_is_refused(
 def test_links_are_followed_through_the_archive(
     tmp_path: Path, target: str, code: str | None, is_zip: bool
 ) -> None:
-    """What counts is where they lead in the end, through other links."""
+    """Their final target counts, after all other links."""
     if is_zip:
         link = stat.S_IFLNK | 0o777
         make_zip(
@@ -231,10 +229,8 @@ def test_links_are_followed_through_the_archive(
         {"link": header(tarfile.SYMTYPE, "sample"), "link/x": "y"},
     ],
 )
-def test_a_path_through_what_is_no_directory_is_refused(
-    tmp_path: Path, members: dict[str, str]
-) -> None:
-    """A link that a later member goes through is the oldest trick there is."""
+def test_a_path_through_a_file_or_link_is_rejected(tmp_path: Path, members: dict[str, str]) -> None:
+    """A path through a link of an earlier entry is a known attack."""
     make_tar(tmp_path / "x.tgz", {**SKILL, **members} if "sample" not in members else members)
     assert [*codes(tmp_path).values()] == [["archive-duplicate-member"]]
 
@@ -247,19 +243,19 @@ def test_a_path_through_what_is_no_directory_is_refused(
         ("Dir/a", "dir/b"),
     ],
 )
-def test_names_that_some_systems_take_for_one_are_refused(
+def test_names_that_are_equal_on_some_systems_are_rejected(
     tmp_path: Path, one: str, other: str
 ) -> None:
-    """In upper and lower case, and however Unicode composes a letter; directories, too."""
+    """Upper and lower case and Unicode normalization count; also for directories."""
     make_tar(tmp_path / "x.tgz", {**SKILL, one: "x", other: "x"})
     assert [*codes(tmp_path).values()] == [["archive-names-collide"]]
 
 
 @pytest.mark.parametrize("make", [make_zip, make_tar])
-def test_an_archive_that_is_cut_anywhere_is_refused_without_a_traceback(
+def test_an_archive_that_is_cut_anywhere_is_rejected_without_a_traceback(
     tmp_path: Path, make: Callable[..., Path]
 ) -> None:
-    """As one that is being copied, and never as a smaller one."""
+    """It counts as incomplete, never as a smaller archive."""
     name = "x.zip" if make is make_zip else "x.tgz"
     whole = make(tmp_path / name, {**SKILL, "sample/x": os.urandom(3000)}).read_bytes()
     for size in {*range(0, len(whole), 97), len(whole) - 1, len(whole) - 8, len(whole) - 21}:
@@ -268,10 +264,10 @@ def test_an_archive_that_is_cut_anywhere_is_refused_without_a_traceback(
 
 
 @pytest.mark.parametrize("make", [make_zip, make_tar])
-def test_a_damaged_archive_is_refused_or_gives_what_was_packed(
+def test_a_damaged_archive_is_rejected_or_gives_the_packed_files(
     tmp_path: Path, make: Callable[..., Path]
 ) -> None:
-    """Whichever byte is another one; a digest that was never packed does not come out."""
+    """Whichever byte is changed: a digest of other contents never results."""
     name = "x.zip" if make is make_zip else "x.tgz"
     whole = make(tmp_path / name, {**SKILL, "sample/run": "#!/bin/sh\n"}).read_bytes()
     good = found(tmp_path)[f"{name}!/sample"]
@@ -302,15 +298,15 @@ def test_a_damaged_archive_is_refused_or_gives_what_was_packed(
 def test_a_tar_ends_where_it_says_so(
     tmp_path: Path, change: Callable[[bytes], bytes], code: str
 ) -> None:
-    """Though it was compressed whole, one without its end is not a smaller one."""
+    """A tar without its end mark is not a smaller tar, even if gzip is complete."""
     make_tar(tmp_path / "x.tgz", {**SKILL, "sample/x": "x" * 2000})
     data = gzip.decompress((tmp_path / "x.tgz").read_bytes())
     (tmp_path / "x.tgz").write_bytes(gzip.compress(change(data)))
     assert codes(tmp_path) == {"x.tgz!": [code]}
 
 
-def test_a_reader_gets_no_more_than_its_ration(tmp_path: Path) -> None:
-    """It is not even read."""
+def test_a_limited_reader_gives_no_more_than_allotted(tmp_path: Path) -> None:
+    """More is not even read."""
     (tmp_path / "x").write_bytes(b"x" * 100)
     with (tmp_path / "x").open("rb") as file:
         rationed = LimitedReader(file)
@@ -324,8 +320,8 @@ def test_a_reader_gets_no_more_than_its_ration(tmp_path: Path) -> None:
             rationed.read()
 
 
-def test_what_a_zip_says_of_sizes_is_not_believed(tmp_path: Path) -> None:
-    """Less than there is and more than there is are both refused."""
+def test_declared_sizes_of_a_zip_are_not_trusted(tmp_path: Path) -> None:
+    """Sizes that are too small or too large are both rejected."""
     for size in (10, 5_000):
         make_zip(tmp_path / "x.zip", {"SKILL.md": GOOD + "x" * 1000})
         real = (len(GOOD) + 1000).to_bytes(4, "little")
@@ -334,14 +330,14 @@ def test_what_a_zip_says_of_sizes_is_not_believed(tmp_path: Path) -> None:
 
 
 def test_limits_hold_for_each_skill_inside(tmp_path: Path) -> None:
-    """One skill too many in files is rejected alone."""
+    """Only the skill with too many files is rejected."""
     make_zip(tmp_path / "x.zip", {**SKILL, "big/SKILL.md": GOOD, "big/a": "x", "big/b": "x"})
     seen = codes(tmp_path, Limits(files=2))
     assert seen == {"x.zip!/big": ["too-many-files"], "x.zip!/sample": []}
 
 
 def test_links_to_large_directories_do_not_multiply(tmp_path: Path) -> None:
-    """What they lead to counts for each of them."""
+    """Their targets count once for each link."""
     members: dict[str, str | tarfile.TarInfo] = {f"shared/{n}": "x" for n in range(200)}
     for number in range(50):
         members[f"s{number}/SKILL.md"] = GOOD
@@ -352,7 +348,7 @@ def test_links_to_large_directories_do_not_multiply(tmp_path: Path) -> None:
 
 
 def test_archives_inside_skills_and_archives_are_files(tmp_path: Path) -> None:
-    """Of the skill they lie in, or of none."""
+    """They belong to the skill around them, or to none."""
     inner = make_zip(tmp_path / "inner.zip", SKILL)
     (tmp_path / "root/s").mkdir(parents=True)
     (tmp_path / "root/s/SKILL.md").write_text(GOOD)
@@ -366,7 +362,7 @@ def test_archives_inside_skills_and_archives_are_files(tmp_path: Path) -> None:
 
 
 def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> None:
-    """As is one that is named like the inside of one; no two have one path."""
+    """So is one named like the contents of an archive; no two share a path."""
     make_zip(tmp_path / "x.zip", SKILL)
     for name in ("y.zip", "x.zip!"):
         (tmp_path / name / "sample").mkdir(parents=True)
@@ -386,7 +382,7 @@ def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> Non
 
 
 def test_an_archive_exchanged_while_it_is_read_is_nothing(tmp_path: Path) -> None:
-    """What was seen of it and what is read are of one file, or it waits."""
+    """The walk and the reading see the same file, or it waits."""
     make_zip(tmp_path / "x.zip", SKILL)
     (archive,) = local_walk.walk(tmp_path)
     assert isinstance(archive, Archive)
@@ -490,7 +486,7 @@ for archive in walk(Path(sys.argv[1])):
 def test_a_hostile_archive_is_judged_in_bounded_time_and_memory(
     tmp_path: Path, make: Callable[[Path], object], code: str
 ) -> None:
-    """In a process that has half a gigabyte and some seconds, imports and all."""
+    """In a process with half a gigabyte and a few seconds, including imports."""
     (tmp_path / "root").mkdir()
     make(tmp_path / "root")
     done = subprocess.run(
@@ -509,7 +505,7 @@ def test_a_hostile_archive_is_judged_in_bounded_time_and_memory(
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, started; it is ended in the end."""
+    """Start the program, and end it after the test."""
     made = ServingProcess(tmp_path, settle_longest=0.3, rescan_every=3600.0).start()
     yield made
     made.kill()
@@ -518,7 +514,7 @@ def up(tmp_path: Path) -> Iterator[ServingProcess]:
 def test_an_archive_is_followed_through_its_life(
     up: ServingProcess, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Copied slowly, taken in, replaced, refused and removed: each is seen where people look."""
+    """Copied slowly, stored, replaced, rejected and removed: each state is shown."""
 
     def status() -> str:
         return subprocess.run(
@@ -580,7 +576,7 @@ def test_an_archive_is_followed_through_its_life(
 
 
 def slow_copy(up: ServingProcess, data: bytes, path: Path) -> None:
-    """Copy so slowly that it is shown as pending meanwhile, and nothing of it is taken in."""
+    """Copy so slowly that it is shown as pending meanwhile, and nothing of it is stored."""
     rest = iter(data)
     with path.open("wb", buffering=0) as file:
         file.write(bytes(islice(rest, len(data) // 2)))

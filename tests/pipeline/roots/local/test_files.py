@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots.local.files import is_text, opened, read_head
+from pipeline.roots.local.files import is_text, open_expected, read_head
 from pipeline.roots.local.root_directory import RootDirectory
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[RootDirectory]:
-    """Return the directory of the file, held open."""
+    """Return the open directory of the file."""
     with RootDirectory(str(tmp_path)) as opened_root:
         yield opened_root
 
@@ -26,31 +26,31 @@ def file(tmp_path: Path) -> Path:
 def test_as_much_is_read_as_was_asked_for(
     root: RootDirectory, file: Path, most: int, head: bytes
 ) -> None:
-    """Or all there is."""
+    """Or the whole file."""
     assert read_head(root, "/file", file.stat(), most) == head
 
 
-def test_only_the_file_that_was_seen_is_read(root: RootDirectory, file: Path) -> None:
-    """Not one that took its place, not a link to it that did, and not itself changed."""
+def test_only_the_file_of_the_walk_is_read(root: RootDirectory, file: Path) -> None:
+    """Not another file or a link in its place, and not the file after a change."""
     seen = file.stat()
     file.rename(file.with_name("moved"))
     file.write_bytes(b"0123456789")
-    with pytest.raises(OSError, match="changed since it was seen"):
-        opened(root, "/file", seen)
+    with pytest.raises(OSError, match="changed since the walk"):
+        open_expected(root, "/file", seen)
     os.truncate(file.with_name("moved"), 3)
-    with pytest.raises(OSError, match="changed since it was seen"):
+    with pytest.raises(OSError, match="changed since the walk"):
         read_head(root, "/moved", seen, 10)
 
 
 def test_a_pipe_is_not_waited_for(root: RootDirectory, tmp_path: Path) -> None:
-    """Nobody writes to it, and it is no file."""
+    """It has no writer, and is not a regular file."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="changed since it was seen"):
-        opened(root, "/pipe", (tmp_path / "pipe").stat())
+    with pytest.raises(OSError, match="changed since the walk"):
+        open_expected(root, "/pipe", (tmp_path / "pipe").stat())
 
 
 def test_no_descriptor_is_left_open(root: RootDirectory, file: Path) -> None:
-    """Whether the file was read or refused."""
+    """Whether the file was read or rejected."""
     seen = file.stat()
     before = len(os.listdir("/proc/self/fd"))
     read_head(root, "/file", seen, 3)
@@ -72,5 +72,5 @@ def test_no_descriptor_is_left_open(root: RootDirectory, file: Path) -> None:
     ],
 )
 def test_text_is_utf8_without_nul(head: bytes, whole: bool, text: bool) -> None:
-    """At the end of a mere head a character may be cut."""
+    """At the end of a partial read, a character may be cut."""
     assert is_text(head, whole=whole) == text

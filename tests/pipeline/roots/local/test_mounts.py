@@ -1,4 +1,4 @@
-"""On which file system a directory lies."""
+"""File systems of directories."""
 
 from pathlib import Path
 
@@ -34,18 +34,18 @@ MOUNTS = r"""
     ],
 )
 def test_the_deepest_and_last_mount_decides(path: str, kind: str | None) -> None:
-    """Network file systems and those of user programs are named, disks are not."""
+    """Network file systems and FUSE are reported, disks are not."""
     assert network_type(path, MOUNTS) == kind
 
 
 def test_this_machine_can_be_asked(tmp_path: Path) -> None:
-    """A temporary directory is local, and has a device that lasts as long as it does."""
+    """A temporary directory is local, and keeps its device until it is removed."""
     assert network_type(str(tmp_path)) is None
     assert device(str(tmp_path)) == device(str(tmp_path)) is not None
     assert device(str(tmp_path / "nowhere")) is None
 
 
 def test_two_file_systems_have_two_devices() -> None:
-    """What was unmounted leaves a directory of the file system below it."""
+    """After unmounting, the directory belongs to the file system below it."""
     if Path("/dev/shm").is_mount():
         assert device("/dev/shm") != device("/")

@@ -28,7 +28,7 @@ ELF = b"\x7fELF\0\0"
 def both(
     root: Path, limits: Limits = DEFAULT_LIMITS, acceptance: Acceptance = "permissive"
 ) -> Iterator[tuple[tuple[Finding, ...], bool, tuple[Finding, ...], bool]]:
-    """Yield findings and whether the skill is valid: from a glance, and from a whole reading."""
+    """Yield findings and validity, after a partial and after a full read."""
     for folder in local_walk.walk(root, "", limits):
         if isinstance(folder, LooseFinding):
             continue
@@ -51,7 +51,7 @@ def both(
 
 
 def agree(root: Path, limits: Limits = DEFAULT_LIMITS) -> int:
-    """Assert that a glance at each skill is enough, and return how many there were."""
+    """Assert that a partial read of each skill suffices; return the number of skills."""
     count = 0
     for findings, valid, all_findings, all_valid in both(root, limits):
         assert (findings, valid) == (all_findings, all_valid)
@@ -60,30 +60,30 @@ def agree(root: Path, limits: Limits = DEFAULT_LIMITS) -> int:
 
 
 @pytest.mark.parametrize("sample", sorted(BAD.iterdir()), ids=lambda sample: sample.name)
-def test_a_glance_finds_what_reading_finds(sample: Path) -> None:
-    """In every sample of a finding."""
+def test_a_partial_read_finds_the_same(sample: Path) -> None:
+    """For every sample of a finding."""
     agree(sample, LIMITS.get(sample.name, DEFAULT_LIMITS))
 
 
 @pytest.mark.parametrize("code", MADE)
-def test_a_glance_finds_what_reading_finds_where_git_cannot_go(
+def test_a_partial_read_finds_the_same_where_git_cannot_go(
     tmp_path: Path, skill: SkillWriter, code: str
 ) -> None:
-    """With pipes, links, and what must not be read."""
+    """With pipes, links and unreadable files."""
     if code in NOT_FOR_ROOT and os.geteuid() == 0:
         pytest.skip("root may read everything")
     MADE[code](skill(tmp_path / "root" / "sample"))
     assert agree(tmp_path / "root") == 1
 
 
-def test_a_glance_is_enough_for_real_skills(corpus: Path) -> None:
-    """Of every real skill, with all its files."""
+def test_a_partial_read_suffices_for_real_skills(corpus: Path) -> None:
+    """For every real skill, with all its files."""
     entries = json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]
     assert agree(corpus) >= len(entries)
 
 
-def test_a_glance_is_enough_for_made_skills(tmp_path: Path) -> None:
-    """Of the skills on which the speed of both is measured."""
+def test_a_partial_read_suffices_for_made_skills(tmp_path: Path) -> None:
+    """For the skills with which both are measured."""
     source = REPOSITORY / "benchmarks" / "made_skills.py"
     spec = importlib.util.spec_from_file_location("made_skills", source)
     assert spec
@@ -111,10 +111,10 @@ def test_a_glance_is_enough_for_made_skills(tmp_path: Path) -> None:
         ("a.so", b"a" * (1 << 20) + ELF, False),
     ],
 )
-def test_a_glance_knows_a_program(
+def test_a_partial_read_recognises_a_program(
     tmp_path: Path, skill: SkillWriter, path: str, content: bytes, executable: bool
 ) -> None:
-    """By name, mode and as much of its bytes as a reading goes by."""
+    """By name, mode and the same first bytes as a full read."""
     made = skill(tmp_path / "root/sample", files={path: content})
     (made / path).chmod(0o755 if executable else 0o644)
     assert agree(tmp_path / "root") == 1
@@ -122,7 +122,7 @@ def test_a_glance_knows_a_program(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_skill_md_that_must_not_be_read_is_none(tmp_path: Path, skill: SkillWriter) -> None:
-    """The finding is the same, and the skill has no name but its folder's."""
+    """The finding is the same, and the skill has only its folder's name."""
     (skill(tmp_path / "root/sample") / "SKILL.md").chmod(0)
     assert agree(tmp_path / "root") == 1
 
@@ -131,7 +131,7 @@ def test_a_skill_md_that_must_not_be_read_is_none(tmp_path: Path, skill: SkillWr
 def test_a_skill_md_that_changes_is_not_taken(
     tmp_path: Path, skill: SkillWriter, change: str
 ) -> None:
-    """What was seen and what is read must be one and the same file."""
+    """The walk and the reading must see the same file."""
     made = skill(tmp_path / "root/sample") / "SKILL.md"
     (folder,) = local_walk.walk(tmp_path / "root")
     assert not isinstance(folder, LooseFinding)

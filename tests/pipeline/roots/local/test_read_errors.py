@@ -1,4 +1,4 @@
-"""An error of the disk is called by its name, and is nobody's fault: the folder waits."""
+"""An error of the disk is reported as one, and the folder waits."""
 
 import json
 import subprocess
@@ -46,7 +46,7 @@ def bind(tmp_path: Path) -> list[str]:
 
 
 def run(top: Path, bind: list[str]) -> dict[str, list[list[str]]]:
-    """Scan and validate a root in which a file cannot be read; skip where none can be made."""
+    """Scan and validate a root with a file that gives EIO; skip if none can be made."""
     probe = subprocess.run(
         [*bind, "head", "-c1", bind[-1]], check=False, capture_output=True, text=True
     )
@@ -60,7 +60,7 @@ def run(top: Path, bind: list[str]) -> dict[str, list[list[str]]]:
 
 
 def test_a_new_skill_is_pending_with_the_reason(tmp_path: Path, bind: list[str]) -> None:
-    """It is neither rejected nor said to be changing."""
+    """It is neither rejected nor shown as changing."""
     write_skill(tmp_path / "root/s", files={"notes.md": ""})
     write_skill(tmp_path / "root/t")
     found = run(tmp_path, bind)
@@ -71,7 +71,7 @@ def test_a_new_skill_is_pending_with_the_reason(tmp_path: Path, bind: list[str])
 
 
 def test_a_known_skill_keeps_what_it_was(tmp_path: Path, bind: list[str]) -> None:
-    """It waits; its content is not judged by half of it."""
+    """It waits, and is not judged by a part of its content."""
     write_skill(tmp_path / "root/s", files={"notes.md": "before"})
     subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], check=True, capture_output=True)
     found = run(tmp_path, bind)

@@ -1,4 +1,4 @@
-"""A root held open: links are followed inside it only, whatever is exchanged meanwhile."""
+"""Open root: links are followed only inside it, even if directories are exchanged."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ MARK = "text from outside the root"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Return a root with a group of skills, beside a directory that is out of bounds."""
+    """Return a root with a group of skills, beside a directory outside of it."""
     for name in ("a", "b", "c"):
         write_skill(tmp_path / "root/group" / name, files={"notes.md": name})
     write_skill(tmp_path / "outside", name="outside", description=MARK, files={"notes.md": MARK})
@@ -35,26 +35,26 @@ def root(tmp_path: Path) -> Path:
 
 
 def exchange(path: Path, target: Path) -> None:
-    """Put a link in the place of a directory."""
+    """Replace a directory by a link."""
     path.rename(path.with_name(f".skilldrop-{path.name}"))
     path.symlink_to(target)
 
 
 class TestExchangedForALink:
-    """What was a directory when its parent was listed, and is a link when it is entered."""
+    """Directory that becomes a link between listing its parent and entering it."""
 
     @pytest.fixture(autouse=True)
     def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Let all folders be older than a tick of the clock, as they are in a real scan."""
+        """Make all folders older than a tick of the clock, as in a real scan."""
         monkeypatch.setattr(reader, "_TICK_NS", 0)
 
     def seen(self, root: Path) -> Iterator[ScanResult]:
-        """Look at all of a root as a scan does."""
+        """Read all of a root, as a scan does."""
         return scan(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
 
     @pytest.mark.parametrize("name", ["b", "c"])
     def test_a_later_skill_of_a_group(self, root: Path, name: str) -> None:
-        """It is not entered, though the walk has its name from before."""
+        """It is not entered, although the walk has already listed its name."""
         found = self.seen(root)
         first = next(found)
         exchange(root / "group" / name, root.parent / "outside")
@@ -66,14 +66,14 @@ class TestExchangedForALink:
         ]
 
     def test_the_group_itself(self, root: Path) -> None:
-        """Then none of its other skills is found."""
+        """None of its other skills is found."""
         found = self.seen(root)
         next(found)
         exchange(root / "group", root.parent / "outside")
         assert MARK not in repr(list(found))
 
     def test_a_folder_of_a_skill(self, root: Path) -> None:
-        """Between the walk and the reading: the folder is looked at again later."""
+        """Between the walk and the reading; the folder is read again later."""
         write_skill(root / "s", files={"sub/notes.md": "inside"})
         folder = reader.look(root, "s")
         assert folder is not None
@@ -81,7 +81,7 @@ class TestExchangedForALink:
         assert reader.read(root, folder) is None
 
     def test_the_folder_of_a_package(self, root: Path) -> None:
-        """No file is copied from where a link out of the root leads."""
+        """No file is copied through a link out of the root."""
         with package_sources.opened() as source:
             files = source.files_of(str(root), "group/b")
             exchange(root / "group/b", root.parent / "outside")
@@ -89,7 +89,7 @@ class TestExchangedForALink:
                 files.open("notes.md")
 
     def test_an_archive(self, root: Path) -> None:
-        """The file that is opened is the one that the walk saw, or none."""
+        """Only the file that the walk saw is opened."""
         for place in (root / "x.zip", root.parent / "outside/x.zip"):
             place.write_bytes(b"PK")
         (archive,) = local_walk.walk(root, "x.zip!")
@@ -124,7 +124,7 @@ class TestLinksInside:
         ],
     )
     def test_real_path(self, root: Path, target: str, real: str | None) -> None:
-        """Also where it is absolute, or leads out of the root and in again by name alone."""
+        """Also if it is absolute, or leads out of the root and back into it by name."""
         (root / "group/to-a").symlink_to("a")
         (root / "group/to-outside").symlink_to("../../outside")
         (root / "group/link").symlink_to(target.format(root=root))
@@ -140,7 +140,7 @@ class TestLinksInside:
             opened.real_path("/one/x")
 
     def test_nothing_outside_is_asked_for(self, root: Path) -> None:
-        """Whether what a link out of the root leads to is there makes no difference."""
+        """It makes no difference whether the target of a link out of the root exists."""
         (root / "group/a/there").symlink_to("../../../outside/notes.md")
         (root / "group/a/missing").symlink_to("../../../outside/nothing")
         folder = reader.look(root, "group/a")
@@ -151,7 +151,7 @@ class TestLinksInside:
         ]
 
     def test_a_root_that_is_switched_is_read_as_one(self, root: Path, tmp_path: Path) -> None:
-        """A walk ends in the directory in which it began, and what it saw is not believed."""
+        """A walk ends in the directory where it began, and its results are discarded."""
         write_skill(tmp_path / "other/group/b", description="Of the other root.")
         (tmp_path / "switch").symlink_to("root")
         with RootDirectory(str(tmp_path / "switch")) as opened:
@@ -176,7 +176,7 @@ for _ in range(2 * times):
 
 @pytest.mark.parametrize("name", ["group", "group/b", "group/b/scripts"])
 def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -> None:
-    """Nothing of the outside comes into a table or a package; in the end all is as it was."""
+    """Nothing from outside gets into a table or a package; the end state equals the first."""
     world = World(tmp_path)
     for number in range(12):
         write_skill(world.root / f"group/a{number}", files={"scripts/run.py": "print()"})
@@ -210,8 +210,8 @@ def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -
     assert world.differences() == []
 
 
-def test_a_deep_way_needs_few_descriptors(tmp_path: Path) -> None:
-    """However deep it is, and the way back is found."""
+def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
+    """However deep it is; the way back works, too."""
     path = ""
     for _ in range(150):
         path += "/d"
@@ -226,7 +226,7 @@ def test_a_deep_way_needs_few_descriptors(tmp_path: Path) -> None:
 
 
 def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
-    """The skill that a scan takes for one of the root is one of the root."""
+    """Every skill that a scan accepts lies in the root."""
     found = scan(ScanScope(RootSpec(str(root)), ("group/b",), {}), ScanOptions(Limits(), quiet=0.0))
     exchange(root / "group/b", root.parent / "outside")
     assert [

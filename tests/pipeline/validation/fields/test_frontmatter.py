@@ -20,8 +20,8 @@ from tests.support.judging import declare
 
 
 def test_the_specifications_fields() -> None:
-    """The six fields of the specification are read as they are written, without outer space."""
-    declared, _, _, misfits = declare(
+    """The six fields of the specification are read as written, without surrounding space."""
+    declared, _, _, mismatches = declare(
         {
             "name": " pdf ",
             "description": "Reads PDF.\n",
@@ -31,7 +31,7 @@ def test_the_specifications_fields() -> None:
             "allowed-tools": "Read  Grep",
         }
     )
-    assert misfits == ()
+    assert mismatches == ()
     assert (declared.name, declared.description, declared.license) == ("pdf", "Reads PDF.", "MIT")
     assert (declared.compatibility, declared.allowed_tools) == ("uv", "Read Grep")
     assert declared.metadata.author == "A"
@@ -39,7 +39,7 @@ def test_the_specifications_fields() -> None:
 
 def test_claude_codes_fields() -> None:
     """Claude Code's fields have their types."""
-    declared, _, _, misfits = declare(
+    declared, _, _, mismatches = declare(
         {
             "when_to_use": "Often.",
             "argument-hint": ["file"],
@@ -56,7 +56,7 @@ def test_claude_codes_fields() -> None:
             "disallowed-tools": ["Write"],
         }
     )
-    assert misfits == ()
+    assert mismatches == ()
     assert declared.argument_hint == "file"
     assert declared.arguments == ("one", "two")
     assert (declared.disable_model_invocation, declared.user_invocable) == (True, False)
@@ -72,8 +72,8 @@ def test_claude_codes_fields() -> None:
 )
 def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
     """A flag is understood in every spelling that YAML dialects and people use."""
-    declared, _, _, misfits = declare({"user-invocable": written})
-    assert (declared.user_invocable, misfits) == (meant, ())
+    declared, _, _, mismatches = declare({"user-invocable": written})
+    assert (declared.user_invocable, mismatches) == (meant, ())
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
 )
 def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None:
     """Tags and keywords may be a list or one text."""
-    declared, _, _, misfits = declare({"tags": written, "keywords": written})
-    assert (declared.tags, declared.keywords, misfits) == (words, words, ())
+    declared, _, _, mismatches = declare({"tags": written, "keywords": written})
+    assert (declared.tags, declared.keywords, mismatches) == (words, words, ())
 
 
 @pytest.mark.parametrize(
@@ -211,24 +211,24 @@ def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
         ),
     ],
 )
-def test_a_misfit_says_what_is_expected(
+def test_a_mismatch_says_what_is_expected(
     frontmatter: Mapping[str, Any], field: str, message: str
 ) -> None:
-    """A value of the wrong type is named once, with what is there and what should be."""
-    misfits = declare(frontmatter).misfits
-    assert [(misfit.field, misfit.message) for misfit in misfits] == [(field, message)]
+    """A value of the wrong type is reported once, with the actual and the expected value."""
+    mismatches = declare(frontmatter).mismatches
+    assert [(mismatch.field, mismatch.message) for mismatch in mismatches] == [(field, message)]
 
 
-def test_an_empty_value_is_no_misfit() -> None:
-    """A field with nothing behind it counts as not declared."""
+def test_an_empty_value_is_no_mismatch() -> None:
+    """A field without a value counts as not declared."""
     declaration = declare({"user-invocable": "", "triggers": "", "tags": None, "hooks": ""})
     assert declaration.common == declare({}).common
     assert declaration.of(ApexBridgeFields) == ApexBridgeFields()
-    assert declaration.misfits == ()
+    assert declaration.mismatches == ()
 
 
-def test_a_misfit_leaves_everything_else_alone() -> None:
-    """One wrong value takes nothing with it, not even its neighbours in the same map."""
+def test_a_mismatch_leaves_everything_else_alone() -> None:
+    """One wrong value affects no other field, not even in the same map."""
     declaration = declare(
         {
             "name": "pdf",
@@ -239,7 +239,7 @@ def test_a_misfit_leaves_everything_else_alone() -> None:
         }
     )
     declared, triggers = declaration.common, declaration.of(ApexBridgeFields).triggers
-    assert {misfit.field for misfit in declaration.misfits} == {
+    assert {mismatch.field for mismatch in declaration.mismatches} == {
         "user-invocable",
         "triggers.priority",
         "metadata.tags",
@@ -251,8 +251,8 @@ def test_a_misfit_leaves_everything_else_alone() -> None:
 
 
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
-    """A wrong type of the specification's fields is not said twice."""
-    declared, _, _, misfits = declare(
+    """A wrong type in the specification's fields is not reported twice."""
+    declared, _, _, mismatches = declare(
         {
             "name": ["a"],
             "description": {"a": "b"},
@@ -262,7 +262,7 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
             "compatibility": [],
         }
     )
-    assert misfits == ()
+    assert mismatches == ()
     assert (declared.name, declared.description, declared.license) == (None, None, None)
     assert (declared.allowed_tools, declared.metadata) == (None, Metadata())
 
@@ -282,7 +282,7 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     ],
 )
 def test_who_defined_a_field(field: str, owner: str | None) -> None:
-    """Fields are known by their spelling in SKILL.md, not by ours in Python."""
+    """Fields are known by their names in SKILL.md, not by their Python names."""
     assert owners(DIALECTS).get(field) == owner
 
 
@@ -298,9 +298,9 @@ _VALUES = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*_FIELDS, "model_config", "__class__", "x"]), _VALUES))
 def test_nothing_written_makes_it_fail(frontmatter: dict[str, Any]) -> None:
-    """Any frontmatter gives a model, and what misfits reads as if it were not there."""
+    """Any frontmatter gives a model, and values of the wrong type are ignored."""
     declaration = declare(frontmatter)
-    fields = {misfit.field for misfit in declaration.misfits}
+    fields = {mismatch.field for mismatch in declaration.mismatches}
     without = {
         key: value
         for key, value in frontmatter.items()

@@ -15,7 +15,7 @@ from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, fou
 
 
 def test_a_well_written_skill_needs_no_advice() -> None:
-    """Steps, a description with what and when, and files that are there are met with silence."""
+    """Steps, a complete description and existing files have no findings."""
     body = "# Use\n\nRead [the rules](references/rules.md), then run `scripts/count.py`."
     assert found("advice", skill(body, "references/rules.md", "scripts/count.py")) == ()
 
@@ -133,7 +133,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
     ],
 )
 def test_description(description: str, expected: set[str]) -> None:
-    """A description is advised on in its own language, and each shortcoming once."""
+    """A description is judged in its own language, and each weakness is reported once."""
     assert codes("advice", skill(description=description)) == expected
 
 
@@ -170,7 +170,7 @@ def test_description(description: str, expected: set[str]) -> None:
     ],
 )
 def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
-    """Flags and names are advised on as declared."""
+    """Each weakness of a flag or a name is reported."""
     assert codes("advice", skill(**fields)) == expected
 
 
@@ -186,12 +186,12 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
     ],
 )
 def test_body(body: str, expected: set[str]) -> None:
-    """A body is there and no longer than recommended."""
+    """The body must not be empty or longer than recommended."""
     assert codes("advice", skill(body)) == expected
 
 
 def test_a_file_without_frontmatter_has_no_body_to_miss() -> None:
-    """Where parsing has failed, that the body is empty would add nothing."""
+    """If parsing failed, an empty body is not reported as well."""
     parsed = parse(b"")
     assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({}), ())) == set()
 
@@ -240,21 +240,21 @@ HAS = (
     ],
 )
 def test_references(body: str, expected: set[str]) -> None:
-    """A file that the body names is in the folder, and near."""
+    """A referenced file must be in the folder, and not deep in it."""
     assert codes("advice", skill(body, *HAS)) == expected
 
 
 def test_a_reference_is_named_with_its_line() -> None:
-    """The finding says which file, on which line of SKILL.md, and where it may be meant to be."""
+    """The finding names the file, the line of SKILL.md and a file of the same name."""
     body = "# Use\n\n[a](rules.md)"
     (missing,) = found("advice", skill(body, "references/Rules.md"))
     assert (missing.path, missing.line) == ("SKILL.md", BODY_LINE + 2)
     assert "“rules.md”" in missing.message
-    assert missing.fix == "Write references/Rules.md, where the file lies."
+    assert missing.fix == "Write references/Rules.md, the file's path."
 
 
 def test_many_references_are_summed_up() -> None:
-    """Ten are listed, and the tenth tells how many more there are."""
+    """Ten are listed, and the tenth counts the others."""
     body = " ".join(f"[a](none-{number}.md)" for number in range(30))
     findings = found("advice", skill(body))
     assert len(findings) == advice_rules.MOST_ALIKE
@@ -265,12 +265,12 @@ def test_many_references_are_summed_up() -> None:
 
 
 def test_files_that_could_not_be_read_are_not_called_missing() -> None:
-    """Of a folder that was not read whole nobody knows what it lacks."""
+    """In a folder that was not read completely, missing files are not reported."""
     assert codes("advice", skill("[a](b.md)", whole=False)) == set()
 
 
 def test_every_rule_is_asked() -> None:
-    """No rule of the modules is forgotten in its profile."""
+    """Each profile has every rule of its module."""
     for profile in ("advice", "safety", "claude-code"):
         rules = PROFILES[profile].rules
         module = __import__(rules[0].__module__, fromlist=["RULES"])
@@ -329,7 +329,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
-    """Every rule is linear in the body, so the largest SKILL.md there may be is judged at once."""
+    """Every rule takes time in proportion to the body, so a large SKILL.md is checked quickly."""
     body = unit * (2**20 // len(unit.encode()))
     of = skill(body)
     began = time.process_time()
@@ -338,7 +338,7 @@ def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
 
 
 def test_many_files_and_many_references_take_no_second() -> None:
-    """What is missing is looked for among all files only where the finding is shown."""
+    """A file of the same name is searched only for the findings that are shown."""
     body = "".join(f"[a](a{at}/b{at}.md) [b](c{at}/SKILL.md)" for at in range(1_000))
     of = skill(body, *(f"references/{at}.md" for at in range(2_000)))
     began = time.process_time()
@@ -347,7 +347,7 @@ def test_many_files_and_many_references_take_no_second() -> None:
 
 
 def test_hostile_fields_take_no_second() -> None:
-    """Descriptions and tools of the most that frontmatter may hold are judged at once."""
+    """The longest possible descriptions and tools are checked quickly."""
     for unit in ("<", "</", "<!--", "use ", "处理", "Bash(", "Bash(*) ", "Bash(sh", "ignore all "):
         text = unit * (16_384 // len(unit))
         of = skill(description=text, when_to_use=text, allowed_tools=text, name=text, paths=text)
@@ -357,7 +357,7 @@ def test_hostile_fields_take_no_second() -> None:
 
 
 def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
-    """Of vendors' own skills few are called vague or unsafe: a lint that cries wolf is ignored."""
+    """Few of the vendors' own skills are vague or unsafe: a linter with false alarms is ignored."""
     blamed: dict[str, int] = {}
     entries = json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]
     for entry in entries:

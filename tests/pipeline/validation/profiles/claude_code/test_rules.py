@@ -8,7 +8,7 @@ from tests.support.parsed_skills import codes, found, skill
 
 
 def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
-    """Every field of Claude Code's with a value that it knows is met with silence."""
+    """Every field of Claude Code with a known value has no finding."""
     of = skill(
         when_to_use="Often.",
         argument_hint="[file]",
@@ -76,7 +76,7 @@ def test_claude_codes_own_fields_are_read_as_they_are_meant() -> None:
     ],
 )
 def test_fields(fields: dict[str, Any], expected: set[str]) -> None:
-    """What Claude Code reads differently from how it was meant is found, each thing once."""
+    """Each value that Claude Code reads differently or ignores is reported once."""
     assert codes("claude-code", skill(**fields)) == expected
 
 
@@ -84,18 +84,18 @@ def test_fields(fields: dict[str, Any], expected: set[str]) -> None:
     ("fields", "fix"),
     [
         ({"colour": "green"}, REGISTRY["field-ignored"].fix),
-        ({"user_invocabel": "no"}, "Write user-invocable, if that is what you meant."),
-        ({"when-to-use": "now"}, "Write when_to_use, if that is what you meant."),
+        ({"user_invocabel": "no"}, "Write user-invocable if you meant that."),
+        ({"when-to-use": "now"}, "Write when_to_use if you meant that."),
         ({"hooks": {"PreTooluse": []}}, "Write PreToolUse."),
         ({"argument-hint": ["file"]}, 'Put it in quotes: argument-hint: "[file]".'),
     ],
 )
 def test_the_fix_knows_what_was_meant(fields: dict[str, Any], fix: str) -> None:
-    """A slip of the pen is corrected by name."""
+    """The advice for a misspelt field names the correct one."""
     assert [each.fix for each in found("claude-code", skill(**fields))] == [fix]
 
 
 def test_wrong_types_are_said_once() -> None:
-    """A value of the wrong type is named where all fields are typed, not by this profile."""
+    """A value of the wrong type is reported for all fields alike, not by this profile."""
     of = skill(hooks="x", model=["a"], context={"a": "b"}, effort=["a"], agent=["a"], shell={})
     assert found("claude-code", of) == ()

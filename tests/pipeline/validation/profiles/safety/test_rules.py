@@ -15,7 +15,7 @@ def tags(text: str) -> str:
 
 
 def test_an_ordinary_skill_is_safe() -> None:
-    """Prose, code, emoji and scripts are met with silence."""
+    """Prose, code, emoji and scripts have no findings."""
     of = skill(
         "# Use → “it” — ✅ 👩‍💻\n\nRun `scripts/run.sh`.",
         file("scripts/run.sh", executable=True),
@@ -57,16 +57,16 @@ def test_an_ordinary_skill_is_safe() -> None:
     ],
 )
 def test_hidden_text(text: str, expected: list[str]) -> None:
-    """What nobody sees is found, and what scripts and emoji need is not."""
-    assert [hidden.sort for hidden in hidden_in(text)] == expected
+    """Invisible characters are reported, except those that scripts and emoji need."""
+    assert [hidden.kind for hidden in hidden_in(text)] == expected
 
 
 def test_hidden_text_is_counted_and_read_out() -> None:
-    """The finding tells which character, how often, what tags spell, and where."""
+    """The finding names the character, its count, the text that tags spell, and the place."""
     (hidden,) = found("safety", skill(f"One.\n\nTwo{tags('rm -rf')} {tags('!')}"))
     assert hidden.line == BODY_LINE + 2
     assert hidden.message == (
-        "The body holds a tag character, U+E0072 and 6 more, which spell “rm -rf!”."
+        "The body contains a tag character, U+E0072 and 6 more, which spell “rm -rf!”."
     )
 
 
@@ -80,7 +80,7 @@ def test_hidden_text_is_counted_and_read_out() -> None:
     ],
 )
 def test_hidden_text_in_fields(fields: dict[str, Any], where: str) -> None:
-    """Every text of the frontmatter is looked at, however deep."""
+    """Every text of the frontmatter is searched, at any depth."""
     assert [each.field for each in found("safety", skill(**fields))] == [where]
 
 
@@ -94,13 +94,13 @@ def test_hidden_text_in_fields(fields: dict[str, Any], where: str) -> None:
     ],
 )
 def test_runs_are_counted_whole_and_places_up_to_a_number(text: str, said: str) -> None:
-    """What belongs to the text is no place, however often it comes first."""
+    """Allowed characters do not count as runs, however many come first."""
     (hidden,) = found("safety", skill(f"Read it. {text}"))
     assert hidden.message.endswith(said)
 
 
 def test_hidden_text_in_a_file_name() -> None:
-    """A name that shows another ending than it has is found."""
+    """A file name that displays a different ending is reported."""
     (hidden,) = found("safety", skill("Go.", "scripts/\u202egpj.sh"))
     assert (hidden.code, hidden.path) == ("bidi-characters", "scripts/\u202egpj.sh")
 
@@ -126,7 +126,7 @@ def test_hidden_text_in_a_file_name() -> None:
     ],
 )
 def test_markup_in_a_prompt(text: str, is_markup: bool) -> None:
-    """What closes a tag or opens one of a prompt is found; a placeholder is not."""
+    """Markup that closes or opens a prompt's tag is reported; a placeholder is not."""
     description = f"{DESCRIPTION} {text}"
     assert codes("safety", skill(description=description)) == (
         {"markup-in-prompt"} if is_markup else set()
@@ -174,7 +174,7 @@ def test_markup_in_a_prompt(text: str, is_markup: bool) -> None:
     ],
 )
 def test_an_override_is_found(text: str) -> None:
-    """A sentence that takes the agent away from its instructions or its user is found."""
+    """A sentence that sets the agent against its instructions or its user is reported."""
     assert list(overrides(f"Some text.\n{text}"))
     assert codes("safety", skill(description=f"{DESCRIPTION} {text}")) == {"instruction-override"}
 
@@ -209,7 +209,7 @@ def test_an_override_is_found(text: str) -> None:
     ],
 )
 def test_ordinary_sentences_are_no_overrides(text: str) -> None:
-    """What skills say every day is not found."""
+    """Ordinary sentences of skills are not reported."""
     assert list(overrides(text)) == []
 
 
@@ -270,7 +270,7 @@ def test_links_to_the_machine(body: str, is_found: bool) -> None:
     ],
 )
 def test_files(entry: FileEntry, expected: set[str]) -> None:
-    """Programs that nobody can read are found, and so is what may be executed elsewhere."""
+    """Compiled programs are reported, and so are executable files outside scripts/."""
     findings = found("safety", skill("Go.", entry))
     assert {each.code for each in findings} == expected
     assert {each.path for each in findings} <= {entry.path}
@@ -320,7 +320,7 @@ def test_a_share_without_permissions_says_nothing() -> None:
     ],
 )
 def test_broad_tools(tools: Any, is_broad: bool) -> None:
-    """What lets an agent do anything unasked is found; a named command is not."""
+    """Tools that allow anything without asking are reported; a named command is not."""
     assert codes("safety", skill(allowed_tools=tools)) == (
         {"allowed-tools-broad"} if is_broad else set()
     )

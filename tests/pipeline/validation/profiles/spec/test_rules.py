@@ -66,7 +66,7 @@ def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str
     ],
 )
 def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> None:
-    """What the specification allows is met with silence."""
+    """A skill that follows the specification has no finding."""
     assert found(frontmatter) == ()
 
 
@@ -117,7 +117,7 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
     ],
 )
 def test_name(name: Any, folder: str, expected: set[str]) -> None:
-    """Each way in which a name can be wrong has its own finding, and all are found at once."""
+    """Each error of a name has its own finding, and all are reported together."""
     assert codes({**GOOD, "name": name}, folder) == expected
 
 
@@ -145,7 +145,7 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
     ],
 )
 def test_other_fields(change: Mapping[str, Any], expected: set[str]) -> None:
-    """Each way in which another field can be wrong has its own finding."""
+    """Each error of another field has its own finding."""
     assert codes({**GOOD, **change}) == expected
 
 
@@ -155,7 +155,7 @@ def test_required_fields_that_are_not_there() -> None:
 
 
 def test_unreadable_frontmatter_is_left_to_parsing() -> None:
-    """Where there is no frontmatter, that is said once, and not by these rules."""
+    """Missing frontmatter is reported once, and not by these rules."""
     assert found(None) == ()
 
 
@@ -175,14 +175,14 @@ def test_findings_give_numbers_and_places() -> None:
         line=3,
         column=14,
         message="description is 1,068 characters; the limit is 1,024.",
-        fix="Keep what says when to use the skill, and move detail into the body.",
+        fix="Keep the text that says when to use the skill; move details into the body.",
     )
     assert (two.field, two.line, two.severity) == ("metadata.a", 5, "warning")
     assert two.message == "metadata.a is a list, not text."
 
 
 def test_what_is_missing_is_missed_on_the_first_line() -> None:
-    """A finding about a field that is not there points at the frontmatter's beginning."""
+    """A finding about a missing field points to the start of the frontmatter."""
     assert {(finding.line, finding.column) for finding in found({})} == {(1, None)}
 
 
@@ -191,30 +191,30 @@ def test_what_is_missing_is_missed_on_the_first_line() -> None:
     [
         (
             "disable-model-invocation",
-            "disable-model-invocation is Claude Code's, not the specification's.",
-            "Keep it where Claude Code needs it",
+            "disable-model-invocation is a field of Claude Code, not of the specification.",
+            "Keep it if Claude Code needs it",
         ),
         (
             "version",
-            "version is ApexBridge's, not the specification's.",
-            "Keep it where ApexBridge needs it",
+            "version is a field of ApexBridge, not of the specification.",
+            "Keep it if ApexBridge needs it",
         ),
         (
             "allowed_tools",
             "allowed_tools is not a field of the specification.",
-            "Write allowed-tools, if that is what you meant",
+            "Write allowed-tools if you meant that",
         ),
         (
             "descripton",
             "descripton is not a field of the specification.",
-            "Write description, if that is what you meant",
+            "Write description if you meant that",
         ),
         ("foo", "foo is not a field of the specification.", "Move it under metadata"),
         ("\x1b[31m", "[U+001B][31m is not a field of the specification.", "Move it under metadata"),
     ],
 )
 def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str, fix: str) -> None:
-    """Who defined the field is said; what looks like a slip of the pen is corrected."""
+    """The message names the system that defines the field; a misspelt field is corrected."""
     (only,) = found({**GOOD, field: "true"})
     assert only.field == field
     assert only.message == message
@@ -222,7 +222,7 @@ def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str,
 
 
 def test_each_field_of_others_has_its_own_finding() -> None:
-    """Fields are not lumped together, so each can carry its line."""
+    """Each field has its own finding with its line."""
     fields = [finding.field for finding in found({**GOOD, "version": "1", "foo": "2"})]
     assert fields == ["version", "foo"]
 
@@ -238,25 +238,25 @@ def test_each_field_of_others_has_its_own_finding() -> None:
     ],
 )
 def test_strange_characters_are_shown(name: str, shown: str) -> None:
-    """Characters that one cannot see are given by their code point."""
+    """Invisible characters are shown by their code point."""
     (message,) = (f.message for f in found({**GOOD, "name": name}) if f.code == "name-characters")
     assert message.endswith(f": {shown}.")
 
 
 def test_a_long_name_does_not_make_long_messages() -> None:
-    """Messages quote a name no longer than one can read."""
+    """Messages cut long names short."""
     assert max(len(finding.message) for finding in found({**GOOD, "name": "_A" * 8_000})) < 250
 
 
 def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
-    """Strict means that an error of the specification alone is enough."""
+    """Under strict, one error of the specification is enough to reject."""
     for kind in REGISTRY.values():
         if kind.profile == "spec":
             assert ("strict" in kind.rejects) == (kind.severity == "error"), kind.code
 
 
 def test_every_finding_of_the_rules_can_be_made() -> None:
-    """The registry lists nothing that no rule finds."""
+    """Every code in the registry is raised by a rule."""
     everything = [
         {
             "name": "-A--b_" + "x" * 70,
@@ -276,7 +276,7 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
 
 
 def test_every_rule_is_asked() -> None:
-    """No rule of the module is forgotten in its profile."""
+    """The profile has every rule of its module."""
     written = {
         value
         for name, value in vars(spec_rules).items()
@@ -321,7 +321,7 @@ _VALUES = (
 def test_errors_are_what_the_reference_validator_refuses(
     frontmatter: dict[str, Any], folder: str, as_folder: bool
 ) -> None:
-    """The verdict equals that of skills-ref, whatever is declared and whatever the folder."""
+    """The verdict equals that of skills-ref for any fields and any folder name."""
     validator = pytest.importorskip("skills_ref.validator")
     if as_folder and isinstance(frontmatter.get("name"), str):
         folder = unicodedata.normalize("NFC", frontmatter["name"].strip())

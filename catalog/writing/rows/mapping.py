@@ -6,44 +6,34 @@ from typing import Any, NamedTuple
 
 from catalog.database.sql import Row, to_json
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
-from catalog.reading.versions import DESCRIBED
+from catalog.model.skill import DESCRIBED, FileEntry, Inventory, Rejection, SkillRecord
 from catalog.text import ngrams
 from catalog.text.body import body_of
 from catalog.writing.rows import dialects
 
 
 def accepted(record: SkillRecord) -> Row:
-    """Return what the `skills` table holds of accepted content."""
-    return {
+    """Return the columns of `skills` for accepted content."""
+    return {column: _stored(getattr(record, column)) for column in DESCRIBED} | {
         "skill_id": record.skill_id,
-        "name": record.name,
-        "display_name": record.display_name,
-        "description": record.description,
-        "spec_valid": int(record.spec_valid),
         "level": record.place.level,
         "plugin": record.place.plugin,
         "root": record.place.root,
         "path": record.place.path,
         "is_alias": int(record.place.is_alias),
-        "author": record.author,
-        "license": record.license,
-        "compatibility": record.compatibility,
-        "allowed_tools": record.allowed_tools,
-        "category": record.category,
-        "tags": to_json(record.tags),
-        "priority": record.priority,
-        "model_invocable": int(record.model_invocable),
-        "user_invocable": int(record.user_invocable),
-        "body_lines": record.body_lines,
-        "estimated_tokens": record.estimated_tokens,
         "file_inventory": _inventory(record.inventory),
         "frontmatter": to_json(record.frontmatter),
-        "skill_md_name": record.skill_md_name,
         "skill_md_hash": record.skill_md_hash,
         "digest": record.digest,
         "seen_digest": record.digest,
     }
+
+
+def _stored(value: Any) -> Any:
+    """Return a value of a record as its column holds it."""
+    if isinstance(value, bool):
+        return int(value)
+    return to_json(value) if isinstance(value, tuple) else value
 
 
 def rejected(rejection: Rejection) -> Row:
@@ -106,7 +96,15 @@ def without_content(skill: Row) -> Row:
 def readdressed(version: Row, skill: Row) -> Row:
     """Return the row of a version as it is under another name and skill_id."""
     described = json.loads(version["described"]) | {"name": skill["name"]}
-    return version | {"skill_id": skill["skill_id"], "described": to_json(described)}
+    unpublished = dict.fromkeys(("package_path", "verified_at", "retired_at", "superseded_at"))
+    return (
+        version
+        | unpublished
+        | {
+            "skill_id": skill["skill_id"],
+            "described": to_json(described),
+        }
+    )
 
 
 class SearchDocument(NamedTuple):

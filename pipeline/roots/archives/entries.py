@@ -1,7 +1,7 @@
-"""Entries of an archive of any kind, and the limits of its readers.
+"""Entries of an archive of any format, and the limits of reading it.
 
-Nothing that an archive says of itself is believed: what is read is counted, and what a reader may
-read at once is rationed. Whatever is wrong raises ArchiveRejected.
+The sizes that an archive declares are not trusted: the bytes read are counted, and each read is
+limited. Every fault of an archive raises ArchiveRejected.
 """
 
 import logging
@@ -29,20 +29,20 @@ log = logging.getLogger(__name__)
 CHUNK = 1024 * 1024
 """Bytes read at once."""
 READER_BYTES = 256 * 1024
-"""What a reader may need to find its way, beside what it is asked for."""
+"""Bytes that the zip or tar library may need in addition to the requested ones."""
 RATIO = 200
-"""How many times larger than itself an archive may become, …"""
+"""Times its own size that an archive may have when unpacked, …"""
 HARMLESS_BYTES = 16 * 1024 * 1024
-"""… unless it stays within this."""
+"""… unless it has no more than these bytes."""
 
 _LONG_NUMBER = re.compile(rb"\d{100}")
-"""In a header it takes tarfile, before Python 3.11.10, the square of its length to read."""
+"""Number in a header that tarfile, before Python 3.11.10, reads in quadratic time."""
 
 EntryInfo: TypeAlias = zipfile.ZipInfo | tarfile.TarInfo
 
 
 class ArchiveRejected(Exception):
-    """Nothing in the archive is to be read, for the reason that the finding says."""
+    """Rejection of a whole archive, with the finding that gives the reason."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)
@@ -51,27 +51,27 @@ class ArchiveRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """A file, directory or link in an archive."""
+    """File, directory or link in an archive."""
 
-    name: str  # as it is written there
+    name: str  # as in the archive
     mode: int  # as in a stat, with its type
     size: int  # bytes, if it is a file
-    target: str | None  # where it leads, if it is a link
-    place: EntryInfo
+    target: str | None  # of a link
+    info: EntryInfo  # of the zip or tar library
 
 
 class ArchiveEntries(Protocol):
-    """An open archive."""
+    """Open archive."""
 
     def __iter__(self) -> Iterator[ArchiveEntry]:
-        """Yield what it holds; ArchiveRejected, OSError."""
+        """Yield the entries; ArchiveRejected, OSError."""
 
-    def chunks(self, member: ArchiveEntry) -> Iterator[bytes]:
-        """Yield the bytes of a file, as many as it is said to have; ArchiveRejected, OSError."""
+    def chunks(self, entry: ArchiveEntry) -> Iterator[bytes]:
+        """Yield the bytes of a file, as many as its declared size; ArchiveRejected, OSError."""
 
 
 def check_size(unpacked: int, packed: int, limits: Limits) -> None:
-    """Refuse an archive that has become too large for what was read of it; both are bytes."""
+    """Reject an archive that unpacks to too many bytes for the packed bytes read so far."""
     if unpacked > limits.archive_bytes:
         raise ArchiveRejected(
             ARCHIVE_TOO_LARGE.at(
@@ -85,35 +85,35 @@ def check_size(unpacked: int, packed: int, limits: Limits) -> None:
 
 
 class LimitedReader:
-    """A file of which a reader gets no more than it was allotted."""
+    """File of which only an allotted number of bytes can be read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._left = 0
-        self._refusal = ARCHIVE_CORRUPT
+        self._rejection = ARCHIVE_CORRUPT
         self._is_header = False
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def allot(
-        self, size: int, refusal: FindingType = ARCHIVE_CORRUPT, *, is_header: bool = False
+        self, size: int, rejection: FindingType = ARCHIVE_CORRUPT, *, is_header: bool = False
     ) -> None:
-        """Let so many bytes be read from now on; more is refused with the finding."""
-        self._left, self._refusal, self._is_header = size, refusal, is_header
+        """Allow `size` more bytes to be read; reading more raises ArchiveRejected."""
+        self._left, self._rejection, self._is_header = size, rejection, is_header
 
     def read(self, size: int = -1) -> bytes:
-        """Read as a file does; ArchiveRejected."""
+        """Read like a file; ArchiveRejected."""
         if size > self._left:
-            raise ArchiveRejected(self._refusal.at())
+            raise ArchiveRejected(self._rejection.at())
         data = self._file.read(size if size >= 0 else self._left + 1)
         self._left -= len(data)
         if self._left < 0 or (self._is_header and _LONG_NUMBER.search(data)):
-            raise ArchiveRejected(self._refusal.at())
+            raise ArchiveRejected(self._rejection.at())
         return data
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn all that the readers raise on bytes that are not theirs into one refusal."""
+def rejecting() -> Iterator[None]:
+    """Turn the errors of the zip and tar libraries on malformed archives into ArchiveRejected."""
     try:
         yield
     except (ArchiveRejected, MemoryError):
@@ -121,10 +121,10 @@ def explained() -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ArchiveRejected(ARCHIVE_NAME_NOT_UTF8.at()) from error
     except Exception as error:
-        # A seek to where nothing is raises EINVAL; the other errors of the system are its own.
+        # A seek outside of the file raises EINVAL; other system errors are not the archive's fault.
         if isinstance(error, OSError) and error.errno not in (None, EINVAL):
             raise
-        log.debug("an archive is refused", exc_info=True)
+        log.debug("an archive is rejected", exc_info=True)
         raise ArchiveRejected(
             ARCHIVE_CORRUPT.at(f"The archive cannot be read: {_plain(error)}.")
         ) from error
@@ -134,16 +134,16 @@ def _plain(error: Exception) -> str:
     return quoted(str(error) or type(error).__name__)
 
 
-def of(name: str, what: str) -> str:
-    """Return the sentence that says what is the matter with a member."""
-    return f"{quoted(name)} {what}."
+def about(name: str, problem: str) -> str:
+    """Return a sentence about an entry: its name and the problem."""
+    return f"{quoted(name)} {problem}."
 
 
-def utf8(written: bytes, name: str) -> str:
-    """Return text that was written in UTF-8; ArchiveRejected, which names the entry."""
+def utf8(encoded: bytes, name: str) -> str:
+    """Return text decoded from UTF-8; ArchiveRejected with the entry's name."""
     try:
-        return written.decode()
+        return encoded.decode()
     except UnicodeDecodeError:
         raise ArchiveRejected(
-            ARCHIVE_NAME_NOT_UTF8.at(of(name, "does not have its name in UTF-8"))
+            ARCHIVE_NAME_NOT_UTF8.at(about(name, "has a name that is not valid UTF-8"))
         ) from None

@@ -1,0 +1,233 @@
+"""Unit of work of a batch: the rows that its changes read, and those that they write."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlite_utils import Database
+
+from catalog.database import sql as database_sql
+from catalog.database.sql import columns
+from catalog.model import publication_findings
+from catalog.model.change import Change, ChangeResult, Judged, Removal
+from catalog.model.finding import Finding
+from catalog.model.quota import Quota
+from catalog.model.skill import DESCRIBED, SkillRecord
+from catalog.model.values import FolderOutcome, Trigger
+from catalog.text import humanize
+from catalog.text.times import iso
+from catalog.writing.rows import mapping
+from catalog.writing.rows.ingestions import Ingestion
+from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
+
+
+class UnitOfWork:
+    """The stored rows of the places in a batch, and the new rows until they are written."""
+
+    def __init__(
+        self, db: Database, trigger: Trigger, at: datetime, scan: int | None, quota: Quota
+    ) -> None:
+        """Begin a batch in the caller's transaction."""
+        self.db = db
+        self.clock, self.quota = at, quota
+        self.trigger, self.scan = trigger, scan
+        self.at = iso(at)
+        self.old: dict[tuple[str, str], database_sql.Row] = {}
+        self.next_skill = self._highest("skills") + 1
+        self.next_version = self._highest("versions") + 1
+        self.applied: list[ChangeResult] = []
+        self.buffer = WriteBuffer()
+        self.contested: set[str] = set()
+        self.purged: list[int] = []
+
+    def load(self, changes: Iterable[Change]) -> None:
+        """Load the stored rows of a batch; a renamed folder keeps its row."""
+        moved = [
+            change.moved_from
+            for change in changes
+            if isinstance(change, Judged) and change.moved_from
+        ]
+        found = self.db.query(
+            "SELECT s.* FROM json_each(?) AS wanted JOIN skills AS s"
+            " ON s.root = json_extract(wanted.value, '$[0]')"
+            " AND s.path = json_extract(wanted.value, '$[1]')",
+            [database_sql.to_json([*map(place_of, changes), *moved])],
+        )
+        self.old = {(row["root"], row["path"]): row for row in found}
+        for change in changes:
+            if (
+                isinstance(change, Judged)
+                and change.moved_from in self.old
+                and (place_of(change) not in self.old)
+            ):
+                self.old[place_of(change)] = self.old.pop(change.moved_from)
+
+    def version_row(self, version: int) -> database_sql.Row:
+        """Return the row of a version."""
+        return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
+
+    def newest_content(self, skill: int) -> tuple[str, str]:
+        """Return digest and skill_id of the newest version of a skill."""
+        digest, skill_id = self.db.execute(
+            "SELECT digest, skill_id FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1",
+            [skill],
+        ).fetchone()
+        return digest, skill_id
+
+    def is_stored(
+        self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
+    ) -> bool:
+        """Tell whether this verdict is stored already."""
+        if old["status"] in ("removed", "pending") or any(
+            old[column] != value for column, value in fields.items()
+        ):
+            return False
+        known = self.db.execute(
+            f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
+            " ORDER BY id",
+            [old["id"], publication_findings.NAME_CONFUSABLE.code],
+        ).fetchall()
+        return known == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
+
+    def touch(self, old: database_sql.Row, fingerprint: str) -> None:
+        """Store the fingerprint of a folder whose verdict is stored already."""
+        if old["fingerprint"] != fingerprint:
+            self.db.execute(
+                "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
+            )
+
+    def write_skill(self, old: database_sql.Row | None, fields: database_sql.Row) -> None:
+        """Add or change the row of a skill."""
+        base = old or _NEW_ROW | {"first_seen": self.at}
+        self.buffer.skills.append(base | fields | {"last_changed": self.moment(old)})
+
+    def moment(self, old: database_sql.Row | None) -> str:
+        """Return the time of a change, never before the last one even if the clock was set back."""
+        return max(self.at, str(old["last_changed"])) if old else self.at
+
+    def add_version(
+        self,
+        skill: int,
+        old: database_sql.Row | None,
+        record: SkillRecord,
+        fields: database_sql.Row,
+        moment: str,
+    ) -> int:
+        """Add accepted content as a version, and return its id."""
+        version, self.next_version = self.next_version, self.next_version + 1
+        self.buffer.versions.append(
+            mapping.version(record, fields)
+            | {
+                "id": version,
+                "skill": skill,
+                "ingested_at": moment,
+            }
+        )
+        self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
+        if old and old["current_version_id"]:
+            self.buffer.superseded.append((moment, old["current_version_id"]))
+        return version
+
+    def readdressed(self, old: database_sql.Row, fields: database_sql.Row) -> database_sql.Row:
+        """Return the columns of published content under a new skill_id or level."""
+        published = self.version_row(old["current_version_id"])
+        fields |= {"pinned_version_id": None, "digest": published["digest"]}
+        if fields["skill_id"] == old["skill_id"]:
+            return fields
+        version, self.next_version = self.next_version, self.next_version + 1
+        content = mapping.readdressed(published, fields) | {
+            "id": version,
+            "ingested_at": self.moment(old),
+        }
+        files = self.db.execute(
+            f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
+            [old["current_version_id"]],
+        ).fetchall()
+        self.buffer.versions.append(content)
+        self.buffer.files += [(version, *file) for file in files]
+        self.buffer.texts.append(
+            mapping.restored_text(old["id"], content, [path for path, *_ in files])
+        )
+        self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
+        return fields | {"current_version_id": version}
+
+    def replace_findings(
+        self,
+        skill: int,
+        root: str,
+        path: str,
+        findings: Iterable[Finding],
+        old: database_sql.Row | None,
+    ) -> None:
+        """Replace the findings of a skill."""
+        if old:
+            self.buffer.judged_again.append((skill,))
+        self.buffer.findings.extend(
+            mapping.finding(skill, root, path, finding) for finding in findings
+        )
+
+    def note(
+        self,
+        skill: int,
+        place: tuple[str, str],
+        name: str,
+        outcome: FolderOutcome,
+        judged: Judged | None,
+        version: int | None,
+        old: database_sql.Row | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """Add the result of a change, and its row of history."""
+        if outcome == "rejected" and judged:
+            detail = ", ".join(
+                dict.fromkeys(
+                    finding.code
+                    for finding in judged.verdict.findings
+                    if finding.severity == "error"
+                )
+            )
+        elif outcome == "renamed" and judged and judged.moved_from:
+            detail = f"from {judged.moved_from[1]}"
+        elif version and old and old["coalesced"] > 1:
+            missed = humanize.count(old["coalesced"] - 1, "content")
+            detail = f"{missed} before it came too fast to be stored"
+        self.applied.append(ChangeResult(*place, name, outcome, detail))
+        self.buffer.ingestions.append(
+            Ingestion(
+                skill,
+                *place,
+                self.scan,
+                self.trigger,
+                outcome,
+                detail,
+                version,
+                self._began(judged, old),
+                judged.took_ms if judged else 0.0,
+                judged.steps if judged else "[]",
+            )
+        )
+
+    def _began(self, judged: Judged | None, old: database_sql.Row | None) -> str:
+        began = judged.started_at if judged else self.at
+        return max(began, str(old["last_changed"])) if old else began
+
+    def note_unchanged(self, place: tuple[str, str], name: str) -> None:
+        """Add the result of a folder that has not changed."""
+        self.applied.append(ChangeResult(*place, name, "unchanged"))
+
+    def new_skill(self) -> int:
+        """Return the id of a new skill."""
+        skill, self.next_skill = self.next_skill, self.next_skill + 1
+        return skill
+
+    def _highest(self, table: str) -> int:
+        """Return the highest id of a table; with one writer, ids can be assigned here."""
+        return int(self.db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
+
+
+def place_of(change: Change) -> tuple[str, str]:
+    """Return (root, path) of a change."""
+    place = change if isinstance(change, Removal) else change.verdict.place
+    return (place.root, place.path)
+
+
+_NEW_ROW: database_sql.Row = {**DESCRIBED, "is_alias": 0, "status_reason": None}

@@ -1,0 +1,65 @@
+"""Source interface: the operations through which scans and packages read a root."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from catalog.model.errors import RootUnreadable
+from pipeline.roots.local.descent import Archive, LooseFinding
+from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local_source import open_local
+from pipeline.roots.snapshot import Snapshot
+
+
+class Source(Protocol):
+    """Root that is open for reading, by one thread. All paths are relative to it.
+
+    walk, split, folder and archive raise RootUnreadable if the root cannot be listed.
+    """
+
+    def is_in_place(self) -> bool:
+        """Whether the configured path of the root still leads to this root."""
+
+    def can_list(self) -> bool:
+        """Whether the root can be listed."""
+
+    def walk(self, path: str) -> Iterator[Folder | Archive | LooseFinding]:
+        """Yield every skill folder, archive and loose finding at or below a path."""
+
+    def split(self, paths: Iterable[str], enough: int) -> list[str]:
+        """Return paths below these that together stand for them, about as many as `enough`."""
+
+    def folder(self, path: str) -> Folder | None:
+        """Return the skill folder at a path, on disk or in an archive; None if there is none."""
+
+    def archive(self, path: str) -> Archive | None:
+        """Return the archive that a path leads into; None if there is none."""
+
+    def open_archive(self, archive: Archive) -> AbstractContextManager[list[Folder]]:
+        """Open an archive and return its skill folders, readable in the context; OSError."""
+
+    def read(self, folder: Folder) -> Snapshot | None:
+        """Read a skill folder; None if it has changed since the walk."""
+
+    def open_file(self, path: str) -> int:
+        """Return the descriptor of a regular file, which the caller closes; OSError."""
+
+    def leads_out(self, path: str) -> bool:
+        """Whether a link on a path leads out of the root."""
+
+
+def open_source(root: str, limits: Limits) -> AbstractContextManager[Source]:
+    """Open a root by its configured path. Raises RootUnreadable.
+
+    The path selects the implementation, which is always the disk today.
+    """
+    return open_local(root, limits)
+
+
+def can_list(root: str) -> bool:
+    """Whether a root exists and can be listed."""
+    try:
+        with open_source(root, Limits()) as source:
+            return source.can_list()
+    except RootUnreadable:
+        return False

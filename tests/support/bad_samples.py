@@ -1,0 +1,23 @@
+"""The bad samples, one folder per finding, and the settings with which they are judged."""
+
+from collections.abc import Mapping
+
+from catalog.model.values import Acceptance
+from pipeline.roots.local.folder import Limits
+from tests.support.paths import REPOSITORY
+
+BAD = REPOSITORY / "tests/samples/bad"
+
+LIMITS: Mapping[str, Limits] = {
+    "skill-md-too-large": Limits(skill_md_bytes=100),
+    "too-many-files": Limits(files=2),
+    "folder-too-large": Limits(bytes=400),
+    "folder-too-deep": Limits(depth=2),
+    "hard-link-refused": Limits(hard_links="reject"),
+}
+"""Limits for the samples of these codes; files above the default limits are too large for git."""
+
+ACCEPTANCES: Mapping[str, Acceptance] = {
+    "description-derived": "permissive",
+    "description-underivable": "permissive",
+}
