@@ -20,7 +20,7 @@ from skills_ref.prompt import to_prompt
 
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.budget import HELPINGS
+from catalog.prompt_index.budget import DESCRIPTION_STEPS
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats import FORMATS
 from catalog.text import tokens
@@ -94,16 +94,16 @@ def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> 
     spec = IndexSpec(format="semibot", location_base=BASE, instruction="", budget_chars=10**7)
     entry = builder.form_of(spec).entry
     print("\n`semibot`, tokens of one skill\n")
-    print("| helping | " + " | ".join(f"{name}, median (50 to 100)" for name in counters) + " |")
+    print("| step | " + " | ".join(f"{name}, median (50 to 100)" for name in counters) + " |")
     print("|---" * (len(counters) + 1) + "|")
-    for helping in (*HELPINGS, 10_000):
-        texts = [entry(skill, shorten(skill.description, helping)) for skill in skills]
+    for step in (*DESCRIPTION_STEPS, 10_000):
+        texts = [entry(skill, shorten(skill.description, step)) for skill in skills]
         cells = []
         for counter in counters.values():
             counted = [counter(text) for text in texts]
             within = sum(50 <= count <= 100 for count in counted)
             cells.append(f"{statistics.median(counted):.0f} ({within} of {len(counted)})")
-        print(f"| {helping if helping < 10_000 else 'whole'} | {' | '.join(cells)} |")
+        print(f"| {step if step < 10_000 else 'whole'} | {' | '.join(cells)} |")
 
 
 def _readable(folder: Path) -> list[Path]:

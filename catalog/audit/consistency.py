@@ -1,7 +1,7 @@
 """Contradictions inside the catalog itself."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlite_utils import Database
 
@@ -10,43 +10,40 @@ from catalog.database import sql, withheld
 from catalog.model.precedence import precedence
 from catalog.writing.rows import search_rows
 
-# Against itself
-
 
 def of_catalog(db: Database) -> Iterator[Difference]:
-    """Yield where skills of one skill_id compete wrongly, and where the search has other skills."""
+    """Yield wrong winners among the skills of one skill_id, and wrong rows of the search."""
     rivals: dict[str, list[sql.Row]] = defaultdict(list)
-    for row in db.query(_PRESENT):
+    for row in db.query(_ACCEPTED):
         rivals[row["skill_id"]].append(row)
     for skill_id, group in rivals.items():
-        winner = min(
-            group,
-            key=lambda r: precedence(
-                r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
-            ),
-        )
-        for row in group:
-            expected = (
-                ("shadowed", winner["id"])
-                if row is not winner
-                else ("shadowed", None)
-                if row["is_withheld"]
-                else ("active", None)
-            )
-            if (row["status"], row["shadowed_by"]) != expected:
-                should = "withheld" if winner["is_withheld"] else "the active skill"
-                yield Difference(
-                    "catalog",
-                    f"{row['root']}/{row['path']}",
-                    f"of {skill_id} {winner['path']} should be {should}",
-                )
+        yield from _of_rivals(skill_id, group)
     for wrong in search_rows.wrong_rows(db):
-        yield Difference(
-            "catalog", f"{wrong.root}/{wrong.path}", "the search does not have what it should"
-        )
+        yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
 
 
-_PRESENT = f"""
+def _of_rivals(skill_id: str, group: Sequence[sql.Row]) -> Iterator[Difference]:
+    winner = min(group, key=_precedence)
+    for row in group:
+        if row is not winner:
+            expected = ("shadowed", winner["id"])
+        else:
+            expected = ("shadowed" if row["is_withheld"] else "active", None)
+        if (row["status"], row["shadowed_by"]) != expected:
+            status = "withheld" if winner["is_withheld"] else "active"
+            yield Difference(
+                "catalog",
+                row["root"],
+                row["path"],
+                f"of the skills with the skill_id {skill_id}, {winner['path']} should be {status}",
+            )
+
+
+def _precedence(row: sql.Row) -> tuple[object, ...]:
+    return precedence(row["level"], row["position"], row["path"], is_alias=bool(row["is_alias"]))
+
+
+_ACCEPTED = f"""
     SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.is_alias,
            r.position, {withheld.CANNOT_BE_GIVEN} AS is_withheld
     FROM skills AS s JOIN roots AS r ON r.path = s.root

@@ -1,13 +1,28 @@
-"""A difference between two things that should agree."""
+"""Difference between two things that should agree."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from catalog.model.values import Json
 
 DifferenceKind: TypeAlias = Literal["folder", "catalog", "package", "index"]
 
 
-class Difference(NamedTuple):
-    """One thing that is not as it should be."""
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One disagreement between roots, catalog, packages and prompt indexes."""
 
-    kind: DifferenceKind  # which of the four is behind
-    where: str
-    what: str
+    kind: DifferenceKind  # the side that is wrong
+    folder: str  # absolute path of a root, of the packages folder or of the index folder
+    path: str  # in that folder; empty for the folder itself
+    what: str  # the rest of the sentence that begins with the path
+    package_path: str | None = None  # `<skill_id>/<version>` where the files of a version are wrong
+
+    @property
+    def where(self) -> str:
+        """The absolute path, as it is shown."""
+        return f"{self.folder}/{self.path}" if self.path else self.folder
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the fields as they are published."""
+        return {"kind": self.kind, "where": self.where, "what": self.what}

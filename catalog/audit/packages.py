@@ -1,6 +1,6 @@
 """Differences between the catalog and its packages; reads only, and hashes every file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -15,51 +15,55 @@ from catalog.writing.packages.inspection import PackageDirectory, damages, look
 
 
 def of_packages(
-    db: Database, folder: PackageFolder, packages: Callable[[str], bool]
+    db: Database, folder: PackageFolder, has_package: Callable[[str], bool]
 ) -> Iterator[Difference]:
-    """Yield what differs; `packages` tells whether a skill at a path of a root has a package."""
-    lying = look(folder.path)
-    yield from _of_skills(db, folder, lying.shelves, packages)
-    named = dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
-    for package_path, version in named.items():
+    """Yield differences; has_package decides whether a skill at a path of a root has a package."""
+    listing = look(folder.path)
+    yield from _of_skills(db, folder, listing.shelves, has_package)
+    versions = packaged(db)
+    for package_path, version in versions.items():
         for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
-            yield Difference("package", f"{folder.path}/{package_path}", str(damage))
-    public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
-    for shelf in lying.shelves.values():
-        yield from _unnamed(folder, shelf, named, public)
-    for path in lying.foreign:
+            yield Difference("package", str(folder.path), package_path, str(damage), package_path)
+    active = {path.partition("/")[0] for (path,) in db.execute(_ACTIVE)}
+    for directory in listing.shelves.values():
+        yield from _leftovers(folder, directory, versions, active)
+    for path in listing.foreign:
         yield Difference(
             "package",
-            f"{folder.path}/{path}",
-            "skilldrop did not make it and leaves it alone; move it away",
+            str(folder.path),
+            path,
+            "skilldrop did not create it and leaves it alone; move it away",
         )
     yield from _of_locations(db)
+
+
+def packaged(db: Database) -> dict[str, int]:
+    """Return the versions that have a package: their rows by `<skill_id>/<version>`."""
+    return dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
 
 
 def _of_skills(
     db: Database,
     folder: PackageFolder,
-    shelves: dict[str, PackageDirectory],
-    packages: Callable[[str], bool],
+    directories: Mapping[str, PackageDirectory],
+    has_package: Callable[[str], bool],
 ) -> Iterator[Difference]:
-    for root, path, is_active, noted, package_path in db.execute(_SKILLS):
-        expected = package_path if is_active and packages(path) else None
-        if is_active and packages(path) and not package_path:
-            yield Difference("package", f"{root}/{path}", "it is active, and has no package")
-        elif noted != expected:
+    for root, path, is_active, recorded, package_path in db.execute(_SKILLS):
+        expected = package_path if is_active and has_package(path) else None
+        if is_active and has_package(path) and not package_path:
+            yield Difference("package", root, path, "it is active but has no package")
+        elif recorded != expected:
             yield Difference(
                 "package",
-                f"{root}/{path}",
-                f"its package is {expected or 'none'}, and the catalog says otherwise",
+                root,
+                path,
+                f"its package should be {expected or 'none'}, but the catalog records "
+                f"{recorded or 'none'}",
             )
         elif expected:
             skill_id, _, version = expected.partition("/")
-            if skill_id not in shelves or shelves[skill_id].current != version:
-                yield Difference(
-                    "package",
-                    f"{folder.path}/{skill_id}/{CURRENT}",
-                    f"it does not lead to {version}",
-                )
+            if skill_id not in directories or directories[skill_id].current != version:
+                yield _of_current(folder, skill_id, f"it does not point to {version}")
 
 
 _SKILLS = """
@@ -69,41 +73,44 @@ _SKILLS = """
 """
 
 
-_PUBLIC = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
+_ACTIVE = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
-def _unnamed(
-    folder: PackageFolder, shelf: PackageDirectory, named: dict[str, int], public: set[str]
+def _leftovers(
+    folder: PackageFolder,
+    directory: PackageDirectory,
+    versions: Mapping[str, int],
+    active: set[str],
 ) -> Iterator[Difference]:
-    """Yield what lies there and belongs to no version of the catalog."""
-    for name in sorted(shelf.versions | shelf.half_made):
-        if f"{shelf.skill_id}/{name}" not in named:
+    """Yield packages and a `current` that belong to no version or no active skill."""
+    for name in sorted(directory.versions | directory.half_made):
+        path = f"{directory.skill_id}/{name}"
+        if path not in versions:
             yield Difference(
-                "package",
-                f"{folder.path}/{shelf.skill_id}/{name}",
-                "no version of the catalog names it",
+                "package", str(folder.path), path, "it belongs to no version in the catalog"
             )
-    if shelf.current is not None and f"{shelf.skill_id}/{shelf.current}" not in named:
-        yield Difference(
-            "package",
-            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
-            "it leads to no version of the catalog",
-        )
-    elif shelf.current is not None and shelf.skill_id not in public:
-        yield Difference(
-            "package",
-            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
-            "it leads to a skill that is not active",
-        )
+    if directory.current is None:
+        return
+    if f"{directory.skill_id}/{directory.current}" not in versions:
+        yield _of_current(folder, directory.skill_id, "it points to no version in the catalog")
+    elif directory.skill_id not in active:
+        yield _of_current(folder, directory.skill_id, "it points to a skill that is not active")
+
+
+def _of_current(folder: PackageFolder, skill_id: str, message: str) -> Difference:
+    return Difference("package", str(folder.path), f"{skill_id}/{CURRENT}", message)
 
 
 def _of_locations(db: Database) -> Iterator[Difference]:
-    """Yield what an index points agents to in our packages, and is not there."""
+    """Yield the locations in prompt indexes that should be files of packages, and are missing."""
     for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
         spec = query.index_spec(db, name)
         if spec.location_base or spec.format == "discovery":
-            continue  # it points to a place that others see, or to the site
+            continue  # its locations are URLs or paths on other machines
         count = len(query.build_index(db, spec).entries)
         for candidate in islice(query.ranked(db, spec), count):
             if candidate.follows_pattern and not Path(os_path(candidate.location)).is_file():
-                yield Difference("index", name, f"{candidate.location} is not there")
+                folder, _, file = candidate.location.rpartition("/")
+                yield Difference(
+                    "index", folder, file, f"it is missing, but the prompt index {name} lists it"
+                )

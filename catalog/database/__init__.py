@@ -1,1 +1,1 @@
-"""The database file: connection, lock, migrations, requests."""
+"""Database file: connections, lock, migrations and requests."""

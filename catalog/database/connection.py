@@ -1,4 +1,4 @@
-"""Connections to the catalog's file, one for its writer and any number for readers."""
+"""Connections to the catalog file: one for its writer, any number for readers."""
 
 import errno
 import os
@@ -16,27 +16,28 @@ from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotI
 
 
 def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
-    """Open a catalog file for its one writer; refuse one with unknown tables unchanged.
+    """Open a catalog file for its one writer; refuse a file with unknown tables and leave it as is.
 
-    With is_doubted every page of it is looked at, which takes 0.2 to 0.5 s for 10,000 skills.
+    With is_doubted every page is checked, which takes 0.2 to 0.5 s for 10,000 skills.
     Raises CatalogUnusable, CatalogDamaged and sqlite3.Error.
     """
+    refuse_directory(path)
     connection = sqlite3.connect(path, timeout=1, isolation_level=None)
     try:
         if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             _check_origin(connection, path)
             if is_doubted:
                 check_pages(connection, path)
-        # A row with a SKILL.md in it fits into a page of 16 KiB, and is written a fifth faster.
+        # A row with a SKILL.md fits in a page of 16 KiB and is written a fifth faster.
         connection.execute("PRAGMA page_size = 16384")
         connection.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
-        # The log may grow to 128 MB while much is written, so that a page which changes often is
-        # copied once; when it starts over it is cut to 32 MB.
+        # The log may grow to 128 MB during large writes, so that a page which changes often is
+        # copied only once. It is cut to 32 MB when it starts over.
         connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages
         connection.execute("PRAGMA journal_size_limit = 32000000")
-        # In WAL mode NORMAL can lose the last commits to a power cut but never corrupts, and
-        # the folder tells the lost ones again at the next start.
+        # In WAL mode NORMAL never corrupts the file. A power cut can lose the last commits; the
+        # scan at the next start brings them back from the roots.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cache_size = -32000")
     except BaseException:
@@ -46,10 +47,11 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
 
 
 def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
-    """Open a catalog file to read it, also where this user may write neither it nor beside it.
+    """Open a catalog file for reading; works without write access to the file or its directory.
 
-    timeout is in seconds. Raises CatalogUnusable.
+    timeout is in seconds. Raises CatalogUnusable, and CatalogDamaged where the file is damaged.
     """
+    refuse_directory(path)
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout
@@ -57,7 +59,9 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
         try:
             limits.apply(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise CatalogUnusable(f"The catalog {path} cannot be read: it is empty.")
+                raise CatalogUnusable(
+                    f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
+                )
             _check_origin(connection, path)
         except BaseException:
             connection.close()
@@ -76,11 +80,11 @@ READ_AT_REST = "mode=ro&immutable=1"
 
 
 def read_mode(path: Path) -> str:
-    """Return the parameters with which SQLite can read a catalog file from here.
+    """Return the URI parameters with which this process can read a catalog file.
 
-    A file in WAL mode needs its log and the log's index beside it. `leave_readable` leaves both;
-    of a file that was copied alone they are missing, and where they cannot be made the file can
-    only be read as one that nobody writes. Raises CatalogUnusable where its log would be missed.
+    A file in WAL mode needs its log and the log's index beside it. `leave_readable` leaves both.
+    A file that was copied alone lacks them; where they cannot be created, SQLite can read the file
+    only as immutable. Raises CatalogUnusable where that would ignore a log with changes.
     """
     log, index = (path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm"))
     if (log.exists() and index.exists()) or os.access(path.parent, os.W_OK):
@@ -88,17 +92,17 @@ def read_mode(path: Path) -> str:
     if log.exists() and log.stat().st_size:
         raise CatalogUnusable(
             f"The catalog {path} was not closed, and its newest changes cannot be read without "
-            f"the right to write in {path.parent}. Let its owner run `skilldrop status` once."
+            f"the right to write in {path.parent}. Ask its owner to run `skilldrop status` once."
         )
     return READ_BESIDE_A_WRITER if is_locked(lock_of(path)) else READ_AT_REST
 
 
 def leave_readable(connection: sqlite3.Connection, path: Path) -> None:
-    """Close the writer's connection; everything is in the file, with an empty log beside it.
+    """Close the writer's connection, with all changes in the file and an empty log beside it.
 
-    SQLite would remove the log and its index, and without them nobody can read the file who may
-    not write beside it. It keeps them while another connection is open, and one that only reads
-    cannot remove them either.
+    SQLite would remove the log and its index, and users without write access to the directory
+    could then not read the file. A second connection that is still open prevents the removal;
+    being read-only, it cannot remove them itself.
     """
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -107,30 +111,34 @@ def leave_readable(connection: sqlite3.Connection, path: Path) -> None:
 
 
 REBUILT = (
-    "A service that runs, or else the next `skilldrop up` or `skilldrop scan`, keeps the "
-    "damaged file aside and makes a new one from the roots, with all history that can be "
-    "read."
+    "A running service, or the next `skilldrop up` or `skilldrop scan`, keeps the damaged file "
+    "and builds a new one from the roots and all history that can be read."
 )
 
 
 def is_damage(error: BaseException) -> bool:
-    """Tell whether an error says that a file is damaged, or is no database at all."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the details
-    return isinstance(error, CatalogDamaged) or code in (
+    """Return whether an error means that a file is damaged or is not a database."""
+    return isinstance(error, CatalogDamaged) or _primary_code(error) in (
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
     )
 
 
+def _primary_code(error: BaseException) -> int:
+    """Return SQLite's result code of an error, without its extension; 0 where it has none."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
 def is_ours(path: Path) -> bool:
-    """Tell by the header of a file whether it is a catalog, however damaged."""
+    """Return whether the header of a file is that of a catalog, even a damaged one."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(72)[68:] == migrations.APPLICATION_ID.to_bytes(4)
     return False
 
 
 def check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Look at every page of an open catalog. Raises CatalogDamaged and sqlite3.Error."""
+    """Check every page of an open catalog. Raises CatalogDamaged and sqlite3.Error."""
     problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if problem != "ok":
         page = re.search(r"page (\d+)", problem, re.IGNORECASE)
@@ -138,36 +146,44 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database with tables that this release does not know. Raises CatalogUnusable."""
+    """Refuse a database of another program or release. Raises CatalogUnusable."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
         raise CatalogUnusable(
-            f"{path} is a database of another program. Name another --data directory."
+            f"{path} is a database of another program. Choose another --data directory."
         )
     if unknown := migrations.unknown_migrations(connection):
         raise CatalogUnusable(
             f"The catalog {path} was written by a newer or unreleased version of skilldrop "
-            f"({unknown[-1]}); this one does not know its tables. Install that version, or name "
-            "another --data directory."
+            f"({unknown[-1]}), whose tables this version does not know. Install that version, or "
+            "choose another --data directory."
+        )
+
+
+def refuse_directory(path: Path) -> None:
+    """Raise CatalogUnusable where a directory has the path of a catalog file."""
+    if path.is_dir():
+        raise CatalogUnusable(
+            f"{path} is a directory, not a catalog file. Move it away, or choose another --data "
+            "directory."
         )
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say while a catalog is in use into one clear sentence."""
+    """Turn errors of SQLite and the disk into DiskFull, CatalogDamaged or CatalogUnusable."""
     try:
         yield
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise  # an internal error, not one of the disk
+        raise  # internal errors, which the disk does not cause
     except sqlite3.DatabaseError as error:
-        text = str(error)
-        if "full" in text:
-            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
+        if _primary_code(error) == sqlite3.SQLITE_FULL:
+            raise _disk_full(path) from error
         if is_damage(error):
-            raise CatalogDamaged(f"The catalog is damaged: {text}. {REBUILT}") from error
-        raise CatalogUnusable(f"{path} cannot be used: {text}.") from error
+            raise CatalogDamaged(f"The catalog is damaged: {error}. {REBUILT}") from error
+        raise CatalogUnusable(f"{path} cannot be used: {error}.") from error
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(f"There is no room left on the disk of {path.parent}.") from error
+            raise _disk_full(path) from error
         raise CatalogUnusable(
             f"{error.filename or path} cannot be used: {error.strerror or error}."
         ) from error
@@ -176,8 +192,13 @@ def explained(path: Path) -> Iterator[None]:
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
+def _disk_full(path: Path) -> DiskFull:
+    return DiskFull(f"There is no room left on the disk of {path.parent}.")
+
+
 def open_catalog(path: Path) -> Database:
     """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
+    refuse_directory(path)
     if not path.is_file():
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
@@ -186,7 +207,7 @@ def open_catalog(path: Path) -> Database:
 
 
 def service_runs(path: Path) -> bool:
-    """Tell whether a service says that it keeps this catalog. Raises what open_catalog raises."""
+    """Return whether a service has registered with this catalog. Raises as open_catalog does."""
     db = open_catalog(path)
     try:
         return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None

@@ -1,4 +1,4 @@
-"""Check of a catalog's file for damage while it is written, on a thread of its own."""
+"""Background check of the catalog file for damage, while the file is written."""
 
 import sqlite3
 import threading
@@ -10,25 +10,25 @@ from catalog.database.connection import check_pages, connect_to_read, is_damage
 from catalog.model.errors import CatalogUnusable
 
 SHARE = 0.05
-"""The share of the time that checks may take."""
+"""Share of the time that checks may take."""
 
 
 class FileCheck:
-    """Looks at every page as it lies in the file; the writer may work on from its cache for long.
+    """Check of every page in the file, which the writer may not notice because of its cache.
 
-    Nobody waits for it: SQLite lets other threads work meanwhile.
+    It runs on a thread; SQLite lets other threads work meanwhile.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the catalog's file."""
+        """Take the path of the catalog file."""
         self._path = path
         self._thread: threading.Thread | None = None
         self._not_before = 0.0
         self.damage: str | None = None
-        """A sentence that says what is wrong; None while nothing is."""
+        """Sentence that describes the damage; None while there is none."""
 
     def begin(self, now: float) -> None:
-        """Check the file, unless that is being done, or was a moment ago; now is monotonic."""
+        """Start a check unless one is running or recent; now is monotonic time in seconds."""
         if now < self._not_before or (self._thread and self._thread.is_alive()):
             return
         self._thread = threading.Thread(target=self._check, name="catalog check", daemon=True)

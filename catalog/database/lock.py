@@ -1,4 +1,4 @@
-"""The lock that keeps a catalog to one writing process, and says which."""
+"""Lock that admits one writing process to a catalog, and names it."""
 
 import fcntl
 import os
@@ -9,10 +9,10 @@ from catalog.model.errors import CatalogBusy
 
 
 class WriterLock:
-    """Held from construction to `close`; the system frees it when the process dies."""
+    """Lock held from construction to `close`; the system releases it when the process dies."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock or raise CatalogBusy, naming the process that holds it."""
+        """Take the lock. Raises CatalogBusy, which names the process that holds it."""
         self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -25,19 +25,19 @@ class WriterLock:
                 "Stop that process first, or use another --data directory."
             ) from None
         self.left = os.pread(self._handle, 1024, 0).decode(errors="replace")
-        """The note of the last holder, or its process number where it was killed."""
+        """Note of the last holder, or its process number if it was killed."""
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
         _held.add(self)
 
     def is_in_place(self) -> bool:
-        """Tell whether the next process would meet this lock: nobody has deleted its file."""
+        """Return whether the lock file is still under its path, where other processes find it."""
         return is_same_file(self._path, os.fstat(self._handle))
 
     def close(self, leaving: str | None = None) -> None:
-        """Give the lock back, with a note for the next holder.
+        """Release the lock, with a note for the next holder.
 
-        The file stays: removing it would let two hold it.
+        The file stays: without it, two processes could hold the lock.
         """
         _held.discard(self)
         if leaving is not None:
@@ -49,22 +49,22 @@ class WriterLock:
 _held: WeakSet[WriterLock] = WeakSet()
 
 
-def _let_go() -> None:
-    """Close the locks that a fork has come by, which would hold them longer than who took them."""
+def _release_in_child() -> None:
+    """Close the locks that a fork inherited, as it might outlive the process that took them."""
     for lock in list(_held):
         lock.close()
 
 
-os.register_at_fork(after_in_child=_let_go)
+os.register_at_fork(after_in_child=_release_in_child)
 
 
 def lock_of(catalog: Path) -> Path:
-    """Return where the lock of a catalog file lies."""
+    """Return the path of a catalog file's lock."""
     return catalog.with_name(f"{catalog.name}.lock")
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether some process holds a lock. Who takes it in this very moment may be refused."""
+    """Return whether a process holds a lock. A process that takes it meanwhile may be refused."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -79,7 +79,7 @@ def is_locked(path: Path) -> bool:
 
 
 def is_same_file(path: Path, opened: os.stat_result) -> bool:
-    """Tell whether what is open is still what stands under its name."""
+    """Return whether an open file is still the one under its path."""
     try:
         return os.path.samestat(os.stat(path), opened)
     except OSError:

@@ -1,4 +1,4 @@
-"""Numbered migrations of the catalog's tables, in the order in which they landed.
+"""Numbered migrations of the catalog's tables, oldest first.
 
 A released migration is never edited; a change to the schema is a new one below it. The DDL is in
 `catalog.database.ddl`, by subject.
@@ -21,14 +21,14 @@ from catalog.database.ddl import (
 )
 
 APPLICATION_ID = 0x534B4454
-"""`SKDT` in the header of every catalog, so that a foreign database is never written to."""
+"""`SKDT` in the header of every catalog; databases without it are never written to."""
 
 migrations = Migrations("skilldrop")
 
 
 @migrations()
 def m001_schema(db: Database) -> None:
-    """Create all tables, views and triggers, in an order in which each finds those it names."""
+    """Create all tables, views and triggers, in the order of their references."""
     for script in (
         skills.SKILLS,
         history.HISTORY,
@@ -44,7 +44,7 @@ def m001_schema(db: Database) -> None:
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of a catalog that this release does not have, oldest first.
+    """Return the migrations of a catalog that this release lacks, oldest first.
 
     Raises sqlite3.Error.
     """

@@ -1,4 +1,4 @@
-"""Replication with Litestream, which copies the catalog while it is written."""
+"""Replication of the catalog with Litestream, while it is written."""
 
 import json
 import os
@@ -13,20 +13,20 @@ from typing import NoReturn
 
 from catalog.database import connection as database_connection
 from catalog.database import migrations
-from catalog.database.connection import leave_readable
+from catalog.database.connection import leave_readable, refuse_directory
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 
 
 def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
-    """Turn this process into one that copies every change to a URL until it is stopped.
+    """Replace this process by one that copies every change to a URL until it is stopped.
 
-    What was committed `interval` seconds before a crash is safe there, if sending it takes no
-    longer than half of that. Raises NotInCatalog, CatalogUnusable and ReplicationFailed.
+    Changes committed `interval` seconds before a crash are safe there, if sending takes at most
+    half that time. Raises NotInCatalog, CatalogUnusable and ReplicationFailed.
     """
     database_connection.open_catalog(catalog).conn.close()
     program = _litestream()
-    pause = f"{interval / 4:g}s"  # between two looks for changes, and between two sendings
+    pause = f"{interval / 4:g}s"  # between two checks for changes, and between two uploads
     settings = {
         "dbs": [
             {
@@ -36,7 +36,7 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
             }
         ]
     }
-    file = os.memfd_create("litestream.yml", flags=0)  # kept open: the program reads it from here
+    file = os.memfd_create("litestream.yml", flags=0)  # stays open: the program reads it
     os.write(file, json.dumps(settings).encode())
     sys.stdout.flush()
     sys.stderr.flush()
@@ -48,35 +48,38 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
 
 
 def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
-    """Bring the newest copy at a URL back as a catalog file, which is there whole or not at all.
+    """Restore the newest copy at a URL as the catalog file, whole or not at all.
 
-    What is replaced goes if it is a catalog; what may be none is put aside. Raises CatalogBusy
-    where a catalog is there and must not be replaced or is being written, CatalogUnusable where
-    it is a database of another program, and ReplicationFailed where nothing can be brought back.
+    A replaced catalog is deleted; any other file is kept under another name. Raises CatalogBusy
+    where a catalog exists and may not be replaced or is being written, CatalogUnusable where the
+    path is a directory or a database of another program, and ReplicationFailed where nothing can
+    be restored.
     """
     program = _litestream()
     if catalog.exists() and not replace:
         raise CatalogBusy(
-            f"There is a catalog at {catalog} already. Name another --data "
+            f"There is a catalog at {catalog} already. Choose another --data "
             "directory, or add --replace."
         )
     catalog.parent.mkdir(parents=True, exist_ok=True)
     lock = WriterLock(lock_of(catalog))
     try:
         is_ours = _is_ours(catalog)
-        with tempfile.TemporaryDirectory(dir=catalog.parent, prefix=".restore-") as beside:
-            new = Path(beside, catalog.name)
-            done = subprocess.run(
+        with tempfile.TemporaryDirectory(dir=catalog.parent, prefix=".restore-") as temporary:
+            new = Path(temporary, catalog.name)
+            process = subprocess.run(
                 [program, "restore", "-integrity-check", "quick", "-o", new, url],
                 env=_environment(),
                 capture_output=True,
                 text=True,
                 errors="replace",
             )
-            if done.returncode:
-                raise ReplicationFailed(f"Nothing was restored from {url}: {_last(done.stderr)}.")
-            database_connection.open_catalog(new).conn.close()  # a catalog of skilldrop
-            for leftover in ("-shm", "-wal", ""):  # beside the new file the old ones would lie
+            if process.returncode:
+                raise ReplicationFailed(
+                    f"Nothing was restored from {url}: {_last_line(process.stderr)}."
+                )
+            database_connection.open_catalog(new).conn.close()  # refuses other databases
+            for leftover in ("-shm", "-wal", ""):  # the old log does not fit the new file
                 old = catalog.with_name(f"{catalog.name}{leftover}")
                 if is_ours and leftover:
                     old.unlink(missing_ok=True)
@@ -89,10 +92,12 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
 
 
 def _is_ours(catalog: Path) -> bool:
-    """Tell whether a file is a catalog by its header, or not there; a damaged one may not be.
+    """Return whether a file is a catalog by its header, or does not exist.
 
-    Raises CatalogUnusable where it is a database of another program.
+    A damaged header gives False. Raises CatalogUnusable for a database of another program, and
+    for a directory.
     """
+    refuse_directory(catalog)
     try:
         with catalog.open("rb") as file:
             header = file.read(100)
@@ -102,14 +107,14 @@ def _is_ours(catalog: Path) -> bool:
         return True
     if header.startswith(b"SQLite format 3\0"):
         raise CatalogUnusable(
-            f"{catalog} is a database of another program, and is not replaced. "
-            "Name another --data directory."
+            f"{catalog} is a database of another program, so it is not replaced. "
+            "Choose another --data directory."
         )
     return False
 
 
 def _aside(file: Path) -> Path:
-    """Return a name that is still free, for a file that nobody knows."""
+    """Return a free path beside a file, to keep it under."""
     return next(
         aside
         for number in count(1)
@@ -118,24 +123,27 @@ def _aside(file: Path) -> Path:
 
 
 def _litestream() -> str:
-    here = os.path.dirname(sys.executable)  # where pip put it, though it may not be on the PATH
-    found = shutil.which("litestream", path=f"{here}{os.pathsep}{os.environ.get('PATH', '')}")
-    if not found:
+    here = os.path.dirname(sys.executable)  # where pip puts it, which may not be on PATH
+    program = shutil.which("litestream", path=f"{here}{os.pathsep}{os.environ.get('PATH', '')}")
+    if not program:
         raise ReplicationFailed(
             "Litestream is not installed here: install skilldrop with its "
             "extra, skilldrop[replicate]."
         )
-    return found
+    return program
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment; Litestream 0.5 stops at AWS_CA_BUNDLE, of which Go has its own."""
+    """Return the environment with SSL_CERT_FILE, which Go reads, instead of AWS_CA_BUNDLE.
+
+    Litestream 0.5 stops at the latter.
+    """
     environment = dict(os.environ)
     if bundle := environment.pop("AWS_CA_BUNDLE", None):
         environment.setdefault("SSL_CERT_FILE", bundle)
     return environment
 
 
-def _last(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
-    return lines[-1].removeprefix("Error: ").rstrip(".") if lines else "it did not say why"
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("Error: ").rstrip(".") if lines else "Litestream gave no reason"

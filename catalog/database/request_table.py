@@ -1,4 +1,4 @@
-"""Wishes of a command, which the process that writes the catalog carries out for it."""
+"""Requests of commands, which the process that writes the catalog carries out."""
 
 import json
 import sqlite3
@@ -18,24 +18,22 @@ from catalog.model.values import Json
 from catalog.text.times import iso
 
 PATIENCE = 30.0
-"""Seconds that a command waits for a wish to be taken up."""
+"""Seconds that a command waits for its request to start."""
 _POLL = 0.05
-_SILENT = timedelta(seconds=10)  # twice the time between two signs of life
-_UNDONE = (
-    "The service runs but does not answer; nothing was changed. `skilldrop status` says how it is."
-)
+_SILENT = timedelta(seconds=10)  # twice the time between two heartbeats
+_UNDONE = "The service runs but does not answer; nothing was changed. See `skilldrop status`."
 _ENDED = "The service ended before it was done. Try again."
 
 
 class Request(NamedTuple):
-    """One wish that waits."""
+    """Request that waits."""
 
     id: int
     what: str
     arguments: dict[str, Json]
 
 
-# The command's side
+# For commands
 
 
 def ask(
@@ -45,11 +43,11 @@ def ask(
     patience: float = PATIENCE,
     waiting: Callable[[int], None] = lambda _: None,
 ) -> Json:
-    """Ask the service for something, wait until it is done, and return what came of it.
+    """Send a request to the service, wait until it is done, and return the result.
 
-    waiting is told how many seconds that has taken so far. Raises RequestFailed where it could
-    not be done, where the service ended meanwhile, or where it was not taken up in `patience`
-    seconds; nothing is then done later either. Raises CatalogUnusable.
+    waiting is called with the seconds waited so far. Raises RequestFailed where the request fails,
+    where the service ends meanwhile, or where the request does not start within `patience`
+    seconds; it is then withdrawn. Raises CatalogUnusable.
     """
     try:
         opened = catalog.stat()
@@ -58,57 +56,57 @@ def ask(
                 f"{catalog.absolute().as_uri()}?mode=rw", uri=True, timeout=10, isolation_level=None
             )
         ) as connection:
-            asked = connection.execute(
+            request = connection.execute(
                 "INSERT INTO requests (what, arguments, asked_at) VALUES (?, ?, ?)",
                 [what, sql.to_json(arguments), iso(datetime.now(UTC))],
             ).lastrowid
-            for seconds in _until_answered(connection, asked, patience):
+            for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):
-                    raise RequestFailed(_UNDONE if _withdrawn(connection, asked) else _ENDED)
-            return _unpacked(_result(connection, asked))
+                    raise RequestFailed(_UNDONE if _withdrawn(connection, request) else _ENDED)
+            return _unpacked(_result(connection, request))
     except sqlite3.DatabaseError as error:
         raise CatalogUnusable(f"{catalog} cannot be used: {error}.") from error
 
 
 def _until_answered(
-    connection: sqlite3.Connection, asked: int | None, patience: float
+    connection: sqlite3.Connection, request: int | None, patience: float
 ) -> Iterator[float]:
-    """Wait, and yield again and again for how many seconds so far."""
+    """Wait for the result, and yield the seconds waited so far."""
     began = time.monotonic()
     try:
-        while _result(connection, asked) is None:
+        while _result(connection, request) is None:
             waited = time.monotonic() - began
-            if waited >= patience and _withdrawn(connection, asked):
+            if waited >= patience and _withdrawn(connection, request):
                 raise RequestFailed(_UNDONE)
             yield waited
             time.sleep(_POLL)
     except KeyboardInterrupt:
-        _withdrawn(connection, asked)
+        _withdrawn(connection, request)
         raise
 
 
-def _result(connection: sqlite3.Connection, asked: int | None) -> str | None:
-    found = connection.execute("SELECT result FROM requests WHERE id = ?", [asked]).fetchone()
-    if found is None:  # it waited for so long that it was dropped, on a machine that slept, say
+def _result(connection: sqlite3.Connection, request: int | None) -> str | None:
+    row = connection.execute("SELECT result FROM requests WHERE id = ?", [request]).fetchone()
+    if row is None:  # it was dropped after a long wait, as on a machine that slept
         raise RequestFailed(_UNDONE)
-    return cast(str | None, found[0])
+    return cast(str | None, row[0])
 
 
-def _withdrawn(connection: sqlite3.Connection, asked: int | None) -> bool:
-    """Take a wish back; tell whether that came in time."""
+def _withdrawn(connection: sqlite3.Connection, request: int | None) -> bool:
+    """Withdraw a request; return False where it has started already."""
     return (
         connection.execute(
-            "DELETE FROM requests WHERE id = ? AND started_at IS NULL", [asked]
+            "DELETE FROM requests WHERE id = ? AND started_at IS NULL", [request]
         ).rowcount
         == 1
     )
 
 
 def _has_ended(connection: sqlite3.Connection, catalog: Path) -> bool:
-    """Tell whether the service was stopped or killed.
+    """Return whether the service was stopped or killed.
 
-    Its lock is only touched where it has been silent for long: a new one may be taking it.
+    Checks its lock only after a long silence, as a starting service may be taking it.
     """
     pid, seen = connection.execute("SELECT service_pid, service_seen FROM health").fetchone()
     is_silent = not seen or datetime.fromisoformat(seen) < datetime.now(UTC) - _SILENT
@@ -116,17 +114,17 @@ def _has_ended(connection: sqlite3.Connection, catalog: Path) -> bool:
 
 
 def _unpacked(result: str | None) -> Json:
-    found: dict[str, Json] = json.loads(result or "{}")
-    if "error" in found:
-        raise RequestFailed(str(found["error"]))
-    return found["done"]
+    values: dict[str, Json] = json.loads(result or "{}")
+    if "error" in values:
+        raise RequestFailed(str(values["error"]))
+    return values["done"]
 
 
-# The service's side
+# For the service
 
 
 def waiting(db: Database, now: datetime) -> list[Request]:
-    """Return the wishes that nobody has begun; those whose asker cannot wait any more go."""
+    """Return the requests that have not started; remove those whose command no longer waits."""
     db.execute(
         "DELETE FROM requests WHERE started_at IS NULL AND asked_at < ?",
         [iso(now - timedelta(seconds=2 * PATIENCE))],
@@ -141,7 +139,7 @@ def waiting(db: Database, now: datetime) -> list[Request]:
 
 
 def begin(db: Database, request: Request, at: datetime) -> bool:
-    """Note that a wish is being carried out; tell whether it is still wanted."""
+    """Record the start of a request; return False where its command has withdrawn it."""
     return (
         db.execute(
             "UPDATE requests SET started_at = ? WHERE id = ? AND started_at IS NULL",
@@ -154,7 +152,7 @@ def begin(db: Database, request: Request, at: datetime) -> bool:
 def finish(
     db: Database, request: Request, at: datetime, *, done: Json = None, error: str | None = None
 ) -> None:
-    """Note what came of a wish, which its asker then reads."""
+    """Store the result of a request, for its command to read."""
     result: dict[str, Json] = {"done": done} if error is None else {"error": error}
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
@@ -163,7 +161,7 @@ def finish(
 
 
 def abandon(db: Database, at: datetime) -> None:
-    """Answer the wishes that an earlier service had begun and did not end."""
+    """Answer the requests that an earlier service started and did not finish."""
     db.execute(
         "UPDATE requests SET result = ?, finished_at = ?"
         " WHERE started_at IS NOT NULL AND finished_at IS NULL",

@@ -1,4 +1,4 @@
-"""Spells out the SQL statements that are the same for every table."""
+"""SQL statements that are the same for every table, and JSON columns."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from catalog.model.values import Json
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Begins a transaction; the end of the context commits it, an exception rolls it back."""
 _AT_ONCE = (512, 128, 16)
-"""Rows in one statement: few numbers, since SQLite prepares one for each and keeps it."""
+"""Rows in one statement: few sizes, since each is a prepared statement that is kept."""
 
 
 def columns(names: Iterable[str]) -> str:
@@ -21,15 +21,15 @@ def columns(names: Iterable[str]) -> str:
 
 
 def insert(table: str, names: Sequence[str], rows: int = 1) -> str:
-    """Return the statement that adds rows with values in the order of the columns named."""
+    """Return the statement that inserts rows, with values in the order of these columns."""
     row = f"({', '.join('?' * len(names))})"
     return f"INSERT INTO {table} ({columns(names)}) VALUES {', '.join([row] * rows)}"
 
 
 def upsert(table: str, names: Sequence[str], rows: int = 1) -> str:
-    """Return the statement that adds rows, or replaces those with the same ids."""
-    kept = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
-    return f"{insert(table, names, rows)} ON CONFLICT (id) DO UPDATE SET {kept}"
+    """Return the statement that inserts rows, or updates those with the same ids."""
+    assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name != "id")
+    return f"{insert(table, names, rows)} ON CONFLICT (id) DO UPDATE SET {assignments}"
 
 
 def write(
@@ -39,10 +39,10 @@ def write(
     names: Sequence[str],
     rows: Sequence[Sequence[Any]],
 ) -> None:
-    """Insert or upsert rows, in as few statements as may be. Raises sqlite3.Error.
+    """Insert or upsert rows in as few statements as possible. Raises sqlite3.Error.
 
-    Short rows of their own take twice as long. And where there are triggers, each statement keeps a
-    copy of every page it changes, in case it fails: for one row that is a page of each index.
+    One statement for each short row takes twice as long. With triggers, each statement also keeps
+    a copy of every page it changes, in case it fails: for one row, a page of each index.
     """
     done = 0
     for size in _AT_ONCE:
@@ -60,5 +60,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def to_json(value: Json) -> str:
-    """Return compact JSON with its non-ASCII text readable."""
+    """Return compact JSON, with non-ASCII text as it is."""
     return _encode(value)

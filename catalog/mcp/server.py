@@ -31,10 +31,10 @@ from sqlite_utils import Database
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
-from catalog.reading import reader, search
+from catalog.reading import search, skill_files
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
-from catalog.reading.reader import SkillFile
+from catalog.reading.skill_files import SkillFile
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
@@ -164,7 +164,7 @@ class SkillServer(MCPServer[None]):
         """Return the file itself, and in a second part what there is to say of it."""
         with self._catalog() as db:
             package = package_of(db, self._packages, skill_name, version)
-        file = reader.read(package, file_path, offset=offset, limit=PAGE_BYTES)
+        file = skill_files.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         return CallToolResult(
             content=[_content(package, file), TextContent(text=_about(file))],
             _meta={"skilldrop/version": file.version},
@@ -243,7 +243,7 @@ class SkillServer(MCPServer[None]):
     def skill_md(self, skill_id: str, version: str = "") -> str:
         """Return SKILL.md as it was published."""
         with self._package(skill_id, version) as package:
-            return reader.read(package).text
+            return skill_files.read(package).text
 
     def manifest(self, skill_id: str, version: str = "") -> str:
         """Return the files of a skill as JSON, with the version that they are of."""
@@ -335,7 +335,7 @@ def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResourc
             )
         )
     if package.skill_md and file.path == package.skill_md.path:
-        return TextContent(text=reader.wrap(package, file))
+        return TextContent(text=skill_files.wrap(package, file))
     return TextContent(text=file.text)
 
 

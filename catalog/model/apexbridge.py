@@ -8,7 +8,7 @@ from catalog.model.values import Json
 
 @dataclass(frozen=True, slots=True)
 class AbpTool:
-    """A tool that a skill offers over ApexBridge's ABP protocol."""
+    """Tool that a skill offers over ApexBridge's ABP protocol."""
 
     name: str
     description: str | None = None
@@ -19,7 +19,7 @@ class AbpTool:
 
 @dataclass(frozen=True, slots=True)
 class ApexBridge:
-    """What a skill declares for ApexBridge alone; a value that is not declared is None or ()."""
+    """Declarations of a skill for ApexBridge only; missing values are None or ()."""
 
     type: str | None = None
     protocol: str | None = None
@@ -36,7 +36,7 @@ class ApexBridge:
     filesystem: str | None = None  # none or read-only
     requires_filesystem: bool | None = None
     environment: Mapping[str, str] | None = None
-    security_from: str | None = None  # the field it is declared in: security, or permissions
+    security_from: str | None = None  # the declaring field: security or permissions
     entry: str | None = None
     helpers: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

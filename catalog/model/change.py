@@ -1,4 +1,4 @@
-"""Changes that a batch brings to the catalog, and their results."""
+"""Changes of a batch to the catalog, and their results."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -8,7 +8,7 @@ from catalog.model.values import ChangeOutcome, Json
 
 
 class StepTrace(NamedTuple):
-    """One step of a run, with its time; stored with camelCase keys."""
+    """Step of a run with its time; stored with camelCase keys."""
 
     step_id: str
     step_name: str
@@ -32,10 +32,10 @@ class StepTrace(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A skill folder that was read and judged, and how that went."""
+    """Skill folder that was read and validated, with its steps."""
 
     verdict: Verdict
-    steps: str  # StepTraces, as the JSON list that is stored
+    steps: str  # JSON list of StepTraces, as it is stored
     started_at: str  # ISO 8601, UTC
     took_ms: float
     moved_from: tuple[str, str] | None = None  # the (root, path) whose content it has, if renamed
@@ -43,11 +43,11 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A skill folder of the catalog that is no longer there."""
+    """Skill folder in the catalog that no longer exists."""
 
     root: str
     path: str
-    leads_out: bool = False  # a link on the path leads out of the root now
+    leads_out: bool = False  # a link in the path now leads out of the root
 
 
 Change: TypeAlias = Judged | Removal
@@ -55,11 +55,11 @@ Change: TypeAlias = Judged | Removal
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult:
-    """What a change came to in the catalog."""
+    """Result of a change in the catalog."""
 
     root: str
     path: str
     name: str
     outcome: ChangeOutcome
     detail: str | None = None
-    wait: float = 0.0  # seconds, where it is delayed
+    wait: float = 0.0  # seconds, if it is delayed

@@ -1,8 +1,8 @@
-"""The errors that a caller can act on; bad skills are findings, never errors."""
+"""Errors that a caller can act on; bad skills are findings, never errors."""
 
 
 class SkilldropError(Exception):
-    """The root of all our errors; never raised itself. Its text is one sentence for people."""
+    """Base of all errors of skilldrop, never raised itself. Its text is one sentence for people."""
 
 
 class CatalogBusy(SkilldropError):
@@ -14,23 +14,23 @@ class CatalogUnusable(SkilldropError):
 
 
 class CatalogDamaged(CatalogUnusable):
-    """The catalog file cannot be read as a database; it has to be rebuilt from the roots."""
+    """The catalog file is damaged; it must be rebuilt from the roots."""
 
 
 class FolderNotOwned(SkilldropError):
-    """A folder that skilldrop would write to holds what it did not make."""
+    """A folder that skilldrop would write to belongs to another program or catalog."""
 
 
 class DiskFull(SkilldropError):
-    """There is no room left to write."""
+    """The disk is full."""
 
 
 class OutOfRoom(SkilldropError):
-    """Publishing would take more room than the settings allow; it goes on once there is more."""
+    """Publishing would exceed the settings for disk space; it continues once there is room."""
 
 
 class OutOfMemory(SkilldropError):
-    """Work failed again and again because there was not enough memory for it."""
+    """Work failed repeatedly for lack of memory."""
 
 
 class RootUnreadable(SkilldropError):
@@ -42,44 +42,44 @@ class SettingsInvalid(SkilldropError):
 
 
 class NotAsJudged(SkilldropError):
-    """A skill's files are no longer those that were judged; they have to be looked at again."""
+    """A skill's files changed after validation; they must be read again."""
 
 
 class NotInCatalog(SkilldropError):
-    """A name was asked for that the catalog does not have."""
+    """The catalog does not have the requested name."""
 
 
 class RequestFailed(SkilldropError):
-    """What a command asked of the running service could not be done."""
+    """The running service could not carry out a request."""
 
 
 class SiteUnavailable(SkilldropError):
-    """The site cannot listen where it was told to."""
+    """The site cannot listen on its address."""
 
 
 class ClusterUnusable(SkilldropError):
-    """A Dask cluster does not answer, or its workers would not judge as this process does."""
+    """A Dask cluster does not answer, or its workers would validate differently."""
 
 
 class ReplicationFailed(SkilldropError):
-    """Litestream is not there, or could not bring a catalog back."""
+    """Litestream is missing, or could not restore a catalog."""
 
 
 class ExtraMissing(SkilldropError):
-    """A part of skilldrop was asked for that is not installed."""
+    """The requested part of skilldrop is not installed."""
 
 
 class PathRefused(SkilldropError):
-    """A path or a part of a file was asked for that no published file can have."""
+    """No published file can have the requested path or byte range."""
 
 
 class PackageDamaged(SkilldropError):
-    """A published file is missing, or is not what the catalog says of it."""
+    """A published file is missing or differs from the catalog."""
 
 
 class MigrationFailed(SkilldropError):
-    """A folder could not be migrated to where it should go."""
+    """A folder could not be migrated to its destination."""
 
 
 class NotAdded(SkilldropError):
-    """What was to be added to a root will not do, or its place there is taken."""
+    """A source cannot be added to a root, or its place there is taken."""

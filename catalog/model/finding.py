@@ -17,36 +17,36 @@ OURS = "skilldrop"
 
 
 class Finding(NamedTuple):
-    """One diagnostic: what is wrong, where, and what to do next."""
+    """Diagnostic with its place and advice."""
 
     code: str  # a stable slug
     severity: Severity
-    profile: str  # the set of rules it belongs to
+    profile: str  # set of rules
     message: str
     fix: str
     field: str | None = None
-    path: str | None = None  # of the file it speaks of, relative to the skill folder
+    path: str | None = None  # of the file, relative to the skill folder
     line: int | None = None  # from 1
     column: int | None = None  # from 1
     before: str | None = None  # of a repair: the text as written …
     after: str | None = None  # … and as it was read
 
     def as_json(self) -> dict[str, Json]:
-        """Return the fields that say something."""
+        """Return the fields that are not None."""
         return {key: value for key, value in self._asdict().items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class FindingType:
-    """Type of the findings of one code, which makes them."""
+    """Type of the findings of one code, and their factory."""
 
     code: str  # a stable slug
     severity: Severity
-    profile: str  # "reading" for what is met before any rule is asked
-    rejects: frozenset[Acceptance]  # the acceptances under which it alone rejects a folder
+    profile: str  # "reading" for findings before any rule runs
+    rejects: frozenset[Acceptance]  # acceptances under which one finding rejects a folder
     summary: str  # one sentence: what is wrong
     fix: str  # what to do next
-    source: str  # which document, which section
+    source: str  # document and section
 
     def at(
         self,

@@ -1,4 +1,4 @@
-"""Names of skills: qualified name, skill_id and version, as pure functions."""
+"""Names of skills: qualified name, skill_id and version."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 
 SKILL_ID_BYTES = 120
-"""A skill_id names a directory; longer ones end in eight hex digits of their hash instead."""
+"""Bytes of a skill_id, which names a directory; longer ones end in a hash of 8 hex digits."""
 
 _MOMENT, _SECOND = "%Y%m%d-%H%M%S", len("20261122-081500")
 _NOT_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
@@ -18,8 +18,8 @@ def skill_id(name: str | None, plugin: str | None, path: str) -> str:
     """Return the identifier by which skills compete.
 
     name is the declared name, plugin the folder name of its plugin if it has one, and path the
-    skill folder relative to its root. A name without a letter or digit gives way to the
-    folder's, and that to the hash of the path.
+    skill folder relative to its root. A name without a letter or digit is replaced by that of
+    the folder, and this by the hash of the path.
     """
     own = _slug(name or "") or _slug(path.rpartition("/")[2])
     if not own:
@@ -37,9 +37,9 @@ def qualified_name(name: str, plugin: str | None) -> str:
 
 
 def version_name(at: datetime, after: str = "") -> str:
-    """Return `YYYYMMDD-HHMMSS` in UTC, or what sorts next behind the name of an earlier version.
+    """Return `YYYYMMDD-HHMMSS` in UTC, or the next name that sorts after an earlier version.
 
-    That has `-2` to `-9` at its end, or is a second later.
+    The next name ends in `-2` to `-9`, or is one second later.
     """
     name = at.astimezone(UTC).strftime(_MOMENT)
     if name > after:
@@ -52,12 +52,12 @@ def version_name(at: datetime, after: str = "") -> str:
 
 
 def is_skill_id(name: str) -> bool:
-    """Tell whether a name has the form of a skill_id."""
+    """Return whether a name has the form of a skill_id."""
     return bool(_SKILL_ID.fullmatch(name)) and name == name.lower()
 
 
 def is_version(name: str) -> bool:
-    """Tell whether a name has the form of a version's."""
+    """Return whether a name has the form of a version."""
     return bool(_VERSION.fullmatch(name))
 
 

@@ -1,4 +1,4 @@
-"""The words for what a run of a skill came to: outcomes and memory writes, all frozen."""
+"""Outcomes of skill runs, with memory writes; all frozen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Form: TypeAlias = Literal["outcome", "abp"]
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrite:
-    """One thing that a skill suggests to remember."""
+    """Memory that a skill suggests to store."""
 
     type: MemoryType
     content: str
@@ -28,26 +28,26 @@ class MemoryWrite:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """One look at an outcome file."""
+    """Outcome file as it was read once."""
 
     path: str  # relative to the folder of outcomes: <skill_id>/<run_id>.json
     fingerprint: str  # changes when the file's stat signature does
-    sha256: str | None  # 64 hex digits of its bytes; None where it was too large to be read
+    sha256: str | None  # 64 hex digits; None where the file was too large to read
 
     @property
     def skill_id(self) -> str:
-        """The skill that ran, by the folder the file lies in."""
+        """Skill that ran, by the folder of the file."""
         return self.path.partition("/")[0]
 
     @property
     def run_id(self) -> str:
-        """The run, by the name of the file."""
+        """Run, by the name of the file."""
         return self.path.rpartition("/")[2].removesuffix(".json")
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """An outcome file that says what it should."""
+    """Valid outcome file."""
 
     file: RunFile
     form: Form
@@ -60,7 +60,7 @@ class RunOutcome:
     warnings: tuple[str, ...]
     memory_writes: tuple[MemoryWrite, ...]
     steps: tuple[StepTrace, ...]
-    version: str | None = None  # of the skill that ran; None where the file does not say
+    version: str | None = None  # of the skill that ran; None where the file has none
     tool: str | None = None  # of an ABP envelope
     call_id: str | None = None  # of an ABP envelope
     findings: tuple[Finding, ...] = ()  # none of them an error
@@ -68,7 +68,7 @@ class RunOutcome:
 
 @dataclass(frozen=True, slots=True)
 class BadOutcome:
-    """An outcome file that cannot be taken in; its findings say why."""
+    """Rejected outcome file; its findings give the reasons."""
 
     file: RunFile
     findings: tuple[Finding, ...]

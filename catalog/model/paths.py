@@ -1,9 +1,9 @@
-"""File names as text, and back: the encoding of paths in the catalog."""
+"""Encoding of file names as text in the catalog, and decoding."""
 
 import re
 
 ARCHIVE_ENDINGS = (".zip", ".skill", ".tar.gz", ".tgz")
-"""Of files whose skills are read in place; a path into one of them is `x.zip!/inner/folder`."""
+"""Endings of files whose skills are read in place, at paths such as `x.zip!/inner/folder`."""
 
 _ENDINGS = "|".join(map(re.escape, ARCHIVE_ENDINGS))
 _TOP = re.compile(rf"(?:{_ENDINGS})!\Z", re.IGNORECASE)
@@ -15,10 +15,10 @@ _ESCAPED = re.compile(r"\\(?:\\|x(21|[89a-f][0-9a-f]))")
 
 
 def text_path(os_path: str) -> str:
-    r"""Return a name or path of the system as text that every encoding and database can hold.
+    r"""Return a name or path of the system as text that any encoding and database can store.
 
     A backslash is doubled and each byte that is not valid UTF-8 becomes `\xNN`, so two names
-    never have one text. A directory named like the inside of an archive, `x.zip!`, becomes
+    never have the same text. A directory named like the inside of an archive, `x.zip!`, becomes
     `x.zip\x21`.
     """
     if os_path.isascii() and "\\" not in os_path and "!" not in os_path:
@@ -27,34 +27,34 @@ def text_path(os_path: str) -> str:
 
 
 def os_path(text: str) -> str:
-    """Return the name or path of the system that `text_path` wrote down as this text."""
+    """Return the name or path of the system that `text_path` encoded."""
     return _ESCAPED.sub(_unescape, text) if "\\" in text else text
 
 
 def is_utf8(os_path: str) -> bool:
-    """Say whether the bytes of a name or path of the system are valid UTF-8."""
+    """Return whether the bytes of a name or path of the system are valid UTF-8."""
     return os_path.isascii() or not any("\udc80" <= char <= "\udcff" for char in os_path)
 
 
 def is_archive(name: str) -> bool:
-    """Say whether a file of this name is read as if it were the folders it holds."""
+    """Return whether a file with this name is an archive whose skills are read in place."""
     return name[-1] in _LAST_LETTERS and name.lower().endswith(ARCHIVE_ENDINGS)
 
 
 def archive_of(path: str) -> str | None:
-    """Return the path of the archive that a skill's path leads into; None of a plain folder."""
-    found = _INTO.match(path) if "!" in path else None
-    return found[1] if found else None
+    """Return the path of the archive that contains a skill; None for a plain folder."""
+    match = _INTO.match(path) if "!" in path else None
+    return match[1] if match else None
 
 
 def top_of_archive(path: str) -> str | None:
-    """Return the path of the top of the archive that a skill's path leads into."""
+    """Return the path of the top of the archive that contains a skill, `x.zip!`."""
     archive = archive_of(path)
     return archive and f"{archive}!"
 
 
 def last_name(path: str) -> str:
-    """Return the last name of a path; the top of an archive, `x.zip!`, is called `x`."""
+    """Return the last name of a path, and `x` for the top of an archive, `x.zip!`."""
     return _TOP.sub("", path.rpartition("/")[2])
 
 

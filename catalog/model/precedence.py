@@ -1,4 +1,4 @@
-"""Order among skills of one skill_id: the first one wins."""
+"""Precedence among skills of one skill_id."""
 
 from typing import NamedTuple
 
@@ -6,15 +6,15 @@ from catalog.model.values import LEVELS, Level
 
 
 class Precedence(NamedTuple):
-    """What decides between skills that share a skill_id; the smallest wins."""
+    """Sort key of skills that share a skill_id; the smallest wins."""
 
     level_rank: int
     root_position: int
-    is_alias: bool  # reached through a link: after the folder that it leads to
+    is_alias: bool  # reached through a link; its target comes first
     depth: int
     path: str  # compared by code point
 
 
 def precedence(level: Level, root_position: int, path: str, *, is_alias: bool) -> Precedence:
-    """Return where a skill folder stands: higher level, order of roots, no link, depth, path."""
+    """Return the precedence of a skill folder: level, order of roots, no link, depth, path."""
     return Precedence(LEVELS.index(level), root_position, is_alias, path.count("/"), path)

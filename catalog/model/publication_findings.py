@@ -1,6 +1,6 @@
-"""Findings that the catalog adds: on content that waits, and on names that look alike.
+"""Findings that the catalog adds, on unpublished content and on names that look alike.
 
-They alone depend on earlier content or on other skills; all others follow from the folder.
+Only these depend on earlier content or on other skills; all others depend on the folder alone.
 """
 
 from catalog.model.finding import NEVER, OURS, Finding, FindingType
@@ -12,8 +12,8 @@ LAST_GOOD_VERSION_STANDS = FindingType(
     "warning",
     "reading",
     NEVER,
-    "The newest content is not accepted, so the last good version stays published.",
-    "Mend the errors that are said of this skill; its content is then published by itself.",
+    "The newest content was rejected, so the last good version stays published.",
+    "Fix the errors of this skill; its new content is then published automatically.",
     _SOURCE,
 )
 VERSION_HELD = FindingType(
@@ -22,7 +22,7 @@ VERSION_HELD = FindingType(
     "reading",
     NEVER,
     "The skill is held at an earlier version by `skilldrop rollback`.",
-    "Run `skilldrop unpin` with its name to publish what the folder holds.",
+    "Run `skilldrop unpin` with its name to publish the content of its folder.",
     _SOURCE,
 )
 NAME_CONFUSABLE = FindingType(
@@ -31,7 +31,7 @@ NAME_CONFUSABLE = FindingType(
     "safety",
     NEVER,
     "The name looks like that of another active skill, or mixes scripts within a word.",
-    "Make sure that it is the skill you want; rename one of the two in letters of one script.",
+    "Check that it is the skill you want; rename one of the two in letters of one script.",
     _SOURCE,
 )
 TYPES = (LAST_GOOD_VERSION_STANDS, VERSION_HELD, NAME_CONFUSABLE)
@@ -39,8 +39,8 @@ CODES = tuple(kind.code for kind in TYPES)
 
 
 def held(version: str) -> Finding:
-    """Return the finding about a skill that is held at a version, whatever its folder holds."""
+    """Return the finding for a skill held at a version."""
     return VERSION_HELD.at(
-        f"The skill is held at version {version}; what its folder holds is "
-        "recorded and not published."
+        f"The skill is held at version {version}; the content of its folder "
+        "is recorded but not published."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The limits in force; None is no limit."""
+    """Limits in force; None is no limit."""
 
     versions_per_hour: int | None = None  # of each skill
     packages_bytes: int | None = None  # of all packages together

@@ -1,6 +1,6 @@
-"""The words that both packages share: files, findings, verdicts and step traces, all frozen.
+"""Skills, their files, places and verdicts, all frozen.
 
-What is sent from one process to another for each skill is a tuple, which costs least to send.
+Values that processes send to each other for every skill are tuples, which are cheapest to send.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from catalog.model.values import Acceptance, FileKind, Json, Level
 
 
 class FileEntry(NamedTuple):
-    """One file of a skill, as it was hashed."""
+    """File of a skill, as it was hashed."""
 
     path: str  # relative to the skill folder, with "/" between the parts
     size: int  # bytes
@@ -24,7 +24,7 @@ class FileEntry(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """What a skill consists of, in the field names of the product specification."""
+    """Inventory of a skill's files; `as_json` has the field names of the product specification."""
 
     has_skill_md: bool
     has_scripts: bool
@@ -37,7 +37,7 @@ class Inventory(NamedTuple):
 
     @classmethod
     def of(cls, files: Sequence[FileEntry]) -> "Inventory":
-        """Count and sort the files of one skill."""
+        """Return the inventory of the files of one skill."""
         scripts = tuple(f.path for f in files if f.kind == "script")
         references = tuple(f.path for f in files if f.kind == "reference")
         return cls(
@@ -66,20 +66,20 @@ class Inventory(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a skill folder lies and what its root says of it."""
+    """Place of a skill folder, with its level and plugin."""
 
     root: str  # absolute path
     path: str  # of the skill folder, relative to the root
     level: Level
     plugin: str | None = None
-    is_alias: bool = False  # reached through a link; what it leads to is the skill itself
+    is_alias: bool = False  # reached through a link, whose target is the skill itself
 
 
 _NOTHING: Mapping[str, Any] = {}
 
 
 class SkillRecord(NamedTuple):
-    """The verdict on a skill folder whose content is accepted."""
+    """Verdict on a skill folder with accepted content."""
 
     place: Place
     skill_id: str
@@ -91,7 +91,7 @@ class SkillRecord(NamedTuple):
     skill_md_hash: str  # 64 hex digits, of SKILL.md's raw bytes
     skill_md_name: str  # SKILL.md, or the variant that was found
     skill_md_content: str
-    body_chars: int  # of the body, which is the end of that; see `bodies`
+    body_chars: int  # of the body, which is the end of the content; see `catalog.text.body`
     headings: tuple[str, ...]
     body_lines: int
     estimated_tokens: int
@@ -109,7 +109,7 @@ class SkillRecord(NamedTuple):
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
-    dialects: Mapping[str, object] = _NOTHING  # what is declared for each alone, by its name
+    dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
 
 
 DESCRIBED: Mapping[str, Any] = {
@@ -137,13 +137,13 @@ The value is that of a row, or of an older version, that has none of its own.
 
 
 class Rejection(NamedTuple):
-    """The verdict on a skill folder whose content is not accepted; its findings say why."""
+    """Verdict on a skill folder with rejected content; its findings give the reasons."""
 
     place: Place
     skill_id: str
     name: str
     fingerprint: str
-    digest: str | None  # None where the files could not all be read
+    digest: str | None  # None where not all files could be read
     findings: tuple[Finding, ...]
     inventory: Inventory
     frontmatter: Mapping[str, Json] = _NOTHING
@@ -154,7 +154,7 @@ Verdict: TypeAlias = SkillRecord | Rejection
 
 @dataclass(frozen=True, slots=True)
 class RootSpec:
-    """A watched directory and what the configuration says of it."""
+    """Watched directory with its settings."""
 
     path: str  # absolute
     level: Level = "project"

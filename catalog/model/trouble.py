@@ -1,4 +1,4 @@
-"""Work that failed and is tried again."""
+"""Failed work that is tried again."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Work that failed and is tried again; times are ISO 8601."""
+    """Failed work that is tried again, as it is stored; times are ISO 8601."""
 
     part: str
     what: str  # a sentence
     since: str
     times: int
     last_at: str
-    next_try_at: str | None  # none where it is not known, or nothing is tried
+    next_try_at: str | None  # None where it is unknown, or no try follows
 
 
 class Problem(NamedTuple):
-    """Trouble of a part that tries again by itself."""
+    """Failure of a part that tries again by itself."""
 
     what: str
     times: int

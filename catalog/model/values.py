@@ -1,4 +1,4 @@
-"""Closed sets of words that the whole program uses."""
+"""Closed sets of values that the whole program uses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -28,7 +28,7 @@ LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-"""What a frontmatter value can be. YAML scalars stay the strings that were written."""
+"""Types of a frontmatter value. YAML scalars stay strings, as written."""
 
 
 HeldCause: TypeAlias = Literal["mass_removal", "lost_root", "lost_mount", "unconfigured_root"]

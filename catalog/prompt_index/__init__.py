@@ -1,1 +1,1 @@
-"""Ranked skills and a budget, made into text."""
+"""Prompt indexes: ranked skills within a budget, as text."""

@@ -1,4 +1,4 @@
-"""Ranked skills and a budget in, the text of a prompt index and a report of its cuts out."""
+"""Text of a prompt index, and the report of its cuts, from ranked skills and a budget."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
-from catalog.prompt_index.budget import Part, State
+from catalog.prompt_index.budget import EntryText, State
 from catalog.prompt_index.formats import FORMATS, Form, FormatOptions
 from catalog.prompt_index.messages import Language
 from catalog.text import tokens
@@ -15,7 +15,7 @@ from catalog.text import tokens
 DEFAULT_BUDGET_CHARS = 16_000
 
 NAMED_LEFT_OUT = 100
-"""How many of the skills that an index has no room for its report names."""
+"""Skills that did not fit, whose names the report of an index lists, at most."""
 
 Overflow: TypeAlias = Literal["fit", "exclude"]
 Locations: TypeAlias = Literal["current", "version"]
@@ -23,11 +23,11 @@ Locations: TypeAlias = Literal["current", "version"]
 
 @dataclass(frozen=True, slots=True)
 class IndexSpec:
-    """One configured index. An empty filter lets every skill in."""
+    """Settings of one index. An empty filter admits every skill."""
 
     name: str = "default"
     format: str = "xml"
-    budget_chars: int = DEFAULT_BUDGET_CHARS  # bounds the whole text, header and footer included
+    budget_chars: int = DEFAULT_BUDGET_CHARS  # of the whole text, with header and footer
     overflow: Overflow = "fit"
     language: Language = "en"
     levels: tuple[Level, ...] = ()
@@ -35,19 +35,19 @@ class IndexSpec:
     names: tuple[str, ...] = ()
     featured: tuple[str, ...] = ()
     location_base: str | None = None  # None: the packages folder
-    instruction: str | None = None  # None: the format's own
-    how_to_search: str | None = None  # None: our own
-    locations: Locations = "current"  # whether they name a version
+    instruction: str | None = None  # None: that of the format
+    how_to_search: str | None = None  # None: the default sentence
+    locations: Locations = "current"  # "version": they name a version
 
     @property
     def file_name(self) -> str:
-        """The name of the published file."""
+        """Name of the published file."""
         return self.name + FORMATS[self.format].ending
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A skill that may enter an index."""
+    """Skill that may enter an index."""
 
     skill: int  # its row in the catalog
     name: str
@@ -62,26 +62,26 @@ class Candidate:
 
     @property
     def version(self) -> str | None:
-        """The version that its location names; None where it follows the present one."""
+        """Version that its location names; None where it follows `current`."""
         return self.package_path.rpartition("/")[2] if self.package_path else None
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A skill that is in, and how much of it."""
+    """Skill in an index, and how much of it is shown."""
 
     skill: int
     state: State
     chars: int
-    reason: str | None = None  # why it is not in full
-    package_path: str | None = None  # that the text names, so that it is kept
+    reason: str | None = None  # for a state other than full
+    package_path: str | None = None  # in the text, so the package is kept
     name: str = field(default="", compare=False)
     description: str = field(default="", compare=False)  # as the text shows it
 
 
 @dataclass(frozen=True, slots=True)
 class PromptIndex:
-    """A finished text with its report. With no skills the text is empty."""
+    """Finished text with its report; the text is empty if there are no skills."""
 
     text: str
     entries: tuple[Entry, ...]
@@ -90,11 +90,11 @@ class PromptIndex:
 
     @property
     def sha256(self) -> str:
-        """64 hex digits of the text in UTF-8."""
+        """SHA-256 of the text in UTF-8, 64 hex digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def count(self, state: State) -> int:
-        """Return how many skills are in with that state."""
+        """Return the number of skills in that state."""
         return sum(entry.state == state for entry in self.entries)
 
 
@@ -104,28 +104,28 @@ def build(
     total: int | None = None,
     packages: str | None = None,
 ) -> PromptIndex:
-    """Return the index of candidates in their order.
+    """Return the index of candidates, which are in their order.
 
-    total is how many there are; `ranked` is drawn from only as far as the budget reaches.
-    packages is the folder that holds the published packages, if there is one.
+    total is their number; `ranked` is consumed only as far as the budget reaches. packages is
+    the packages folder, if there is one.
     """
     queue = budget.Queue(ranked)
     form = form_of(spec, packages)
     if total is None:
         total = queue.length()
     plan = budget.exclude if spec.overflow == "exclude" else budget.fit
-    text, parts = plan(form, queue, total, spec.budget_chars)
-    left_out = total - len(parts)
+    text, texts = plan(form, queue, total, spec.budget_chars)
+    left_out = total - len(texts)
     return PromptIndex(
         text,
-        tuple(_entry(candidate, part) for candidate, part in zip(queue.drawn, parts, strict=False)),
+        tuple(_entry(candidate, text) for candidate, text in zip(queue.drawn, texts, strict=False)),
         left_out,
-        tuple(c.name for c in queue.after(len(parts), min(left_out, NAMED_LEFT_OUT))),
+        tuple(c.name for c in queue.slice(len(texts), min(left_out, NAMED_LEFT_OUT))),
     )
 
 
 def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
-    """Return what there is to say of an index beside its text: its size, counts and cuts."""
+    """Return the report of an index: its size, counts and cuts."""
     return {
         "name": spec.name,
         "format": spec.format,
@@ -142,22 +142,22 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 
 def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
-    """Return the form that an index is written in, with its words around the entries."""
-    where = locations.pattern(
+    """Return the form of an index, with the text around its entries."""
+    pattern = locations.pattern(
         spec.location_base or packages, of_versions=spec.locations == "version"
     )
     return FORMATS[spec.format].form(
-        FormatOptions(spec.language, spec.instruction, spec.how_to_search, where)
+        FormatOptions(spec.language, spec.instruction, spec.how_to_search, pattern)
     )
 
 
-def _entry(candidate: Candidate, part: Part) -> Entry:
+def _entry(candidate: Candidate, text: EntryText) -> Entry:
     return Entry(
         candidate.skill,
-        part.state,
-        len(part.text),
-        part.reason,
+        text.state,
+        len(text.text),
+        text.reason,
         candidate.package_path,
         candidate.name,
-        part.description,
+        text.description,
     )

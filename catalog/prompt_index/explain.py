@@ -1,4 +1,4 @@
-"""Explanation of an index: its text at a time, and the reason for each skill in it or not."""
+"""Explanations of an index: its text at a time, and the reason for each skill in it or left out."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,20 +12,20 @@ from catalog.text.times import iso
 
 
 def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
-    """Return what an index said at a time: its text, when it was published, size and counts.
+    """Return the publication of an index that was in force at a time: text, time, size, counts.
 
-    Raises NotInCatalog where nothing is kept of that time.
+    Raises NotInCatalog where none of that time is kept.
     """
     index_spec(db, name)
-    found = db.query(
+    builds = db.query(
         f"{_BUILDS} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
         [name, iso(moment.astimezone(UTC))],
     )
-    for row in found:
+    for row in builds:
         return row
     first = next(iter(db.query(f"{_BUILDS} ORDER BY b.published_at LIMIT 1", [name])), None)
-    since = f"; the first that is kept is of {first['published_at']}" if first else ""
-    raise NotInCatalog(f"Nothing is kept of what index {name} said then{since}.")
+    since = f"; the oldest one kept is of {first['published_at']}" if first else ""
+    raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
 
 
 _BUILDS = """
@@ -36,9 +36,9 @@ _BUILDS = """
 
 
 def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]:
-    """Return who is in an index, in which state, and who is not and why.
+    """Return the skills in an index with their states, and those left out, by reason.
 
-    Of those that are not, each reason has the number of skills and the first of their names.
+    Each reason for being left out has the number of skills and their first names.
     """
     entries = [
         {
@@ -50,21 +50,21 @@ def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]
         }
         for rank, entry in enumerate(index.entries, start=1)
     ]
-    seen = "s.status = 'active' AND s.model_invocable"
+    active = "s.status = 'active' AND s.model_invocable"
     return {
         "entries": entries,
         "left_out": {
             "over_budget": {"count": index.left_out, "names": list(index.left_out_names)},
-            "hidden": _out(db, spec, f"{seen} = 0"),
-            "filtered": _out(db, spec, f"{seen} = 1 AND NOT ({wanted(spec)})"),
+            "hidden": _left_out(db, spec, f"{active} = 0"),
+            "filtered": _left_out(db, spec, f"{active} = 1 AND NOT ({wanted(spec)})"),
         },
     }
 
 
-def _out(db: Database, spec: IndexSpec, why: str) -> dict[str, Any]:
-    asked = parameters(spec) | {"most": NAMED_LEFT_OUT}
+def _left_out(db: Database, spec: IndexSpec, condition: str) -> dict[str, Any]:
+    values = parameters(spec) | {"most": NAMED_LEFT_OUT}
     names = db.query(
-        f"SELECT s.name FROM skills AS s WHERE {why} ORDER BY s.name LIMIT :most", asked
+        f"SELECT s.name FROM skills AS s WHERE {condition} ORDER BY s.name LIMIT :most", values
     )
-    count = db.execute(f"SELECT count(*) FROM skills AS s WHERE {why}", asked).fetchone()[0]
+    count = db.execute(f"SELECT count(*) FROM skills AS s WHERE {condition}", values).fetchone()[0]
     return {"count": count, "names": [row["name"] for row in names]}

@@ -1,4 +1,4 @@
-"""Publishes the files of prompt indexes whole, each with its report beside it."""
+"""Files of prompt indexes, each with its report, replaced in one step."""
 
 import errno
 import json
@@ -15,76 +15,79 @@ _REPORT = ".meta.json"
 
 
 def files_of(spec: IndexSpec, index: PromptIndex, report: Mapping[str, Json]) -> dict[str, bytes]:
-    """Return the bytes of an index and of the report beside it, `<name>.meta.json`, by name."""
+    """Return the bytes of an index and of its report `<name>.meta.json`, by file name."""
     return {
         spec.file_name: index.text.encode(),
         f"{spec.name}{_REPORT}": json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n",
     }
 
 
-def remove_index_files(at: int, specs: Sequence[IndexSpec]) -> None:
-    """Remove from an open folder the files of indexes that are no longer configured so.
+def remove_index_files(folder: int, specs: Sequence[IndexSpec]) -> None:
+    """Remove from an open folder the files of indexes that are no longer configured that way.
 
-    They are told by their reports; other files are left alone. Raises OSError.
+    Their reports identify them; other files are left alone. Raises OSError.
     """
     kept = {name for spec in specs for name in (spec.file_name, f"{spec.name}{_REPORT}")}
-    for report in sorted(os.listdir(at)):
+    for report in sorted(os.listdir(folder)):
         name = report.removesuffix(_REPORT)
-        if name == report or not _is_report(_read(report, at)):
+        if name == report or not _is_report(_read(report, folder)):
             continue
         for file in (*(f"{name}{form.ending}" for form in FORMATS.values()), report):
             if file not in kept:
                 with suppress(FileNotFoundError):
-                    os.unlink(file, dir_fd=at)
+                    os.unlink(file, dir_fd=folder)
 
 
 def _is_report(data: bytes | None) -> bool:
     try:
-        found = json.loads(data or b"null")
+        report = json.loads(data or b"null")
     except ValueError:
         return False
-    return isinstance(found, dict) and {"sha256", "published_at"} <= found.keys()
+    return isinstance(report, dict) and {"sha256", "published_at"} <= report.keys()
 
 
-def write_whole(at: int, files: Mapping[str, bytes]) -> set[str]:
-    """Replace the content of files in an open folder, each in one step; return which are new.
+def write_whole(folder: int, files: Mapping[str, bytes]) -> set[str]:
+    """Replace files in an open folder, each in one step; return the names of those that changed.
 
-    A file whose bytes are the same already is left alone. All are on the disk before the first
-    is replaced. Raises OSError; what was not replaced then is as it was.
+    A file that has these bytes already is left alone. All new content is on the disk before the
+    first file is replaced. Raises OSError; files not replaced by then keep their content.
     """
-    beside: dict[str, str] = {}
+    temporary: dict[str, str] = {}
     try:
         for name, data in files.items():
-            if _read(name, at) != data:
-                beside[name] = f".{name}.new"
-                _write(beside[name], at, data)
-        if beside:
-            sync(at)
-        for name, new in beside.items():
-            os.replace(new, name, src_dir_fd=at, dst_dir_fd=at)
+            if _read(name, folder) != data:
+                temporary[name] = f".{name}.new"
+                _write(temporary[name], folder, data)
+        if temporary:
+            sync(folder)
+        for name, new in temporary.items():
+            os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
-        for new in beside.values():
+        for new in temporary.values():
             with suppress(FileNotFoundError):
-                os.unlink(new, dir_fd=at)
-    return set(beside)
+                os.unlink(new, dir_fd=folder)
+    return set(temporary)
 
 
-def _write(name: str, at: int, data: bytes) -> None:
+def _write(name: str, folder: int, data: bytes) -> None:
     with suppress(FileNotFoundError):  # left by a crash
-        os.unlink(name, dir_fd=at)
+        os.unlink(name, dir_fd=folder)
     handle = os.open(
-        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=at
+        name,
+        os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0o644,
+        dir_fd=folder,
     )
     with open(handle, "wb") as file:
         file.write(data)
-        os.fchmod(handle, 0o644)  # whatever the umask, agents of other users read it
+        os.fchmod(handle, 0o644)  # whatever the umask: agents of other users read it
 
 
-def _read(name: str, at: int) -> bytes | None:
-    """Return the bytes of a file; None where there is none, or a link."""
+def _read(name: str, folder: int) -> bytes | None:
+    """Return the bytes of a file; None where it is missing or a link."""
     try:
         handle = os.open(
-            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
         )
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ELOOP):

@@ -1,4 +1,4 @@
-"""The forms a prompt index can have; each turns skills into text that cannot break out of it."""
+"""Formats of a prompt index; in each, no text of a skill can end its own entry."""
 
 import json
 from collections import Counter
@@ -11,23 +11,23 @@ from catalog.prompt_index.messages import Language
 from catalog.text.sanitize import in_attribute, in_code, in_markdown, in_xml, one_line
 
 DISCOVERY_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-"""The version of the Agent Skills discovery index that `discovery` writes."""
+"""Schema of the Agent Skills discovery index that `discovery` follows."""
 
 
 class Listed(Protocol):
-    """What a format says of one skill."""
+    """Fields of a skill that formats write."""
 
     @property
     def name(self) -> str:
-        """The qualified name."""
+        """Qualified name."""
 
     @property
     def skill_id(self) -> str:
-        """The slug of the name, under which its package lies."""
+        """Slug of the name, which is also the folder of its packages."""
 
     @property
     def location(self) -> str:
-        """The path or URL of its SKILL.md."""
+        """Path or URL of its SKILL.md."""
 
     @property
     def follows_pattern(self) -> bool:
@@ -35,15 +35,15 @@ class Listed(Protocol):
 
     @property
     def version(self) -> str | None:
-        """The version that its location names; None where it names none."""
+        """Version that its location names; None where it names none."""
 
     @property
     def user_invocable(self) -> bool:
-        """Whether people are meant to start it, too."""
+        """Whether people may start it, too."""
 
     @property
     def files(self) -> Sequence[str]:
-        """The paths of its scripts, references and templates."""
+        """Paths of its scripts, references and templates."""
 
     @property
     def skill_md_hash(self) -> str:
@@ -52,17 +52,17 @@ class Listed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What a configuration may say about the words around the entries."""
+    """Settings of the text around the entries."""
 
     language: Language = "en"
-    instruction: str | None = None  # None: the format's own
-    how_to_search: str | None = None  # None: our own
-    where: str | None = None  # the folder of the skill NAME, where one pattern holds for all
+    instruction: str | None = None  # None: that of the format
+    how_to_search: str | None = None  # None: the default sentence
+    pattern: str | None = None  # of the folder of a skill NAME; None where there is none for all
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How the skills that are listed by name alone stand together."""
+    """Layout of the skills listed by name only."""
 
     head: str
     line: Callable[[Listed], str]
@@ -72,23 +72,23 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What stands around the entries, and how each part reads."""
+    """Layout of an index: its entries, names, and the text around them."""
 
     head: str
-    entry: Callable[[Listed, str], str]  # of a skill and its description, whole or cut
+    entry: Callable[[Listed, str], str]  # from a skill and its description, whole or cut
     foot: str
-    between: str = ""  # two entries
+    between: str = ""  # separates two entries
     after_entries: str = ""
-    names: Names | None = None  # a format without them lists whole entries only
+    names: Names | None = None  # None: whole entries only
     left_out: Callable[[int], str] = lambda count: ""
 
     @property
     def frame(self) -> int:
-        """The characters that stand around any entries."""
+        """Number of characters around the entries."""
         return len(self.head) + len(self.after_entries) + len(self.foot)
 
     def compose(self, entries: Sequence[str], names: Sequence[str], left_out: str) -> str:
-        """Return the whole text of its parts."""
+        """Return the whole text."""
         block = ""
         if names and self.names:
             block = f"{self.names.head}{self.names.between.join(names)}{self.names.foot}"
@@ -100,7 +100,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way to write an index."""
+    """Format of an index."""
 
     ending: str  # of the published file
     form: Callable[[FormatOptions], Form]
@@ -109,8 +109,8 @@ class Format:
 # <available_skills>, as agents know it
 
 
-def _xml(wishes: FormatOptions) -> Form:
-    return _tagged(wishes, _xml_entry, wishes.instruction)
+def _xml(options: FormatOptions) -> Form:
+    return _tagged(options, _xml_entry, options.instruction)
 
 
 def _xml_entry(skill: Listed, description: str) -> str:
@@ -121,37 +121,37 @@ def _xml_entry(skill: Listed, description: str) -> str:
     )
 
 
-def _semibot(wishes: FormatOptions) -> Form:
-    files = messages.FILES[wishes.language]
+def _semibot(options: FormatOptions) -> Form:
+    files = messages.FILES[options.language]
 
     def entry(skill: Listed, description: str) -> str:
         folder, _, skill_md = skill.location.rpartition("/")
-        said = in_xml(", ".join([skill_md, *_summed_up(skill.files)]))
+        listed = in_xml(", ".join([skill_md, *_summarized(skill.files)]))
         return (
             f'<skill name="{in_attribute(skill.name)}" path="{in_attribute(folder)}/"'
             f"{_mark(skill)}>\n"
-            f"{in_xml(description)}\n{files}{said}\n</skill>\n"
+            f"{in_xml(description)}\n{files}{listed}\n</skill>\n"
         )
 
-    own = messages.INSTRUCTION[wishes.language]
-    return _tagged(wishes, entry, own if wishes.instruction is None else wishes.instruction)
+    default = messages.INSTRUCTION[options.language]
+    return _tagged(options, entry, default if options.instruction is None else options.instruction)
 
 
 def _tagged(
-    wishes: FormatOptions, entry: Callable[[Listed, str], str], instruction: str | None
+    options: FormatOptions, entry: Callable[[Listed, str], str], instruction: str | None
 ) -> Form:
-    where = f' files="{in_attribute(wishes.where)}"' if wishes.where else ""
+    files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
     return Form(
         head="<available_skills>\n" + (f"{in_xml(instruction)}\n" if instruction else ""),
         entry=entry,
         foot="</available_skills>\n",
         names=Names(
-            f"<by_name{where}>\n",
-            lambda skill: f"{in_xml(_named(skill, wishes))}\n",
+            f"<by_name{files}>\n",
+            lambda skill: f"{in_xml(_named(skill, options))}\n",
             "",
             "</by_name>\n",
         ),
-        left_out=lambda count: f"<left_out>{in_xml(_rest(wishes, count))}</left_out>\n",
+        left_out=lambda count: f"<left_out>{in_xml(_left_out(options, count))}</left_out>\n",
     )
 
 
@@ -162,42 +162,42 @@ def _mark(skill: Listed) -> str:
 _MOST_FILES = 6
 
 
-def _summed_up(paths: Sequence[str]) -> list[str]:
-    """Return a lone file of a folder by its path, several as `scripts/ (8)`."""
+def _summarized(paths: Sequence[str]) -> list[str]:
+    """Return the only file of a folder by its path, several as `scripts/ (8)`."""
     tops = [path.partition("/") for path in paths]
     counts = Counter(top for top, slash, _ in tops if slash)
-    said = list(
+    summary = list(
         dict.fromkeys(
             f"{top}/ ({counts[top]})" if counts[top] > 1 else f"{top}{slash}{rest}"
             for top, slash, rest in tops
         )
     )
-    more = len(said) - _MOST_FILES
-    return [*said[:_MOST_FILES], f"… ({more})"] if more > 0 else said
+    more = len(summary) - _MOST_FILES
+    return [*summary[:_MOST_FILES], f"… ({more})"] if more > 0 else summary
 
 
 # Markdown: a line for each skill
 
 
-def _markdown(wishes: FormatOptions) -> Form:
-    head = f"{in_markdown(wishes.instruction)}\n\n" if wishes.instruction else ""
-    where = in_code(wishes.where) if wishes.where else None
+def _markdown(options: FormatOptions) -> Form:
+    head = f"{in_markdown(options.instruction)}\n\n" if options.instruction else ""
+    pattern = in_code(options.pattern) if options.pattern else None
     return Form(
         head=head,
-        entry=lambda skill, said: _markdown_entry(skill, said, wishes),
+        entry=lambda skill, description: _markdown_entry(skill, description, options),
         foot="",
         names=Names(
-            f"\n{messages.by_name(wishes.language, where)}\n\n",
-            lambda skill: f"- {in_markdown(_named(skill, wishes))}\n",
+            f"\n{messages.by_name(options.language, pattern)}\n\n",
+            lambda skill: f"- {in_markdown(_named(skill, options))}\n",
             "",
             "",
         ),
-        left_out=lambda count: f"\n{one_line(_rest(wishes, count))}\n",
+        left_out=lambda count: f"\n{one_line(_left_out(options, count))}\n",
     )
 
 
-def _markdown_entry(skill: Listed, description: str, wishes: FormatOptions) -> str:
-    mark = "" if skill.user_invocable else f", {messages.PEOPLE_DO_NOT_START_IT[wishes.language]}"
+def _markdown_entry(skill: Listed, description: str, options: FormatOptions) -> str:
+    mark = "" if skill.user_invocable else f", {messages.FOR_AGENTS_ONLY[options.language]}"
     return (
         f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
         f"{in_markdown(description)}\n"
@@ -209,9 +209,9 @@ def _markdown_entry(skill: Listed, description: str, wishes: FormatOptions) -> s
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _json(wishes: FormatOptions) -> Form:
-    instruction = f'"instruction": {_text(wishes.instruction)},\n' if wishes.instruction else ""
-    where = f'"files": {_text(wishes.where)}, ' if wishes.where else ""
+def _json(options: FormatOptions) -> Form:
+    instruction = f'"instruction": {_text(options.instruction)},\n' if options.instruction else ""
+    files = f'"files": {_text(options.pattern)}, ' if options.pattern else ""
     return Form(
         head=f'{{{instruction}"skills": [',
         entry=_json_entry,
@@ -219,13 +219,14 @@ def _json(wishes: FormatOptions) -> Form:
         after_entries="\n]",
         foot="}\n",
         names=Names(
-            f',\n"by_name": {{{where}"names": [',
-            lambda skill: _text(_named(skill, wishes)),
+            f',\n"by_name": {{{files}"names": [',
+            lambda skill: _text(_named(skill, options)),
             ", ",
             "]}",
         ),
         left_out=lambda count: (
-            ',\n"left_out": ' + _encode({"count": count, "say": one_line(_rest(wishes, count))})
+            ',\n"left_out": '
+            + _encode({"count": count, "say": one_line(_left_out(options, count))})
         ),
     )
 
@@ -242,7 +243,7 @@ def _json_entry(skill: Listed, description: str) -> str:
 
 
 def _discovery(_: FormatOptions) -> Form:
-    """Follow the Agent Skills discovery index 0.2.0, in which a skill is whole or absent."""
+    """Return the form of the Agent Skills discovery index 0.2.0, which cuts no description."""
     return Form(
         head=f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [',
         entry=_discovery_entry,
@@ -259,9 +260,9 @@ def _discovery_entry(skill: Listed, description: str) -> str:
 
 
 def discovery_entry(name: str, kind: str, description: str, url: str, sha256: str) -> str:
-    """Return what a discovery index says of a skill: where its artifact is, and which it is.
+    """Return the entry of a skill in a discovery index.
 
-    kind is skill-md for a SKILL.md by itself, or archive; sha256 is that of its bytes.
+    kind is skill-md for a SKILL.md alone, or archive; sha256 is that of its bytes.
     """
     return _encode(
         {
@@ -278,22 +279,22 @@ def _text(text: str) -> str:
     return _encode(one_line(text))
 
 
-# What the formats share
+# Shared by the formats
 
 
-def _named(skill: Listed, wishes: FormatOptions) -> str:
-    """Return a name and, where its place does not follow from it, what leads there."""
-    if wishes.where is None:
+def _named(skill: Listed, options: FormatOptions) -> str:
+    """Return a name, and where the pattern needs more than the name, the missing parts."""
+    if options.pattern is None:
         return skill.name
-    leads = [skill.skill_id] if skill.name != skill.skill_id else []
-    leads += [skill.version] if skill.version else []
+    parts = [skill.skill_id] if skill.name != skill.skill_id else []
+    parts += [skill.version] if skill.version else []
     if not skill.follows_pattern:
-        leads = [skill.location]
-    return f"{skill.name} ({', '.join(leads)})" if leads else skill.name
+        parts = [skill.location]
+    return f"{skill.name} ({', '.join(parts)})" if parts else skill.name
 
 
-def _rest(wishes: FormatOptions, count: int) -> str:
-    return messages.left_out(wishes.language, count, wishes.how_to_search)
+def _left_out(options: FormatOptions, count: int) -> str:
+    return messages.left_out(options.language, count, options.how_to_search)
 
 
 FORMATS: dict[str, Format] = {

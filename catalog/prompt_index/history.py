@@ -15,7 +15,7 @@ from catalog.text.times import iso
 
 @dataclass(frozen=True, slots=True)
 class IndexRetention:
-    """How much of an index's past is kept: what is beyond either bound goes."""
+    """Limits on the history of an index; publications beyond either are forgotten."""
 
     builds: int = 1000
     days: int = 365
@@ -25,15 +25,15 @@ USUAL = IndexRetention()
 
 
 def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
-    """Note which indexes are configured; those that no longer are go with their history.
+    """Store the configured indexes; remove all others with their history.
 
-    Like all that writes here, it belongs into the caller's transaction. Raises sqlite3.Error.
+    Like every write of this module, it runs in the caller's transaction. Raises sqlite3.Error.
     """
-    gone = db.execute(
+    removed = db.execute(
         "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
         [sql.to_json([spec.name for spec in specs])],
     )
-    if gone.rowcount:
+    if removed.rowcount:
         db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
     for position, spec in enumerate(specs):
         db.execute(
@@ -58,7 +58,7 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
 
 
 def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | None:
-    """Return since when an index has said just this; None where it says something new."""
+    """Return when an index with this content was published; None where the content is new."""
     last = db.execute(
         "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
         " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
@@ -72,14 +72,14 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
 def record(
     db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention
 ) -> None:
-    """Keep what an index says from a time on, who is in it, and the text itself once.
+    """Store a publication of an index with its entries, and its text once.
 
-    What is older than is to be kept is forgotten.
+    Publications beyond the limits are forgotten.
     """
     at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
     db.execute(
         "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
-        " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # it was purged
+        " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # restores a purged text
         [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
     )
     build = db.execute(
@@ -96,27 +96,7 @@ def record(
         ],
     )
     db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
-    known = _entries(db, spec)
-    db.execute(
-        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
-        [spec.name, len(index.entries)],
-    )
-    db.conn.executemany(
-        _UPSERT_ENTRY,
-        [
-            (
-                spec.name,
-                rank,
-                entry.skill,
-                entry.state,
-                entry.chars,
-                entry.reason,
-                entry.package_path,
-            )
-            for rank, entry in enumerate(index.entries, start=1)
-            if rank > len(known) or known[rank - 1] != entry
-        ],
-    )
+    _replace_entries(db, spec, index)
     _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
 
 
@@ -145,6 +125,31 @@ class IndexHistory:
             record(self._db, spec, index, at, keep)
 
 
+def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
+    """Write the entries that differ from the stored ones, and remove those beyond the last."""
+    known = _entries(db, spec)
+    db.execute(
+        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
+        [spec.name, len(index.entries)],
+    )
+    db.conn.executemany(
+        _UPSERT_ENTRY,
+        [
+            (
+                spec.name,
+                rank,
+                entry.skill,
+                entry.state,
+                entry.chars,
+                entry.reason,
+                entry.package_path,
+            )
+            for rank, entry in enumerate(index.entries, start=1)
+            if rank > len(known) or known[rank - 1] != entry
+        ],
+    )
+
+
 def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
     last = db.execute(
         "SELECT max(published_at) FROM index_builds WHERE index_name = ?", [spec.name]
@@ -153,33 +158,33 @@ def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
 
 
 def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
-    """Forget publications that were over before a time, and all but the newest ones."""
+    """Forget publications that had been replaced before a time, and all but the newest."""
     first_kept = db.execute(
         "SELECT max(published_at) FROM ("
         " SELECT max(published_at) AS published_at FROM index_builds"
-        "  WHERE index_name = :name AND published_at <= :past"  # what held at that time is kept
+        "  WHERE index_name = :name AND published_at <= :past"  # the one in force then is kept
         " UNION ALL SELECT * FROM (SELECT published_at FROM index_builds WHERE index_name = :name"
         "  ORDER BY published_at DESC LIMIT 1 OFFSET :most))",
         {"name": spec.name, "past": past, "most": most - 1},
     ).fetchone()[0]
-    gone = db.execute(
+    forgotten = db.execute(
         "DELETE FROM index_builds WHERE index_name = ? AND published_at < ? RETURNING sha256",
         [spec.name, first_kept],
     ).fetchall()
     db.conn.executemany(
         "DELETE FROM index_texts WHERE sha256 = ?1"
         " AND NOT EXISTS (SELECT 1 FROM index_builds WHERE sha256 = ?1)",
-        gone,
+        forgotten,
     )
 
 
 def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT skill, state, chars, reason, package_path FROM index_entries"
         " WHERE index_name = ? ORDER BY rank",
         [spec.name],
     )
-    return [Entry(*row) for row in found]
+    return [Entry(*row) for row in rows]
 
 
 _UPSERT_INDEX = """

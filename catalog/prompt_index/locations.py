@@ -1,15 +1,15 @@
-"""Locations of skill files for agents: below a packages folder, a URL, or the root."""
+"""Locations of skill files for agents: in a packages folder, at a URL, or in a root."""
 
 from urllib.parse import quote
 
 NAME = "NAME"
-"""Stands for a skill's name where a text says once where the files of all lie."""
+"""Placeholder for the name of a skill in a pattern."""
 
 VERSION = "VERSION"
-"""Stands there for the version that an index names beside the skill."""
+"""Placeholder for the version that an index gives beside the name."""
 
 SITE = "/skills"
-"""Where the site answers for skills, relative to its own origin."""
+"""Path of the skills on the site."""
 
 
 def of_skill_md(
@@ -23,10 +23,9 @@ def of_skill_md(
 ) -> str:
     """Return the path or URL of a skill's SKILL.md.
 
-    `base` is the folder that holds the packages, or the URL below which the site answers for
-    skills; `folder` is where the skill itself lies. A skill that is not published as a package
-    has no other path than that one. With a package_path, `<skill_id>/<version>`, it is a file of
-    that version, else of whichever is the present one.
+    `base` is the packages folder or the URL of the site's skills; `folder` is the skill folder,
+    the only location of a skill that is not published as a package. With a package_path,
+    `<skill_id>/<version>`, the location is in that version, otherwise in the current one.
     """
     version = package_path.rpartition("/")[2] if package_path else None
     if base is not None and is_url(base):
@@ -37,18 +36,18 @@ def of_skill_md(
 
 
 def on_site(skill_id: str, file_name: str, base: str = SITE, version: str | None = None) -> str:
-    """Return the URL of a skill's file, percent-encoded; what it refers to lies beside it."""
-    of_version = f"versions/{quote(version, safe='')}/" if version else ""
+    """Return the percent-encoded URL of a skill's file; relative references work from there."""
+    version_path = f"versions/{quote(version, safe='')}/" if version else ""
     return (
-        f"{base.rstrip('/')}/{quote(skill_id, safe='')}/{of_version}files/"
+        f"{base.rstrip('/')}/{quote(skill_id, safe='')}/{version_path}files/"
         f"{quote(file_name, safe='')}"
     )
 
 
 def pattern(base: str | None, *, of_versions: bool = False) -> str | None:
-    """Return where the files of the skill NAME lie; None where no one sentence can say it.
+    """Return the location of the files of a skill NAME, for all skills; None without a base.
 
-    Where versions are named it has VERSION, too.
+    Where the index names versions, the pattern has VERSION, too.
     """
     if base is None:
         return None
@@ -60,5 +59,5 @@ def pattern(base: str | None, *, of_versions: bool = False) -> str | None:
 
 
 def is_url(base: str) -> bool:
-    """Tell whether locations start with a URL and not with a path of this machine."""
+    """Return whether a base is a URL and not a path on this machine."""
     return "://" in base

@@ -1,4 +1,4 @@
-"""Fixed sentences of an index, in English and in Chinese; each can be set."""
+"""Fixed texts of an index, in English and Chinese."""
 
 from typing import Literal, TypeAlias
 
@@ -9,38 +9,38 @@ Language: TypeAlias = Literal["en", "zh"]
 INSTRUCTION: dict[Language, str] = {
     "en": "Each skill here is a folder of instructions for one kind of task. When a task matches "
     "a description, read SKILL.md in that folder before you begin and follow it. Open its "
-    "other files, or run its scripts, only where SKILL.md says so.",
+    "other files, or run its scripts, only when SKILL.md says so.",
     "zh": "这里的每个技能都是一个文件夹，写有某类任务的做法。任务与某条描述相符时，"
     "先读该文件夹中的 SKILL.md，再照着做；"
     "只有 SKILL.md 提到时，才打开其中别的文件或运行脚本。",
 }
-"""How to use the skills; the formats that instruct open with it."""
+"""Instructions on how to use the skills, at the start of some formats."""
 
 HOW_TO_SEARCH: dict[Language, str] = {
-    "en": "Search them with `skilldrop search WORDS`.",
+    "en": "Find them with `skilldrop search WORDS`.",
     "zh": "可用 `skilldrop search 关键词` 查找。",
 }
-"""What the last line advises about the skills that are left out."""
+"""Advice in the last line, about the skills left out."""
 
 FILES: dict[Language, str] = {"en": "Files: ", "zh": "文件："}
 
-PEOPLE_DO_NOT_START_IT: dict[Language, str] = {"en": "for agents only", "zh": "仅供智能体使用"}
+FOR_AGENTS_ONLY: dict[Language, str] = {"en": "for agents only", "zh": "仅供智能体使用"}
 
 
-def by_name(language: Language, where: str | None) -> str:
-    """Return the line above the skills that are listed by name alone."""
+def by_name(language: Language, pattern: str | None) -> str:
+    """Return the line above the skills listed by name only; the pattern locates their files."""
     if language == "zh":
-        at = f"；名为 {locations.NAME} 的技能，其文件在 {where}" if where else ""
-        return f"以下技能只列名称{at}："
-    at = f"; the files of {locations.NAME} lie in {where}" if where else ""
-    return f"More skills, by name alone{at}:"
+        files = f"；名为 {locations.NAME} 的技能，其文件在 {pattern}" if pattern else ""
+        return f"以下技能只列名称{files}："
+    files = f"; the files of {locations.NAME} are in {pattern}" if pattern else ""
+    return f"More skills, by name only{files}:"
 
 
 def left_out(language: Language, count: int, how_to_search: str | None) -> str:
-    """Return the last line: how many skills are left out, and how to search for them."""
+    """Return the last line: the number of skills left out, and how to search for them."""
     if language == "zh":
-        said = f"另有 {count} 个技能未列出。"
+        number = f"另有 {count} 个技能未列出。"
     else:
-        said = f"{count} more skill{' is' if count == 1 else 's are'} not listed here."
-    how = HOW_TO_SEARCH[language] if how_to_search is None else how_to_search
-    return f"{said}{' ' if language == 'en' and how else ''}{how}"
+        number = f"{count} more skill{' is' if count == 1 else 's are'} not listed."
+    advice = HOW_TO_SEARCH[language] if how_to_search is None else how_to_search
+    return f"{number}{' ' if language == 'en' and advice else ''}{advice}"

@@ -1,1 +1,1 @@
-"""Questions to the catalog, and the safe way to a file."""
+"""Queries of the catalog, and safe reading of published files."""

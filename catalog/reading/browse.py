@@ -1,4 +1,4 @@
-"""Queries behind the pages of the site; they only read."""
+"""Read-only queries behind the pages of the site."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -7,23 +7,23 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.database import health
+from catalog.database import index_order, stored_health
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views, search
 from catalog.reading.versions import restored
 
 Catalog: TypeAlias = Database
-"""An open catalog, for those who only hand it on."""
+"""Open catalog, for modules that only pass it on."""
 
 PAGE = 50
-"""Rows of a list that one page shows."""
+"""Rows of a list on one page."""
 GROUPS = {"plugin": 12, "tag": 20}
-"""How many of these are named to narrow a list by."""
+"""Values offered by a filter, at most."""
 
 
 def over(connection: sqlite3.Connection) -> Catalog:
-    """Return the catalog on a connection that somebody else opened, and closes."""
+    """Return the catalog on a connection that the caller opened and closes."""
     return Database(connection, execute_plugins=False)
 
 
@@ -39,8 +39,8 @@ def skills(
     tag: str = "",
     page: int = 1,
 ) -> tuple[list[Row], int]:
-    """Return a page of skills by name, and how many there are on all pages."""
-    asked = {
+    """Return a page of skills by name, and the number of skills on all pages."""
+    values = {
         "status": status,
         "level": level,
         "plugin": plugin,
@@ -48,18 +48,18 @@ def skills(
         "limit": PAGE,
         "offset": (page - 1) * PAGE,
     }
-    total = db.execute(f"SELECT count(*) FROM skills AS s WHERE {_LISTED}", asked).fetchone()[0]
+    total = db.execute(f"SELECT count(*) FROM skills AS s WHERE {_LISTED}", values).fetchone()[0]
     return list(
         db.query(
             f"SELECT {_CARD} FROM skills AS s WHERE {_LISTED} ORDER BY s.name, s.id"
             " LIMIT :limit OFFSET :offset",
-            asked,
+            values,
         )
     ), int(total)
 
 
 def groups(db: Catalog) -> dict[str, list[Row]]:
-    """Return the levels, plugins and tags of the active skills, with how many each has."""
+    """Return statuses, and levels, plugins and tags of the active skills, with their counts."""
     return {
         "status": list(
             db.query(
@@ -92,13 +92,13 @@ def groups(db: Catalog) -> dict[str, list[Row]]:
 
 
 def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
-    """Return the skill that goes by a skill_id: the active one where there is one, or that row.
+    """Return the skill with a skill_id, the active one if there is one, or the given row of it.
 
-    None where no folder was ever known by it. `is_newest` is 0 where the folder holds other content
-    than the version that stands: then the findings speak of that other content.
+    None where no folder ever had it. `is_newest` is 0 where the folder holds other content than the
+    current version; the findings are then about the folder.
     """
     chosen = "s.id = :row" if row else "TRUE"
-    found = db.query(
+    rows = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
@@ -108,13 +108,13 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
         " s.last_changed DESC, s.id LIMIT 1",
         {"skill_id": skill_id, "row": row},
     )
-    return next(found, None)
+    return next(rows, None)
 
 
 def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
-    """Return a skill as it was in one of its versions; None where that is not known.
+    """Return a skill as it was in one of its versions; None where that is unknown.
 
-    Its `is_newest` is 0, so that nobody takes the present findings for those of that version.
+    Its `is_newest` is 0, because the present findings are not those of that version.
     """
     for row in db.query(
         "SELECT * FROM versions WHERE skill = ? AND version = ? AND described <> '{}'",
@@ -136,7 +136,7 @@ def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
 
 
 def rivals(db: Catalog, skill: Row) -> list[Row]:
-    """Return the other folders that go by a skill's skill_id."""
+    """Return the other folders with the same skill_id."""
     return list(
         db.query(
             "SELECT id, skill_id, name, status, status_reason, level, root, path FROM skills"
@@ -147,7 +147,7 @@ def rivals(db: Catalog, skill: Row) -> list[Row]:
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:
-    """Return what there is to say of a skill, worst first, then by place."""
+    """Return the findings of a skill, worst first, then by file and line."""
     return list(
         db.query(
             f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
@@ -168,14 +168,14 @@ def files(db: Catalog, version: int) -> list[Row]:
 
 
 def file(db: Catalog, version: int, path: str) -> Row | None:
-    """Return one file of a version with its text, where the catalog has it."""
-    found = db.query(
+    """Return one file of a version with its text, if the catalog has it."""
+    rows = db.query(
         "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
         " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
         " JOIN versions AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
         [version, path],
     )
-    return next(found, None)
+    return next(rows, None)
 
 
 def versions(db: Catalog, skill: int) -> list[Row]:
@@ -190,7 +190,7 @@ def versions(db: Catalog, skill: int) -> list[Row]:
 
 
 def version(db: Catalog, skill_id: str, name: str) -> Row | None:
-    """Return a version by its name, which is unique among those of a skill_id."""
+    """Return a version by its name, which is unique within a skill_id."""
     return next(
         db.query(
             "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
@@ -202,19 +202,19 @@ def version(db: Catalog, skill_id: str, name: str) -> Row | None:
 
 
 def text(db: Catalog, version: int, path: str) -> str | None:
-    """Return the text of one file of a version, where the catalog has it."""
-    found = file(db, version, path)
-    return found["text"] if found else None
+    """Return the text of one file of a version, if the catalog has it."""
+    row = file(db, version, path)
+    return row["text"] if row else None
 
 
 def startable(db: Catalog) -> list[Row]:
-    """Return all skills that agents may start, in the order of an index without featured ones."""
+    """Return all skills that agents may start, in the order of an index."""
     return list(
         db.query(
             "SELECT skill_id, description, skill_md_name, skill_md_hash, digest,"
-            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills"
+            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills AS s"
             " WHERE status = 'active' AND model_invocable = 1"
-            " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id"
+            f" ORDER BY {index_order.SQL}"
         )
     )
 
@@ -223,9 +223,9 @@ def startable(db: Catalog) -> list[Row]:
 
 
 def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
-    """Return what the front page tells: counts, the latest changes, the indexes and health.
+    """Return the data of the front page: counts, latest changes, indexes and health.
 
-    catalog is the file, beside which there may be more of health.
+    catalog is the path of the catalog, which may have a health file beside it.
     """
     return {
         "counts": search.counts(db),
@@ -233,7 +233,7 @@ def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
         "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
         "indexes": index_views.indexes(db),
-        **health.look(db, catalog),
+        **stored_health.load(db, catalog),
     }
 
 
@@ -252,18 +252,18 @@ def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
 
 
 def scans(db: Catalog, limit: int) -> list[Row]:
-    """Return the latest full passes, newest first."""
+    """Return the latest full scans, newest first."""
     return list(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT ?", [limit]))
 
 
 def finding_codes(db: Catalog) -> list[Row]:
-    """Return each kind of finding there is at present, worst and most frequent first."""
+    """Return each kind of present finding, worst and most frequent first."""
     return list(
         db.query(
             "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
             " count(DISTINCT skill) AS skills, min(id) AS example"
             " FROM findings GROUP BY code, severity, profile)"
-            # The message and the fix are those of the oldest of each kind.
+            # The message and the fix of a kind are those of its oldest finding.
             " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
             f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"
         )
@@ -271,7 +271,7 @@ def finding_codes(db: Catalog) -> list[Row]:
 
 
 def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
-    """Return a page of the findings of one kind, with the skill that each speaks of."""
+    """Return a page of the findings of one kind, each with its skill."""
     return list(
         db.query(
             f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest"
@@ -298,7 +298,7 @@ _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 E
 
 
 def alike(db: Catalog, skill_ids: Iterable[str]) -> set[str]:
-    """Return which of these skill_ids have an active skill whose name looks like another's."""
+    """Return the skill_ids of active skills whose names look like another's."""
     return {
         row["skill_id"]
         for row in db.query(

@@ -1,23 +1,23 @@
-"""A published skill as one ZIP archive: the same bytes for the same content."""
+"""Published skill as one ZIP archive, with the same bytes for the same content."""
 
 import shutil
 import stat
 import zipfile
 from typing import IO
 
-from catalog.reading import reader
+from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, Package
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that the format knows."""
+"""Earliest time in the format."""
 _UNIX = 3
 
 
 def write(package: Package, to: IO[bytes]) -> None:
-    """Write all files of a package as an archive, with SKILL.md at its top, in bounded memory.
+    """Write all files of a package as an archive with SKILL.md at the top, in bounded memory.
 
-    They are stored as they are: compressed, they would differ from one version of zlib to the
-    next. Raises what `reader.read_skill_file` raises.
+    Files are stored uncompressed, as versions of zlib compress differently. Raises as
+    `skill_files.read_skill_file` does.
     """
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for entry in package.files:
@@ -26,10 +26,10 @@ def write(package: Package, to: IO[bytes]) -> None:
             member.create_system = _UNIX
             member.external_attr = (stat.S_IFREG | int(entry.mode, 8)) << 16
             member.file_size = entry.size  # decides whether the member needs the 64-bit form
-            with reader.opened(package, entry) as file, archive.open(member, "w") as stored:
+            with skill_files.opened(package, entry) as file, archive.open(member, "w") as stored:
                 shutil.copyfileobj(file, stored)
 
 
 def size(package: Package) -> int:
-    """Return about how many bytes an archive of a package has."""
+    """Return the approximate size of a package's archive, in bytes."""
     return sum(entry.size + 2 * len(entry.path.encode()) + 200 for entry in package.files)

@@ -2,16 +2,17 @@
 
 from sqlite_utils import Database
 
+from catalog.database import index_order
 from catalog.database.sql import Row
 
 
 def indexes(db: Database) -> list[Row]:
-    """Return the configured indexes, each with what it says now."""
+    """Return the configured indexes, each with its last publication."""
     return list(db.query(_INDEXES + " ORDER BY i.position"))
 
 
 def index(db: Database, name: str) -> Row | None:
-    """Return one index with the text that it has now; None where none has that name."""
+    """Return one index with its present text; None where no index has that name."""
     return next(
         db.query(_INDEXES.replace("SELECT", "SELECT t.text,", 1) + " WHERE i.name = ?", [name]),
         None,
@@ -19,7 +20,7 @@ def index(db: Database, name: str) -> Row | None:
 
 
 def index_entries(db: Database, name: str) -> list[Row]:
-    """Return the skills that are in an index, in their order."""
+    """Return the skills in an index, in its order."""
     return list(
         db.query(
             "SELECT e.rank, e.state, e.chars, e.reason, s.skill_id, s.name, s.description, s.level"
@@ -31,12 +32,12 @@ def index_entries(db: Database, name: str) -> list[Row]:
 
 
 def index_left_out(db: Database, name: str, limit: int) -> tuple[list[Row], dict[str, int]]:
-    """Return active skills that are not in an index, and how many there are for each reason."""
-    listed = list(
+    """Return active skills that are not in an index, and their number for each reason."""
+    rows = list(
         db.query(
             "SELECT o.skill_id, o.name, o.reason, s.description, s.level FROM index_left_out AS o"
             " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = ?"
-            " ORDER BY o.reason, s.level_rank, ifnull(s.priority, 0) DESC, s.name, s.id LIMIT ?",
+            f" ORDER BY o.reason, {index_order.SQL} LIMIT ?",
             [name, limit],
         )
     )
@@ -45,11 +46,11 @@ def index_left_out(db: Database, name: str, limit: int) -> tuple[list[Row], dict
         " GROUP BY reason ORDER BY reason",
         [name],
     )
-    return listed, dict(counts.fetchall())
+    return rows, dict(counts.fetchall())
 
 
 def index_states(db: Database, skill: int) -> list[Row]:
-    """Return what each index makes of an active skill: its state and rank, or why it is not in."""
+    """Return the state and rank of an active skill in each index, or why it is left out."""
     return list(
         db.query(
             "SELECT i.name, i.budget_chars, i.filter, e.rank, e.state, e.chars, e.reason,"

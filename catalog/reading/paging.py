@@ -8,69 +8,69 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 PAGE_BYTES = 48 * 1024
-"""What a page holds where nothing else is said; as base64 it is 64 Ki characters."""
+"""Default size of a page; as base64 it has 64 Ki characters."""
 
 _CHUNK = 1 << 20
 _CHAR = 4  # bytes of the longest character in UTF-8
-_CONTINUATIONS = bytes(range(0x80, 0xC0))  # bytes of a character in UTF-8 but its first
+_CONTINUATIONS = bytes(range(0x80, 0xC0))  # all bytes of a UTF-8 character but its first
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a file as text, and what reading all of it has shown."""
+    """Part of a file as text, with facts about the whole file."""
 
     size: int  # bytes of the whole file
     sha256: str  # of the whole file, 64 hex digits
     encoding: str  # "utf-8", "utf-8-sig" where it starts with a BOM, else "base64"
     text: str  # without the BOM
-    offset: int  # where the page starts, in bytes
-    next_offset: int | None  # where the next one starts; None at the end
+    offset: int  # of the page, in bytes
+    next_offset: int | None  # of the next page; None at the end
     line: int = 1  # in which the page starts, from 1
-    column: int = 0  # characters of that line that stand before the page
+    column: int = 0  # characters of that line before the page
     lines: int = 0  # of the whole file
 
 
 def line_start(file: BinaryIO, line: int) -> int:
-    """Return the byte at which a line starts, counted from 1, or the last line if there are fewer.
+    """Return the byte offset of a line, counted from 1, or of the last line if there are fewer.
 
-    The file stands at its start. Raises OSError.
+    The file must be at its start. Raises OSError.
     """
-    wanted, start, at = line - 1, 0, 0
-    while wanted > 0 and (chunk := file.read(_CHUNK)):
-        if (there := chunk.count(b"\n")) < wanted:
-            wanted -= there
-            start = at + chunk.rfind(b"\n") + 1 if there else start
+    missing, start, offset = line - 1, 0, 0
+    while missing > 0 and (chunk := file.read(_CHUNK)):
+        if (count := chunk.count(b"\n")) < missing:
+            missing -= count
+            start = offset + chunk.rfind(b"\n") + 1 if count else start
         else:
-            found = -1
-            for _ in range(wanted):
-                found = chunk.find(b"\n", found + 1)
-            return at + found + 1
-        at += len(chunk)
+            position = -1
+            for _ in range(missing):
+                position = chunk.find(b"\n", position + 1)
+            return offset + position + 1
+        offset += len(chunk)
     return start
 
 
 def read_page(file: BinaryIO, offset: int, limit: int | None, longest: int) -> Page:
-    """Return the page of about `limit` bytes, or all the rest, from a byte on.
+    """Return the page of about `limit` bytes from an offset, or all the rest.
 
-    A page of text ends with a line where one ends in its second half, else with a character,
-    and is never empty before the end; a page of a binary is a multiple of three bytes, so that
-    their base64 can be joined. An offset inside a character is moved to its start. At most
-    `longest` bytes and one more are read. Raises OSError.
+    A page of text ends after a line that ends in its second half, else after a character, and is
+    never empty before the end of the file. A page of binary data is a multiple of three bytes, so
+    that base64 pages can be joined. An offset inside a character moves to its start. Reads at most
+    `longest` + 1 bytes. Raises OSError.
     """
     stop = None if limit is None else offset + limit
-    look = _Look(max(offset - _CHAR, 0), None if stop is None else stop + _CHAR)
+    scan = _FileScan(max(offset - _CHAR, 0), None if stop is None else stop + _CHAR)
     for chunk in chunks(file, longest + 1):
-        look.take(chunk)
-    if not look.is_text():
-        return look.page("base64", offset, _binary_stop(offset, limit, look.size))
-    bom = bytes(look.head).startswith(codecs.BOM_UTF8)
-    start = look.char_start(min(offset, look.size))
-    end = look.size if stop is None else look.text_stop(start, min(stop, look.size))
-    return look.page("utf-8-sig" if bom else "utf-8", start, end)
+        scan.take(chunk)
+    if not scan.is_text():
+        return scan.page("base64", offset, _binary_stop(offset, limit, scan.size))
+    bom = bytes(scan.head).startswith(codecs.BOM_UTF8)
+    start = scan.char_start(min(offset, scan.size))
+    end = scan.size if stop is None else scan.text_stop(start, min(stop, scan.size))
+    return scan.page("utf-8-sig" if bom else "utf-8", start, end)
 
 
 def chunks(file: BinaryIO, most: int) -> Iterator[bytes]:
-    """Yield the content of a file, but no more than so many bytes."""
+    """Yield the content of a file in chunks, up to `most` bytes."""
     while most > 0 and (chunk := file.read(min(_CHUNK, most))):
         most -= len(chunk)
         yield chunk
@@ -83,8 +83,8 @@ def _binary_stop(offset: int, limit: int | None, size: int) -> int:
 
 
 @dataclass(slots=True)
-class _Look:
-    """One pass over a file, of which the bytes from `first` to `last` are kept."""
+class _FileScan:
+    """One pass over a file that keeps the bytes from `first` to `last`."""
 
     first: int
     last: int | None
@@ -95,10 +95,10 @@ class _Look:
     decoder: codecs.IncrementalDecoder | None = field(
         default_factory=codecs.getincrementaldecoder("utf-8")
     )
-    line: int = 1  # in which `first` lies
-    column: int = 0  # characters of it before `first`
+    line: int = 1  # of `first`
+    column: int = 0  # characters of that line before `first`
     lines: int = 0  # line feeds so far
-    ends_line: bool = True  # whether the last byte so far is one
+    ends_line: bool = True  # whether the last byte so far is a line feed
 
     def take(self, chunk: bytes) -> None:
         self._count(chunk[: max(self.first - self.size, 0)])
@@ -112,14 +112,14 @@ class _Look:
         self._decode(chunk, final=False)
 
     def _count(self, before: bytes) -> None:
-        """Move the place at which what is kept begins past some bytes."""
+        """Advance line and column past some bytes."""
         if count := before.count(b"\n"):
             self.line, self.column = self.line + count, 0
             before = before[before.rfind(b"\n") + 1 :]
         self.column += len(before.translate(None, _CONTINUATIONS))
 
     def is_text(self) -> bool:
-        """Say, in the end, whether all of it is UTF-8 without NUL."""
+        """Return at the end whether the whole file is UTF-8 without NUL."""
         self._decode(b"", final=True)
         return self.decoder is not None
 
@@ -133,13 +133,13 @@ class _Look:
         if b"\0" in chunk:
             self.decoder = None
 
-    def char_start(self, at: int) -> int:
-        while at < self.size and at > 0 and self._continues(at):
-            at -= 1
-        return at
+    def char_start(self, offset: int) -> int:
+        while offset < self.size and offset > 0 and self._continues(offset):
+            offset -= 1
+        return offset
 
     def text_stop(self, start: int, stop: int) -> int:
-        """Return the best place to end a page of text, at or before `stop` where there is one."""
+        """Return the best end of a page of text, at or before `stop` if possible."""
         if stop == self.size:
             return stop
         line = self.kept.rfind(b"\n", start - self.first, stop - self.first) + self.first + 1
@@ -153,9 +153,9 @@ class _Look:
             stop += 1
         return stop
 
-    def _continues(self, at: int) -> bool:
-        """Say whether the byte there is not the first one of its character."""
-        return self.kept[at - self.first] & 0xC0 == 0x80
+    def _continues(self, offset: int) -> bool:
+        """Return whether the byte there is not the first one of its character."""
+        return self.kept[offset - self.first] & 0xC0 == 0x80
 
     def page(self, encoding: str, start: int, stop: int) -> Page:
         data = bytes(self.kept[max(start - self.first, 0) : max(stop - self.first, 0)])

@@ -1,4 +1,4 @@
-"""Lookup of the published version of a skill, and of its files."""
+"""Lookup of published versions of skills, and of their files."""
 
 import os
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from catalog.model.paths import os_path
 from catalog.text.suggestions import closest, few, impossible, shown
 
 CURRENT = "current"
-"""The link in the folder of a skill's packages that names the published version."""
+"""Link in the folder of a skill's packages that points to the current version."""
 SKILL_MD = "SKILL.md"
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """One file of a version, as the catalog has it."""
+    """File of a version, as the catalog has it."""
 
     path: str  # relative to the skill's folder
     kind: str
@@ -32,42 +32,42 @@ class PublishedFile:
 
     @property
     def executable(self) -> bool:
-        """Whether its author meant it to be run."""
+        """Whether its author made it executable."""
         return self.mode == "755"
 
     @property
     def media_type(self) -> str:
-        """What it is by its ending; says nothing about whether a browser should be shown it."""
+        """Media type by its ending; not a promise that a browser may show it."""
         return _media_type(self.path, is_text=self.is_text)
 
 
 @dataclass(frozen=True)
 class Package:
-    """One published version of a skill, in which a reader stays whatever happens meanwhile."""
+    """One published version of a skill; a reader stays in it whatever is published meanwhile."""
 
     skill_id: str
     skill: str  # its name
     version: str
     digest: str
     files: tuple[PublishedFile, ...]  # sorted by path
-    body: str | None  # of SKILL.md without its frontmatter, where the catalog has just that
-    top: str  # the packages folder, or the root of a skill that is read in place
-    names: tuple[str, ...]  # from there to the folder of the files
+    body: str | None  # of SKILL.md without frontmatter, if the catalog has that of this version
+    top: str  # the packages folder, or the root of a skill published in place
+    names: tuple[str, ...]  # path from there to the folder of the files
     in_place: bool
 
     @property
     def directory(self) -> str:
-        """The absolute path of the folder that holds the files."""
+        """Absolute path of the folder that holds the files."""
         return "/".join((self.top, *self.names))
 
     @cached_property
     def by_path(self) -> dict[str, PublishedFile]:
-        """The files by their paths."""
+        """Files by path."""
         return {file.path: file for file in self.files}
 
     @property
     def skill_md(self) -> PublishedFile | None:
-        """SKILL.md, whatever upper and lower case it is written in."""
+        """SKILL.md, in whatever upper and lower case."""
         return next((file for file in self.files if file.kind == "skill_md"), None)
 
 
@@ -76,13 +76,13 @@ def package_of(
 ) -> Package:
     """Return the published version of an active skill, by its exact name or else its skill_id.
 
-    With a version it is that one, superseded or not, as long as its files are kept. Raises
-    NotInCatalog, which names the skills that come closest, or the present version.
+    With a version it is that one, even if superseded, while its files are kept. Raises
+    NotInCatalog, which suggests the closest skills or the current version.
     """
-    asked = _as_text(skill_name)
-    row = _active(db, asked)
+    name = _as_text(skill_name)
+    row = _active(db, name)
     if row is None:
-        raise NotInCatalog(_no_skill(db, asked))
+        raise NotInCatalog(_no_skill(db, name))
     if version and not (row["package_path"] is None and version == row["version"]):
         return _kept(db, packages, row, _as_text(version))
     if row["package_path"] is None:
@@ -92,18 +92,20 @@ def package_of(
 
 def find_file(package: Package, file_path: str) -> PublishedFile:
     """Return the entry of a path in a package. Raises NotInCatalog and PathRefused."""
-    known = package.by_path
-    if found := known.get(file_path) or known.get(file_path.removeprefix("./")):
-        return found
+    files = package.by_path
+    if file := files.get(file_path) or files.get(file_path.removeprefix("./")):
+        return file
     if file_path == SKILL_MD and package.skill_md:
         return package.skill_md
-    there = _files_there(package, file_path)
-    if why := impossible(file_path):
-        raise PathRefused(f"{shown(file_path)} is refused: {why}. {there}")
-    raise NotInCatalog(f"The skill {shown(package.skill)} has no file {shown(file_path)}. {there}")
+    suggestion = _suggest_files(package, file_path)
+    if reason := impossible(file_path):
+        raise PathRefused(f"{shown(file_path)} is refused: {reason}. {suggestion}")
+    raise NotInCatalog(
+        f"The skill {shown(package.skill)} has no file {shown(file_path)}. {suggestion}"
+    )
 
 
-# Which version
+# Versions
 
 _ACTIVE = """
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.package_path, v.id AS version_id,
@@ -113,22 +115,22 @@ _ACTIVE = """
 """
 
 
-def _active(db: Database, asked: str) -> sql.Row | None:
+def _active(db: Database, name: str) -> sql.Row | None:
     for column in ("s.name", "s.skill_id"):
-        for row in list(db.query(_ACTIVE.format(column), [asked])):
+        for row in list(db.query(_ACTIVE.format(column), [name])):
             return row
     return None
 
 
 def _published(db: Database, packages: Path, row: sql.Row) -> Package:
-    """Follow `current` once; where it is not there yet, the row names the same package."""
+    """Follow `current` once; where it does not exist yet, the row has the same package."""
     try:
         target = os.readlink(packages / row["skill_id"] / CURRENT)
     except OSError:
         target = f"../{row['package_path']}"
-    # A package stays under the skill_id that its skill had: `current` leads to it from the new.
+    # A renamed skill keeps its packages under the old skill_id; the new `current` points there.
     own, _, version = _as_text(target).rpartition("/")
-    found = list(
+    rows = list(
         db.query(
             _VERSION,
             {
@@ -139,26 +141,26 @@ def _published(db: Database, packages: Path, row: sql.Row) -> Package:
             },
         )
     )
-    if not found:
+    if not rows:
         raise PackageDamaged(
-            f"The link {CURRENT} of {shown(row['name'])} leads to no version that "
-            "the catalog knows; the next `skilldrop scan` mends it."
+            f"The link {CURRENT} of {shown(row['name'])} points to no version in the catalog; "
+            "the next `skilldrop scan` repairs it."
         )
     return _package(
-        db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]), in_place=False
+        db, row | rows[0], str(packages), (rows[0]["own"], rows[0]["version"]), in_place=False
     )
 
 
 def _kept(db: Database, packages: Path, row: sql.Row, version: str) -> Package:
-    for found in list(
+    for kept in list(
         db.query(_OF_SKILL, {"version": version, "skill": row["id"], "skill_id": row["skill_id"]})
     ):
         return _package(
-            db, row | found, str(packages), (found["own"], found["version"]), in_place=False
+            db, row | kept, str(packages), (kept["own"], kept["version"]), in_place=False
         )
     raise NotInCatalog(
-        f"Version {shown(version)} of {shown(row['name'])} is no longer kept, or "
-        f"never was; the present one is {row['version']}."
+        f"Version {shown(version)} of {shown(row['name'])} does not exist or is "
+        f"no longer kept. The current version is {row['version']}."
     )
 
 
@@ -175,15 +177,15 @@ _OF_SKILL = """
 
 
 def _as_text(name: str) -> str:
-    """Return a name of the system, which need not be UTF-8, as the catalog can be asked for it."""
+    """Return a name of the system, which need not be UTF-8, as text for a query."""
     return name.encode(errors="replace").decode()
 
 
 def _in_place(db: Database, row: sql.Row) -> Package:
     if "!/" in row["path"]:
         raise NotInCatalog(
-            f"The skill {shown(row['name'])} lies in an archive and is not yet "
-            "published; ask again in a moment."
+            f"The skill {shown(row['name'])} is in an archive and not yet "
+            "published; try again in a moment."
         )
     return _package(db, row, row["root"], tuple(os_path(row["path"]).split("/")), in_place=True)
 
@@ -213,9 +215,9 @@ def _package(
     )
 
 
-# What there is instead
+# Suggestions
 
-_BESIDES = """
+_INACTIVE = """
     SELECT status FROM skills
     WHERE (name = :asked OR skill_id = :asked) AND status <> 'active'
     ORDER BY status = 'removed', id LIMIT 1
@@ -228,24 +230,24 @@ _SIMILAR = """
 
 
 def _no_skill(db: Database, asked: str) -> str:
-    """Say that there is no such skill, why if one is known, and which ones there are."""
-    why = f"There is no active skill {shown(asked)}."
-    for row in list(db.query(_BESIDES, {"asked": asked})):
-        said = "" if row["status"] == "removed" else "; `skilldrop status` says why"
-        why = f"The skill {shown(asked)} is {row['status']}{said}."
+    """Return why no active skill has a name, and which names are closest."""
+    message = f"There is no active skill {shown(asked)}."
+    for row in list(db.query(_INACTIVE, {"asked": asked})):
+        advice = "" if row["status"] == "removed" else "; `skilldrop status` says why"
+        message = f"The skill {shown(asked)} is {row['status']}{advice}."
     names = [row["name"] for row in db.query(_SIMILAR, {"asked": asked})]
     if near := closest(asked, names):
-        return f"{why} The closest are: {few(near)}."
+        return f"{message} The closest are: {few(near)}."
     if names:
-        return f"{why} There are: {few(sorted(names))}."
-    return f"{why} The catalog has none yet."
+        return f"{message} There are: {few(sorted(names))}."
+    return f"{message} The catalog has none yet."
 
 
-def _files_there(package: Package, asked: str) -> str:
+def _suggest_files(package: Package, asked: str) -> str:
     paths = [file.path for file in package.files]
     folder = asked.strip("/") + "/"
     if inside := [path for path in paths if path.startswith(folder)]:
-        return f"It is a directory, which holds: {few(inside)}."
+        return f"It is a directory with: {few(inside)}."
     last = asked.rstrip("/").rpartition("/")[2]
     same = [path for path in paths if path.rpartition("/")[2] == last]
     if near := same or closest(asked, paths):
@@ -254,15 +256,15 @@ def _files_there(package: Package, asked: str) -> str:
 
 
 def _important(paths: Sequence[str]) -> list[str]:
-    """Return paths with those of fewest folders first."""
+    """Return the paths with the fewest folders first."""
     return sorted(paths, key=lambda path: (path.count("/"), path))
 
 
-# What a file is
+# Media types
 
 
 def _media_type(path: str, *, is_text: bool) -> str:
-    # With "./" ahead, a name like "data:text/html,x" is not taken for a URL.
+    # With "./" in front, a name like "data:text/html,x" is not taken for a URL.
     guessed, packed = _BY_ENDING.guess_type(f"./{path}".lower())
     if packed:
         return _PACKED.get(packed, "application/octet-stream")

@@ -1,4 +1,4 @@
-"""Questions asked of the catalog; all of them only read."""
+"""Full-text search, skills for models, and status; reads only."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import health, sql
+from catalog.database import index_order, sql, stored_health
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.model.values import Status
 from catalog.text import ngrams, snippets
@@ -15,30 +15,30 @@ from catalog.text import ngrams, snippets
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer of a search, best first."""
+    """Skill found by a search."""
 
     skill_id: str
     name: str
     description: str
     status: str
     level: str
-    snippet: str  # the words around the match, which stand between marks
+    snippet: str  # text around the match, which is between marks
     location: str
 
 
 # Full-text search
 
 MOST_WORDS = 32
-"""Words that are searched for at once; each costs its own look into the index."""
+"""Words of one search, at most; each costs a lookup in the index."""
 MOST_CHARACTERS = 500
-"""Characters of them in all; in Chinese, Japanese and Korean each may stand for a word."""
+"""Characters of one search; in Chinese, Japanese and Korean each may be a word."""
 
 _LOCATED = """
     s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
     (SELECT packages_folder FROM health) AS packages_folder
 """
 _TIERS = ("{name} : ({})", "{name description tags grams} : ({})", "{}")
-"""Where words are looked for: each place only if those before it did not give enough."""
+"""Columns to search; each tier is used only if the tiers before it gave too few skills."""
 
 _RANKED = """
     SELECT skills_fts.rowid AS id FROM skills_fts JOIN skills AS s ON s.id = skills_fts.rowid
@@ -66,13 +66,12 @@ def find(
 ) -> list[Hit]:
     """Return the active skills that match all words: by name, then by description, then by text.
 
-    Whatever is typed is taken as words: there is no syntax to get wrong. A word matches by its
-    stem, or as the beginning of one; Chinese, Japanese and Korean is found in names,
-    descriptions and tags. The marks stand around what was found in a snippet. With for_models,
-    skills that only people may start are left out. Of very many words the first are searched for;
-    `bounded` says which.
+    Any input is words; there is no query syntax. A word matches by its stem or as a prefix.
+    Chinese, Japanese and Korean text is found in names, descriptions and tags. The marks enclose
+    matches in a snippet. With for_models, skills that only people may start are left out.
+    `bounded` limits the words.
     """
-    words, _ = bounded(words.encode(errors="ignore").decode())  # a shell may pass on other bytes
+    words, _ = bounded(words.encode(errors="ignore").decode())  # a shell may pass other bytes
     match = match_expression(words)
     if not match:
         return []
@@ -95,41 +94,39 @@ def find(
     ]
 
 
-def _ranked(db: Database, asked: sql.Row) -> tuple[list[int], list[int]]:
-    """Return the best rows: those that are about the words, then those that but contain them.
+def _ranked(db: Database, values: sql.Row) -> tuple[list[int], list[int]]:
+    """Return the best skills: those about the words, and those that only contain them.
 
-    Ranking all texts takes long, and is done only where the former are too few.
+    Ranking all texts takes long, so it is done only if the former are too few.
     """
-    found: dict[int, int] = {}  # a dict keeps the order
+    tiers: dict[int, int] = {}  # by skill, in order
     for number, tier in enumerate(_TIERS):
-        if len(found) < asked["limit"]:
-            match = tier.replace("{}", asked["match"])
-            for row in db.execute(_RANKED, asked | {"match": match}):
-                found.setdefault(row[0], number)
-    best = list(found)[: asked["limit"]]
+        if len(tiers) < values["limit"]:
+            match = tier.replace("{}", values["match"])
+            for (skill,) in db.execute(_RANKED, values | {"match": match}):
+                tiers.setdefault(skill, number)
+    best = list(tiers)[: values["limit"]]
     last = len(_TIERS) - 1
-    return [one for one in best if found[one] < last], [one for one in best if found[one] == last]
+    return (
+        [skill for skill in best if tiers[skill] < last],
+        [skill for skill in best if tiers[skill] == last],
+    )
 
 
 def bounded(words: str) -> tuple[str, str]:
-    """Return the words that are searched for, and a sentence that says how many are left out.
-
-    The sentence is empty where none are.
-    """
+    """Return the words to search for, and a sentence about the words left out, or ""."""
     ends = [match.end() for match in re.finditer(r"\w+", words)]
     kept = [end for end in ends[:MOST_WORDS] if end <= MOST_CHARACTERS]
     if len(kept) == len(ends):
         return words[:MOST_CHARACTERS], ""
     if not kept:
-        return words[:MOST_CHARACTERS], (
-            f"Only the first {MOST_CHARACTERS} characters were searched for."
-        )
-    said = "word was" if len(kept) == 1 else f"{len(kept)} words were"
-    return words[: kept[-1]], f"Only the first {said} searched for; {len(ends)} were given."
+        return words[:MOST_CHARACTERS], (f"Only the first {MOST_CHARACTERS} characters were used.")
+    used = "word was" if len(kept) == 1 else f"{len(kept)} words were"
+    return words[: kept[-1]], f"Only the first {used} used; {len(ends)} were given."
 
 
 def match_expression(words: str) -> str:
-    """Return an FTS5 expression for what a person typed; empty where there is no word in it."""
+    """Return an FTS5 expression for any input; empty if it has no word."""
     terms = []
     for word in re.findall(r"\w+", words):
         for run in ngrams.CJK_RUN.findall(word):
@@ -154,41 +151,38 @@ def location(row: sql.Row) -> str:
 
 
 def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], int]:
-    """Return some of the skills that a model may start, and how many there are in all.
-
-    They come in the order of an index without featured skills.
-    """
-    found = db.query(
+    """Return a page of the skills that a model may start, in index order, and their total."""
+    rows = db.query(
         f"SELECT name, skill_id, description, level {_FOR_MODELS}"
-        " ORDER BY level_rank, ifnull(priority, 0) DESC, name, id LIMIT ? OFFSET ?",
+        f" ORDER BY {index_order.SQL} LIMIT ? OFFSET ?",
         [limit, offset],
     )
-    return list(found), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
+    return list(rows), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
 
 
-_FOR_MODELS = "FROM skills WHERE status = 'active' AND model_invocable = 1"
+_FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
 
 
 # Health
 
 
 def counts(db: Database) -> dict[Status, int]:
-    """Return how many skills have each status."""
-    found = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
-    return {status: found.get(status, 0) for status in get_args(Status)}
+    """Return the number of skills with each status."""
+    numbers = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
+    return {status: numbers.get(status, 0) for status in get_args(Status)}
 
 
 def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
-    """Return health, counts by status, and all that waits or was rejected, with why.
+    """Return health, counts by status, and all skills that wait or were rejected, with reasons.
 
-    catalog is the file, beside which there may be more of health.
+    catalog is the path of the catalog, which may have a health file beside it.
     """
-    found = health.look(db, catalog)
+    state = stored_health.load(db, catalog)
     return {
-        "health": {key: value for key, value in found["health"].items() if key != "id"},
-        "troubles": found["troubles"],
-        "held": found["held"],
-        "withheld": found["withheld"],
+        "health": {key: value for key, value in state["health"].items() if key != "id"},
+        "troubles": state["troubles"],
+        "held": state["held"],
+        "withheld": state["withheld"],
         "roots": list(
             db.query(
                 "SELECT path, level, acceptance, trouble FROM roots"
@@ -230,7 +224,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "newest_rejected": list(
             db.query(
                 "SELECT root, path, newest_rejected_at AS since FROM skills"
-                # Each plus keeps SQLite from an index by which it would go through nearly all.
+                # Each plus keeps SQLite from using an index that would cover nearly all rows.
                 " WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')"
                 " ORDER BY +root, path"
             )

@@ -1,6 +1,6 @@
-"""Instructions of a skill as a model gets them: marked off, with folder and files.
+"""Instructions of a skill as a model gets them: between tags, with folder and files.
 
-The form is that of the Agent Skills client guide ("Adding skills support", structured wrapping).
+The format follows the Agent Skills client guide ("Adding skills support", structured wrapping).
 """
 
 import re
@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from catalog.text.sanitize import in_attribute, in_xml
 
 LISTED = 200
-"""How many of a skill's files are listed."""
+"""Files of a skill that are listed, at most."""
 
-# A text that holds one of our tags could end the skill's part and speak as something else.
+# A tag in the body could end the skill's part, so that the rest would pass for other text.
 _OUR_TAG = re.compile(r"<(?=\s*/?\s*skill_(?:content|resources))", re.IGNORECASE)
 
 
 def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str = "") -> str:
     """Return a body between `<skill_content>` tags that nothing in it can close.
 
-    directory is the absolute path of the skill's files, files are relative to it, and note is
-    a line of our own, such as where to read on.
+    directory is the absolute path of the skill's files, to which files are relative. note is a
+    line to add, such as where the next part starts.
     """
     listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
     if len(files) > LISTED:

@@ -1,4 +1,4 @@
-"""Versions of a skill, and the changes from each to the next; reads only."""
+"""Versions of a skill, and the changes between them; reads only."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,23 +14,22 @@ from catalog.model.values import Json
 from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
 
-NO_LONGER_KEPT = "its files are not kept"
-_NOTHING = "{}"  # is all that releases before packages said of a version
+_NOTHING = "{}"  # as releases without packages stored a version
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One accepted content, and what it changed in the one before it."""
+    """Accepted content, and its changes from the version before."""
 
     version: str
     ingested_at: str
     digest: str
-    is_current: bool  # what agents are given, or would be if the skill were active
-    has_files: bool  # a package, without which it cannot be returned to
+    is_current: bool  # the version that agents get while the skill is active
+    has_files: bool  # whether it has a package, which a rollback needs
     added: tuple[str, ...]  # paths
     removed: tuple[str, ...]
     changed: tuple[str, ...]
-    diff: str  # of SKILL.md, unified; empty where it is the same or there was none before
+    diff: str  # of SKILL.md, unified; empty if it is the same or this is the first version
 
     def as_json(self) -> dict[str, Json]:
         """Return the fields as they are published."""
@@ -49,7 +48,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A skill with all its versions, newest first."""
+    """Skill with all its versions, newest first."""
 
     skill_id: str
     name: str
@@ -64,65 +63,64 @@ class History:
             "skill_id": self.skill_id,
             "status": self.status,
             "held_at": self.held_at,
-            "versions": [each.as_json() for each in self.versions],
+            "versions": [version.as_json() for version in self.versions],
         }
 
 
 def find_skill(db: Database, asked: str) -> sql.Row:
-    """Return the row of a skill by its exact name, else its skill_id; an active one before others.
+    """Return the row of a skill by its exact name, else its skill_id; active ones come first.
 
-    Raises NotInCatalog, which names the closest there are.
+    Raises NotInCatalog, which suggests the closest names.
     """
-    asked = asked.encode(errors="replace").decode()  # a shell may pass on what is not UTF-8
+    asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
     for column in ("name", "skill_id"):
         for row in list(db.query(_SKILL.format(column), [asked])):
             return row
     names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
     near = closest(asked, names)
-    there = (
+    suggestion = (
         f"The closest are: {few(near)}."
         if near
         else (f"There are: {few(names)}." if names else "The catalog has none yet.")
     )
-    raise NotInCatalog(f"There is no skill {shown(asked)}. {there}")
+    raise NotInCatalog(f"There is no skill {shown(asked)}. {suggestion}")
 
 
 def history(db: Database, asked: str) -> History:
     """Return all versions of a skill. Raises NotInCatalog."""
     skill = find_skill(db, asked)
     versions = tuple(_versions(db, skill))
-    held = next(
+    held_at = next(
         (
-            each["version"]
-            for each in db.query(
+            row["version"]
+            for row in db.query(
                 "SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]]
             )
         ),
         None,
     )
-    return History(skill["skill_id"], skill["name"], skill["status"], held, versions[::-1])
+    return History(skill["skill_id"], skill["name"], skill["status"], held_at, versions[::-1])
 
 
 def find_version(db: Database, skill: sql.Row, version: str) -> sql.Row:
-    """Return the row of a version that can be returned to. Raises NotInCatalog, naming those."""
+    """Return the row of a version with a package. Raises NotInCatalog, which lists these."""
     version = version.encode(errors="replace").decode()
-    found = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
-    kept = [row["version"] for row in found if row["package_path"] and row["described"] != _NOTHING]
-    there = f"These can be returned to: {few(kept)}." if kept else "None can be returned to."
-    for row in found:
+    rows = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
+    kept = [row["version"] for row in rows if row["package_path"] and row["described"] != _NOTHING]
+    choices = f"Versions to choose from: {few(kept)}." if kept else "No version can be restored."
+    for row in rows:
         if row["version"] == version:
             if row["version"] in kept:
                 return row
             if row["package_path"]:
                 raise NotInCatalog(
                     f"Version {version} of {shown(skill['name'])} was stored by an "
-                    "earlier release, which did not note all that is needed to "
-                    f"return to it. {there}"
+                    f"earlier release, without the data to restore it. {choices}"
                 )
             raise NotInCatalog(
-                f"Of version {version} of {shown(skill['name'])} {NO_LONGER_KEPT}. {there}"
+                f"The files of version {version} of {shown(skill['name'])} are not kept. {choices}"
             )
-    raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {there}")
+    raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {choices}")
 
 
 def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
@@ -130,7 +128,7 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
     text = ""
     first = True
     for row in list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id", [skill["id"]])):
-        now = {
+        present = {
             path: (sha256, mode)
             for path, sha256, mode in db.execute(
                 "SELECT path, sha256, mode FROM files WHERE version = ? ORDER BY path", [row["id"]]
@@ -142,12 +140,14 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
             row["digest"],
             row["id"] == skill["current_version_id"],
             row["package_path"] is not None,
-            added=tuple(path for path in now if path not in files),
-            removed=tuple(path for path in files if path not in now),
-            changed=tuple(path for path in now if path in files and files[path] != now[path]),
+            added=tuple(path for path in present if path not in files),
+            removed=tuple(path for path in files if path not in present),
+            changed=tuple(
+                path for path in present if path in files and files[path] != present[path]
+            ),
             diff="" if first else _diff(text, row["skill_md_content"]),
         )
-        files, text, first = now, row["skill_md_content"], False
+        files, text, first = present, row["skill_md_content"], False
 
 
 def _diff(before: str, after: str) -> str:
@@ -161,7 +161,7 @@ _SKILL = f"""
 
 
 def restored(version: Row) -> Row:
-    """Return what the `skills` table held of a version when it was accepted."""
+    """Return the columns of `skills` as they were when a version was accepted."""
     described = json.loads(version["described"])
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return (

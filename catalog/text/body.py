@@ -1,6 +1,6 @@
-"""Place of the body within a SKILL.md, so that the catalog keeps its text once; pure.
+"""Position of the body in a SKILL.md, so that the catalog stores its text once.
 
-A body is the end of a SKILL.md with plain line ends, and has no space at its own ends.
+A body is the end of a SKILL.md with plain line ends, without whitespace around it.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from catalog.text.line_ends import with_plain_line_ends
 
 
 class Body(NamedTuple):
-    """A body, and which bytes it is in the UTF-8 of its SKILL.md with plain line ends."""
+    """Body with its bytes in the UTF-8 of its SKILL.md with plain line ends."""
 
     text: str
     first_byte: int  # from 1, as SQL counts
@@ -17,7 +17,7 @@ class Body(NamedTuple):
 
 
 def body_of(skill_md: str, chars: int) -> Body:
-    """Return the body, which has so many characters."""
+    """Return the body of a SKILL.md, given its number of characters."""
     whole = with_plain_line_ends(skill_md).rstrip()
     text = whole[len(whole) - chars :]
     size = len(text.encode())

@@ -1,9 +1,9 @@
-"""Confusable names: letters of several scripts that look alike; pure.
+"""Confusable names: letters of several scripts that look alike.
 
-Source: Unicode Technical Standard #39, of whose table this has what a name of a skill can hold
-after it is normalised: the small letters of Greek, Cyrillic and Armenian that look like Latin
-ones, small or capital, some Latin ones, and digits. That is 70 of 6,355 entries; the libraries
-that carry the whole table know no skeletons of names, or were last released years ago.
+Source: Unicode Technical Standard #39. This is the part of its table that a normalised skill name
+can contain: small Greek, Cyrillic and Armenian letters that look like Latin ones, small or
+capital, some Latin letters, and digits. That is 70 of 6,355 entries; libraries with the whole
+table compute no skeletons of names, or had their last release years ago.
 """
 
 import re
@@ -43,26 +43,26 @@ _SCRIPT = re.compile(r"(LATIN|GREEK|CYRILLIC|ARMENIAN) ")
 
 
 def skeleton(skill_id: str) -> str:
-    """Return what all skill_ids have in common that look like this one."""
-    # Among Latin letters alone it is rn that passes for m.
+    """Return the skeleton of a skill_id, which is the same for all that look like it."""
+    # Among Latin letters, rn looks like m.
     return skill_id.translate(_SKELETON).replace("rn", "m")
 
 
 def lookalike_letter(skill_id: str) -> str | None:
-    """Return the first letter that is not the one it looks like, digits aside."""
+    """Return the first non-ASCII letter that looks like an ASCII one."""
     return next((char for char in skill_id if ord(char) in _SKELETON and not char.isascii()), None)
 
 
 def mixed_word(skill_id: str) -> str | None:
-    """Return the first word whose letters are of several scripts that look alike, if there is one.
+    """Return the first word that mixes scripts that look alike, or None.
 
-    Words end at hyphens; scripts that nobody takes for Latin, such as Chinese, may stand beside it.
+    Words end at hyphens. Scripts unlike Latin, such as Chinese, may be mixed with it.
     """
     if skill_id.isascii():
         return None
     for word in skill_id.split("-"):
         scripts = {
-            found[1] for letter in word if (found := _SCRIPT.match(unicodedata.name(letter, "")))
+            match[1] for letter in word if (match := _SCRIPT.match(unicodedata.name(letter, "")))
         }
         if len(scripts) > 1:
             return word

@@ -1,4 +1,4 @@
-"""The difference of two texts line by line, in bounded time; coarser where that is not enough."""
+"""Difference of two texts line by line, in bounded time; coarser beyond the bound."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,19 @@ Kind: TypeAlias = Literal["place", "same", "del", "add"]
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 STEPS = 4_000_000
-"""Comparisons of two lines, at most; about half a second."""
+"""Comparisons of two lines, at most; they take about half a second."""
 CONTEXT = 3
-"""Unchanged lines that are shown around a change."""
+"""Unchanged lines around a change."""
 
 
 @dataclass(slots=True)
 class Work:
-    """The comparisons that are left for one or several differences."""
+    """Comparisons left for one or more differences."""
 
     left: int = STEPS
 
     def take(self, steps: int) -> bool:
-        """Spend steps; False where not so many are left."""
+        """Spend steps; return False if too few are left."""
         if steps > self.left:
             self.left = 0
             return False
@@ -31,44 +31,42 @@ class Work:
 
 
 class Line(NamedTuple):
-    """One line of a difference."""
+    """Line of a difference."""
 
     kind: Kind
     text: str
-    number: int  # in the new text; where `del`, in the old one
+    number: int  # in the new text; for `del` in the old one
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of a text."""
+    """Difference of an old and a new text."""
 
     old: Sequence[str]
     new: Sequence[str]
     groups: Sequence[Sequence[_Opcode]]
-    is_coarse: bool  # changed lines may be shown as removed and added that only moved
+    is_coarse: bool  # moved lines may be shown as removed and added
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of each change with those around it."""
+        """Yield the lines of each change with the lines around it."""
         for group in self.groups:
             yield Line("place", _place(group), group[0][3] + 1)
             for tag, old_from, old_to, new_from, new_to in group:
                 if tag == "equal":
-                    yield from (
-                        Line("same", self.new[at], at + 1) for at in range(new_from, new_to)
-                    )
+                    yield from (Line("same", self.new[i], i + 1) for i in range(new_from, new_to))
                     continue
-                yield from (Line("del", self.old[at], at + 1) for at in range(old_from, old_to))
-                yield from (Line("add", self.new[at], at + 1) for at in range(new_from, new_to))
+                yield from (Line("del", self.old[i], i + 1) for i in range(old_from, old_to))
+                yield from (Line("add", self.new[i], i + 1) for i in range(new_from, new_to))
 
     def unified(self, old_name: str, new_name: str) -> str:
-        """Return it as a unified diff without a line end; empty where the texts are the same."""
+        """Return a unified diff without a final line end; empty if the texts are the same."""
         signs = {"same": " ", "del": "-", "add": "+", "place": ""}
         lines = [f"{signs[line.kind]}{line.text}" for line in self.lines()]
         return "\n".join([f"--- {old_name}", f"+++ {new_name}", *lines]) if lines else ""
 
 
 def difference(old: str, new: str, work: Work | None = None) -> Difference:
-    """Compare two texts; where the work does not suffice, what is left counts as changed."""
+    """Compare two texts; without enough work left, the remaining lines count as changed."""
     before, after = _split(old), _split(new)
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
@@ -89,9 +87,9 @@ def difference(old: str, new: str, work: Work | None = None) -> Difference:
 
 
 class _Matcher(difflib.SequenceMatcher[str]):
-    """Python's own, which takes quadratic time, with an end to it."""
+    """Matcher of difflib with a limit, as difflib takes quadratic time."""
 
-    # Its documented and undocumented attributes, which typeshed leaves out.
+    # Attributes of the base class, documented or not, that typeshed omits.
     a: Sequence[str]
     b2j: dict[str, list[int]]
     opcodes: list[_Opcode] | None
@@ -100,7 +98,7 @@ class _Matcher(difflib.SequenceMatcher[str]):
         super().__init__(None, old, new)
         self._work = work
         self.is_coarse = False
-        # What looking for matches of a stretch of lines costs, at most.
+        # Highest cost of matching the lines up to each index.
         self._costs = list(accumulate((1 + len(self.b2j.get(line, ())) for line in old), initial=0))
 
     def find_longest_match(
@@ -114,12 +112,12 @@ class _Matcher(difflib.SequenceMatcher[str]):
 
 
 def _split(text: str) -> list[str]:
-    """Return the lines of a text, each with whatever else than the line feed ends it."""
+    """Return the lines of a text, without line feeds but with carriage returns."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines two texts begin with in common."""
+    """Return the number of lines that two texts share at their start."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:
@@ -129,7 +127,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _joined(opcodes: "list[_Opcode]") -> "list[_Opcode]":
-    """Return the opcodes with unchanged stretches that follow one another as one."""
+    """Return the opcodes with adjacent unchanged ranges joined."""
     joined: list[_Opcode] = []
     for code in opcodes:
         if joined and code[0] == joined[-1][0] == "equal":
@@ -140,7 +138,7 @@ def _joined(opcodes: "list[_Opcode]") -> "list[_Opcode]":
 
 
 def _place(group: Sequence[_Opcode]) -> str:
-    """Return the line that opens a group, as the unified format of diff has it."""
+    """Return the header of a group in the unified format of diff."""
     _, old_from, _, new_from, _ = group[0]
     _, _, old_to, _, new_to = group[-1]
     return f"@@ -{_range(old_from, old_to)} +{_range(new_from, new_to)} @@"

@@ -1,13 +1,13 @@
-"""Untrusted text made visible: one form for terminals, logs, messages and pages."""
+"""Visible form of untrusted text, for terminals, logs, messages and pages."""
 
 from catalog.text.invisible import all_visible, is_invisible, substituted
 
 
 def visible(text: str) -> str:
-    """Return the text with `[U+202E]` for each character that is not seen or that moves others.
+    """Return a text with a code such as `[U+202E]` for each invisible character.
 
-    Those are control, bidi, tag and other invisible characters, line ends among them: the result
-    is one line, and a terminal obeys nothing in it.
+    Those are control, bidi, tag and similar characters, including line ends. The result is one
+    line without control sequences for a terminal.
     """
     if all_visible(text):
         return text
@@ -15,7 +15,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return the same for each line of a text, in which line ends and tabs stay."""
+    """Return `visible` of each line of a text; line ends and tabs stay."""
     return "\n".join(
         "\t".join(map(visible, line.removesuffix("\r").split("\t")))
         for line in text.removesuffix("\n").split("\n")
@@ -23,13 +23,13 @@ def visible_lines(text: str) -> str:
 
 
 def visible_prose(text: str) -> str:
-    """Return the same for a page, on which the parts of an emoji or a letter stay, too.
+    """Return a text for a page, on which the invisible parts of emoji and letters stay.
 
-    Those are joiners, selectors and tags where the character before them calls for one.
+    Those are joiners, selectors and tags after a character that can have one.
     """
     return substituted(text, lambda run: "".join(map(code, run)))
 
 
 def code(character: str) -> str:
-    """Return the form in which a character is written that is not seen."""
+    """Return the code that replaces an invisible character."""
     return f"[U+{ord(character):04X}]"

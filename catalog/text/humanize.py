@@ -1,4 +1,4 @@
-"""Times, durations, counts and sizes as people say them: the one use of the library humanize."""
+"""Times, durations, counts and sizes for people; only this module uses the library humanize."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ import humanize
 
 
 def ago(moment: str | None, now: datetime) -> str:
-    """Return how long ago an ISO 8601 time was; one ahead of a clock set back was just now."""
+    """Return how long ago an ISO 8601 time was; a time in the future is just now."""
     if not moment:
         return "never"
     seconds = seconds_since(moment, now)
@@ -14,7 +14,7 @@ def ago(moment: str | None, now: datetime) -> str:
 
 
 def ahead(moment: str, now: datetime) -> str:
-    """Return how far ahead an ISO 8601 time is; one in the past is now."""
+    """Return how far ahead an ISO 8601 time is; a time in the past is now."""
     return humanize.naturaltime(max(-seconds_since(moment, now), 0), future=True)
 
 
@@ -26,14 +26,14 @@ def duration(seconds: float) -> str:
 
 
 def size(number: float) -> str:
-    """Return bytes in the units of the settings: 12 bytes, 1.5 KiB, 512.0 MiB."""
-    if number < 1024:  # humanize writes Bytes, also within a sentence
+    """Return a size in the units of the settings: 12 bytes, 1.5 KiB, 512.0 MiB."""
+    if number < 1024:  # humanize writes "Bytes", even within a sentence
         return count(int(number), "byte")
     return humanize.naturalsize(number, binary=True)
 
 
 def count(number: int, word: str, plural: str = "") -> str:
-    """Return a number and its noun, which humanize puts into no plural."""
+    """Return a number and its noun in singular or plural."""
     return f"{humanize.intcomma(number)} {word if number == 1 else plural or f'{word}s'}"
 
 

@@ -1,4 +1,4 @@
-"""Characters of a text that a reader does not see or that move others.
+"""Characters that a reader does not see, or that move others.
 
 Sources: Unicode Standard Annex #9 (bidi controls), Technical Standards #39 and #51 (joiners,
 selectors and tags in scripts and emoji).
@@ -21,8 +21,8 @@ NEVER_SEEN = (
 )
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 
-# What of the above belongs to the text. A joiner joins emoji, or letters of scripts that have
-# letter forms to choose from; one selector follows a visible character; tags spell out a flag.
+# Legitimate uses of these characters. A joiner joins emoji, or letters of scripts with alternative
+# letter forms; one selector follows a visible character; tags spell a flag.
 _PICTURE = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _JOINING_SCRIPTS = (
     "\u0600-\u07ff\u0840-\u08ff\u0900-\u0dff\u0e80-\u109f\u1780-\u18af\u1b00-\u1bff\ua840-\ua87f"
@@ -47,23 +47,23 @@ _RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})
 
 
 def is_invisible(character: str) -> bool:
-    """Tell whether a character is not seen, or is blank or unknown on most screens.
+    """Return whether a character is invisible, or blank or unknown on most screens.
 
-    White space other than a plain space counts, presentation selectors (U+FE0x) do not.
+    Whitespace other than a plain space counts; presentation selectors (U+FE0x) do not.
     """
     return not character.isprintable() or bool(_BLANK.match(character))
 
 
 def all_visible(text: str) -> bool:
-    """Tell whether no character of a text is invisible."""
+    """Return whether no character of a text is invisible."""
     return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
 def substituted(text: str, form: Callable[[str], str]) -> str:
-    """Return a text with each run of invisible characters in the form that is given for it."""
+    """Return a text with each run of invisible characters replaced by its form."""
     if (text.isascii() and text.isprintable()) or not _MAYBE.search(text):
         return text
-    return _RUN.sub(lambda found: found[1] or form(found[2]), text)
+    return _RUN.sub(lambda match: match[1] or form(match[2]), text)
 
 
 def name(character: str) -> str:

@@ -2,5 +2,5 @@
 
 
 def with_plain_line_ends(text: str) -> str:
-    """Return the text with CRLF and lone CR as LF."""
+    """Return a text with CRLF and lone CR replaced by LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

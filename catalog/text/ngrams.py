@@ -1,7 +1,7 @@
-"""Chinese, Japanese and Korean text as searchable terms, for storing and for asking alike.
+"""Search terms of Chinese, Japanese and Korean text, for storage and for queries.
 
-SQLite's tokenizers take a run of CJK characters for one word. So each run is stored as all its
-pieces of one to four characters, and a question in CJK is cut into pieces of at most four.
+SQLite's tokenizers treat a run of CJK characters as one word. So each run is stored as all its
+pieces of one to four characters, and a CJK query is cut into pieces of at most four.
 """
 
 import re
@@ -19,7 +19,7 @@ def terms(text: str) -> str:
     """Return the distinct 1- to 4-grams of the text's CJK runs, separated by spaces."""
     if text.isascii():
         return ""
-    grams: dict[str, None] = {}  # a dict keeps the order, so equal texts give equal terms
+    grams: dict[str, None] = {}  # keeps the order, so equal texts have equal terms
     for run in CJK_RUN.findall(text):
         for start in range(len(run)):
             for end in range(start + 1, min(start + LONGEST, len(run)) + 1):

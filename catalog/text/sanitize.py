@@ -1,4 +1,4 @@
-"""Untrusted text made safe to put into a prompt: one line, and nothing hidden in it."""
+"""Untrusted text made safe for a prompt: one line without hidden characters."""
 
 import html
 import re
@@ -7,9 +7,9 @@ from catalog.text.invisible import all_visible, is_invisible
 
 
 def one_line(text: str) -> str:
-    """Return the text without control, bidi or invisible characters, its whitespace collapsed.
+    """Return a text without control, bidi or invisible characters, its whitespace collapsed.
 
-    What is left cannot start a new line or hide words from a person who reads along.
+    The result cannot start a new line or hide words from a reader.
     """
     if not all_visible(text):
         text = "".join(
@@ -19,22 +19,22 @@ def one_line(text: str) -> str:
 
 
 def in_xml(text: str) -> str:
-    """Return one line that stands between two tags and cannot close them."""
+    """Return one line to put between two tags, which it cannot close."""
     return html.escape(one_line(text), quote=False)
 
 
 def in_attribute(text: str) -> str:
-    """Return one line that stands in double quotes and cannot end them."""
+    """Return one line to put in double quotes, which it cannot end."""
     return in_xml(text).replace('"', "&quot;")
 
 
 def in_markdown(text: str) -> str:
-    """Return one line of Markdown that reads as it is written: no emphasis, links or HTML."""
+    """Return one line of Markdown that shows the text as it is: no emphasis, links or HTML."""
     return _MARKS.sub(r"\\\g<0>", html.escape(one_line(text), quote=False).replace("&gt;", ">"))
 
 
 def in_code(text: str) -> str:
-    """Return one line as a code span of Markdown, whatever backticks are in it."""
+    """Return one line as a code span of Markdown, even with backticks in it."""
     line = one_line(text)
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
     pad = " " if "`" in (line[:1], line[-1:]) else ""

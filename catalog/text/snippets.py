@@ -1,34 +1,34 @@
-"""The few words of a text around what was searched for, with that marked (pure)."""
+"""Snippets of a text around a match, which is marked."""
 
 import re
 
 from catalog.text import ngrams
 
 BEFORE, LENGTH = 60, 200
-"""Characters that an excerpt has before what was found, and in all, at most."""
+"""Characters of a snippet before the match, and in all, at most."""
 
 _ENDINGS = re.compile(r"(?<=\w{3})(?:ations?|ingly|ing|edly|ed|ies|es|s|e|y)$")
 
 
 def excerpt(text: str, words: str, marks: tuple[str, str]) -> str | None:
-    """Return where a text has the words, in one line; None where it has none of them.
+    """Return a snippet of a text around its first match, in one line; None without a match.
 
-    A word is found by its beginning, in about the forms that the search takes for the same; it
-    need not be exact, since it decides only what a person is shown.
+    A word matches by its beginning, in about the forms that the search treats as equal. This need
+    not be exact, as it only decides which part of the text is shown.
     """
     pattern = _pattern(words)
-    found = pattern.search(text) if pattern else None
-    if not pattern or not found:
+    match = pattern.search(text) if pattern else None
+    if not pattern or not match:
         return None
-    start = max(found.start() - BEFORE, 0)
+    start = max(match.start() - BEFORE, 0)
     shown = text[start : start + LENGTH]
     cut_before, cut_after = start > 0, start + LENGTH < len(text)
     if cut_before:  # at a space, if there is one: Chinese has none
-        shown = shown[shown.find(" ", 0, found.start() - start) + 1 :]
-    if cut_after and " " in shown[found.end() - start :]:
+        shown = shown[shown.find(" ", 0, match.start() - start) + 1 :]
+    if cut_after and " " in shown[match.end() - start :]:
         shown = shown.rpartition(" ")[0]
     shown = " ".join(_without(shown, marks).split())
-    marked = pattern.sub(lambda match: f"{marks[0]}{match[0]}{marks[1]}", shown)
+    marked = pattern.sub(lambda word: f"{marks[0]}{word[0]}{marks[1]}", shown)
     return f"{'…' if cut_before else ''}{marked}{'…' if cut_after else ''}"
 
 
@@ -55,7 +55,7 @@ def _pattern(words: str) -> "re.Pattern[str] | None":
 
 
 def _without(text: str, marks: tuple[str, str]) -> str:
-    """Take a text's own marks away, where they are characters that nobody can see."""
+    """Remove marks that are in the text already, if they are invisible characters."""
     for mark in marks:
         text = text if mark.isprintable() else text.replace(mark, "")
     return text

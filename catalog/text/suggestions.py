@@ -1,4 +1,4 @@
-"""Suggestions for a name that does not exist: the nearest ones that do."""
+"""Suggestions for a name that does not exist: the closest names that do."""
 
 import difflib
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from catalog.text.quoting import printable
 
-LONGEST_PATH = 4096  # bytes, as Linux has it
+LONGEST_PATH = 4096  # bytes, the limit of Linux
 LONGEST_NAME = 255  # bytes of one part of a path
 
 _SHOWN_CHARS = 120
@@ -16,12 +16,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def shown(name: str) -> str:
-    """Return an untrusted name for a sentence: in quotation marks, cut short and visible."""
+    """Return an untrusted name for a sentence: in quotation marks, truncated and visible."""
     return f"'{printable(name, _SHOWN_CHARS)}'"
 
 
 def impossible(path: str) -> str | None:
-    """Say why no file inside a skill can have this path; None where one could."""
+    """Return why no file of a skill can have this path; None where one can."""
     if not path.strip():
         return "no file is named"
     if _size(path) > LONGEST_PATH or max(map(_size, path.split("/"))) > LONGEST_NAME:
@@ -43,21 +43,21 @@ def impossible(path: str) -> str | None:
 
 
 def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
-    """Return the names most like the one that was asked for, best first; none that is unlike.
+    """Return the names that are similar to a name, best first.
 
-    A name that differs only in upper and lower case, or in how Unicode spells it, comes first.
+    A name that differs only in case or in its Unicode form comes first.
     """
     by_fold: dict[str, str] = {}
     for name in names:
         by_fold.setdefault(_folded(name), name)
-    found = difflib.get_close_matches(_folded(asked[:LONGEST_NAME]), by_fold, limit, cutoff=0.6)
-    return [by_fold[fold] for fold in found]
+    folds = difflib.get_close_matches(_folded(asked[:LONGEST_NAME]), by_fold, limit, cutoff=0.6)
+    return [by_fold[fold] for fold in folds]
 
 
 def few(names: Sequence[str], limit: int = 10) -> str:
-    """Return the first of some names for a sentence, and how many there are beside them."""
-    told = ", ".join(printable(name, _SHOWN_CHARS) for name in names[:limit])
-    return told if len(names) <= limit else f"{told} and {len(names) - limit:,} more"
+    """Return the first names for a sentence, and the number of the others."""
+    listed = ", ".join(printable(name, _SHOWN_CHARS) for name in names[:limit])
+    return listed if len(names) <= limit else f"{listed} and {len(names) - limit:,} more"
 
 
 def _size(name: str) -> int:

@@ -1,8 +1,8 @@
-"""Times in the form in which the catalog keeps them."""
+"""Times in the format of the catalog."""
 
 from datetime import datetime
 
 
 def iso(at: datetime) -> str:
-    """Return a time in ISO 8601 to the millisecond; two in UTC sort as they follow."""
+    """Return a time in ISO 8601 to the millisecond; times in UTC sort as text."""
     return at.isoformat(timespec="milliseconds")

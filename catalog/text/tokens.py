@@ -1,4 +1,4 @@
-"""Estimate of the tokens of a text, without a tokenizer."""
+"""Estimate of the tokens in a text, without a tokenizer."""
 
 CHARACTERS_A_TOKEN = 4
 
@@ -6,10 +6,10 @@ _BELOW_U3000 = bytes(range(0xE3))
 
 
 def estimate(text: str) -> int:
-    """Return the text's approximate number of tokens.
+    """Return the approximate number of tokens in a text.
 
     Every character from U+3000 up counts as one: Chinese, Japanese and Korean script and
-    punctuation, full-width forms and emoji. Of everything else, four characters make a token.
+    punctuation, full-width forms and emoji. Four other characters count as one token.
     """
     # In UTF-8 exactly the characters from U+3000 up begin with a byte of 0xE3 or more, and no
     # later byte of a character is that high.

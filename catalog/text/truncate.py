@@ -1,4 +1,4 @@
-"""Cuts a text to a length: at the end of a sentence if it can, else of a word."""
+"""Truncation of a text, after a sentence if possible, else after a word."""
 
 import re
 import unicodedata
@@ -14,18 +14,18 @@ _LOOSE = " \t,;:-–—/|&+=，、；：·" + _OPENING
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text if it has at most `limit` characters, else its beginning and `…`.
+    """Return a text if it has at most `limit` characters, else its beginning and `…`.
 
-    The cut is after the last sentence that ends in the second half of what there is room for,
-    else after the last word that does, else anywhere but inside a composed character. Chinese
-    and Japanese have no spaces between words and may be cut between any two characters. What is
-    returned never has more than `limit` characters; with none there is nothing.
+    The cut is after the last sentence that ends in the second half of the limit, else after the
+    last word that does, else anywhere except inside a composed character. Chinese and Japanese
+    have no spaces between words and may be cut between any two characters. The result never has
+    more than `limit` characters; a limit of 0 gives "".
     """
     if len(text) <= limit:
         return text
     if limit <= 0:
         return ""
-    # With less than half of the room used, the next words say more than a clean end would.
+    # If a clean end would use less than half of the room, more words are better.
     for cut in (_after_sentence(text, limit), _after_word(text, limit)):
         if len(cut) > limit // 2:
             return cut
@@ -33,10 +33,10 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _after_sentence(text: str, limit: int) -> str:
-    """Return the longest run of whole sentences, with the ellipsis set apart as in prose."""
+    """Return as many whole sentences as fit, with the ellipsis after a space as in prose."""
     best = ""
-    for found in _SENTENCE_END.finditer(text[: limit + 1]):
-        whole = text[: found.end()]
+    for match in _SENTENCE_END.finditer(text[: limit + 1]):
+        whole = text[: match.end()]
         cut = f"{whole}{'' if _is_wide(whole[-1]) else ' '}{ELLIPSIS}"
         if len(cut) <= limit:
             best = cut
@@ -45,17 +45,17 @@ def _after_sentence(text: str, limit: int) -> str:
 
 def _after_word(text: str, limit: int) -> str:
     for end in range(limit - len(ELLIPSIS), 0, -1):
-        if text[end].isspace() or (_may_part(text, end) and not _clings(text[end])):
+        if text[end].isspace() or (_may_break(text, end) and not _attaches(text[end])):
             return text[:end].rstrip(_LOOSE) + ELLIPSIS
     return ""
 
 
-def _may_part(text: str, end: int) -> bool:
+def _may_break(text: str, end: int) -> bool:
     return _is_wide(text[end - 1]) or _is_wide(text[end])
 
 
 def _anywhere(text: str, end: int) -> str:
-    while end and _clings(text[end]):
+    while end and _attaches(text[end]):
         end -= 1
     return text[:end]
 
@@ -64,8 +64,8 @@ def _is_wide(char: str) -> bool:
     return bool(_WIDE.match(char))
 
 
-def _clings(char: str) -> bool:
-    """Tell whether a character belongs to the one before it: marks, skin tones, closing signs."""
+def _attaches(char: str) -> bool:
+    """Return whether a character belongs to the one before it: marks, skin tones, closing signs."""
     return (
         unicodedata.category(char) in {"Mn", "Me", "Mc"}
         or "\U0001f3fb" <= char <= "\U0001f3ff"

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem
 from catalog.text.times import iso
@@ -103,7 +103,7 @@ class Heartbeat:
     def write_beside(self, at: datetime) -> None:
         """Write the file beside the catalog, which works even on a full disk; ignore errors."""
         with suppress(OSError):
-            health.write_file(
+            stored_health.write_file(
                 self._settings.catalog_path,
                 os.getpid(),
                 iso(at),

@@ -1,10 +1,13 @@
-"""Comparison of the roots with the catalog, and of the catalog with its publications."""
+"""Comparison of roots, catalog, packages and prompt indexes, and repair of differences."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
+
+from sqlite_utils import Database
 
 from catalog.audit import consistency, indexes, verdicts
 from catalog.audit import packages as audit_packages
@@ -28,20 +31,22 @@ from pipeline.sync.open_catalog import packaging_of
 from pipeline.sync.request_handlers import MEND, run_or_request
 from pipeline.sync.run_once import scan_once
 
-AGAIN_AFTER = 0.5
-"""Seconds, beside the quiet time, after which differences are looked at again: a service that
-runs may have been about to mend them."""
-MOST_LOOKS = 3
-"""Looks at a place about which the last two did not agree."""
+T = TypeVar("T")
+
+RETRY_AFTER = 0.5
+"""Seconds, added to the quiet time, before differences are checked again: a running service may
+be about to repair them."""
+MOST_COMPARISONS = 3
+"""Comparisons at most while the last two have different results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What does not agree, and what does not but says so itself."""
+    """Differences, and the states that the catalog reports itself."""
 
     differences: tuple[Difference, ...]
     held: int  # removals that wait to be accepted
-    last_good: int  # folders whose newest content is rejected, so that an older one stands in
+    last_good: int  # folders whose newest content is rejected, so that an older version stays
     seen: int  # skill folders
 
 
@@ -51,59 +56,80 @@ def compare(
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
-    """Read and judge every folder again, and return where the catalog differs.
+    """Read and validate every folder again, and return where the catalog differs.
 
-    A place that differs is looked at again after a while, as a service may be at work or the
-    folder may still be changing, until the same is true of it twice. Nothing is written. Raises
-    NotInCatalog and CatalogUnusable.
+    A service may be at work, or a folder may still be changing, so differences are checked again
+    after a while, until two comparisons agree on them. Writes nothing. Raises NotInCatalog and
+    CatalogUnusable.
     """
-    look = _Look(settings, engine, progress)
-    found = look.differences()
-    for _ in range(MOST_LOOKS - 1):
-        if not found:
+    comparison = compare_once(settings, engine=engine, progress=progress)
+    differences = list(comparison.differences)
+    for _ in range(MOST_COMPARISONS - 1):
+        if not differences:
             break
-        time.sleep(settings.settle_quiet + AGAIN_AFTER)
-        before, look = set(found), _Look(settings, engine, progress)
-        places = {(each.kind, each.where) for each in before}
-        found = [each for each in look.differences() if (each.kind, each.where) in places]
-        if before.issuperset(found):
+        time.sleep(settings.settle_quiet + RETRY_AFTER)
+        before = set(differences)
+        comparison = compare_once(settings, engine=engine, progress=progress)
+        places = {(difference.kind, difference.where) for difference in before}
+        differences = [
+            difference
+            for difference in comparison.differences
+            if (difference.kind, difference.where) in places
+        ]
+        if before.issuperset(differences):
             break
-    return Comparison(tuple(found), look.held, look.last_good, look.seen)
+    return replace(comparison, differences=tuple(differences))
+
+
+def compare_once(
+    settings: Settings,
+    *,
+    engine: Engine = processes,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Comparison:
+    """Compare without a second check, as `compare` does where nothing changes meanwhile."""
+    db = database_connection.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        folders = _FolderComparison(settings, db, engine, progress)
+        packaging = packaging_of(settings)
+        differences = (
+            *folders.differences(),
+            *consistency.of_catalog(db),
+            *audit_packages.of_packages(db, packaging.folder, packaging.packages),
+            *indexes.of_indexes(db, settings.index_folder),
+        )
+    return Comparison(differences, folders.held, folders.last_good, folders.seen)
 
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What a full pass that believes nothing came to."""
+    """Result of a comparison, and of the repair that followed it."""
 
     before: Comparison
     left: tuple[Difference, ...]
-    changes: tuple[ChangeResult, ...]  # what became of skills, but for those that were removed
-    removed: tuple[ChangeResult, ...]
-    accepted: tuple[ChangeResult, ...]  # those of the removed whose removal had been held
-
-    @property
-    def mended(self) -> tuple[Difference, ...]:
-        """What differed before, and does no longer."""
-        left = set(self.left)
-        return tuple(each for each in self.before.differences if each not in left)
+    changes: tuple[ChangeResult, ...] = ()  # of skills, without removals
+    removed: tuple[ChangeResult, ...] = ()
+    accepted: tuple[ChangeResult, ...] = ()  # those of the removed whose removal had been held
+    repaired: tuple[Difference, ...] = ()
+    lost: tuple[Difference, ...] = ()  # packages removed, as no folder has their files any more
 
 
-def mend(
+def repair(
     settings: Settings,
     *,
     accepts_removals: bool = False,
     progress: Callable[[int], None] = lambda _: None,
     waiting: Callable[[int], None] = lambda _: None,
 ) -> RepairResult:
-    """Make a full pass that believes nothing, and tell what it did and what still differs.
+    """Run a full scan that trusts nothing stored; return its changes and the remaining differences.
 
-    Where a service runs it makes that pass, and waiting is told how many seconds it has taken.
-    Raises CatalogBusy where something else writes the catalog, RequestFailed, NotInCatalog,
+    A running service does that scan, and waiting is given the seconds it has taken so far.
+    Raises CatalogBusy where another process writes the catalog, RequestFailed, NotInCatalog,
     CatalogUnusable and DiskFull.
     """
-    before = compare(settings, progress=progress)  # opening mends a little already
-    doubted = places(before.differences, settings)
-    moment = _moment(settings)
+    before = compare(settings, progress=progress)  # opening for writing repairs some already
+    doubted = _doubted(before.differences, settings)
+    checkpoint = _from_catalog(settings, verdicts.checkpoint)
 
     def alone(store: Store) -> None:
         store.skills.doubt(doubted)
@@ -118,139 +144,148 @@ def mend(
     run_or_request(
         settings,
         MEND,
-        {"accept_removals": accepts_removals, "places": [list(place) for place in doubted]},
+        {"accept_removals": accepts_removals, "places": [list(unit) for unit in doubted]},
         alone,
         needs_root=not accepts_removals,
         waiting=waiting,
     )
     after = compare(settings, progress=progress)
-    changes = _changes(settings, moment)
+    changes = _from_catalog(settings, lambda db: verdicts.changes_since(db, checkpoint))
     removed = [change for change in changes if change.outcome == "removed"]
+    repaired, lost = _resolved(
+        before.differences, after.differences, _from_catalog(settings, audit_packages.packaged)
+    )
     return RepairResult(
         replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
         after.differences,
         tuple(change for change in changes if change.outcome != "removed"),
         tuple(removed),
-        tuple(change for change in removed if (change.root, change.path) in moment.held),
+        tuple(change for change in removed if (change.root, change.path) in checkpoint.held),
+        repaired,
+        lost,
     )
 
 
-def places(differences: Sequence[Difference], settings: Settings) -> list[WatchUnit]:
-    """Return the folders that differences of the catalog speak of."""
+def _doubted(differences: Sequence[Difference], settings: Settings) -> list[WatchUnit]:
+    """Return the skill folders that the catalog is wrong about, to be read again."""
+    roots = {root.path for root in settings.root_specs}
     return [
-        WatchUnit(root.path, difference.where.removeprefix(f"{root.path}/"))
+        WatchUnit(difference.folder, difference.path)
         for difference in differences
-        if difference.kind == "catalog"
-        for root in settings.root_specs
-        if difference.where.startswith(f"{root.path}/")
+        if difference.kind == "catalog" and difference.path and difference.folder in roots
     ]
 
 
-def _moment(settings: Settings) -> verdicts.Moment:
+def _from_catalog(settings: Settings, query: Callable[[Database], T]) -> T:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
-        return verdicts.moment(db)
+        return query(db)
 
 
-def _changes(settings: Settings, since: verdicts.Moment) -> list[ChangeResult]:
-    db = database_connection.open_catalog(settings.catalog_path)
-    with explained(settings.catalog_path), closing(db.conn):
-        return verdicts.changes_since(db, since)
+def _resolved(
+    before: Sequence[Difference], left: Sequence[Difference], packaged: Container[str]
+) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
+    """Return the differences that were repaired, and those of packages that no longer exist."""
+    resolved = [difference for difference in before if difference not in left]
+    lost = tuple(
+        difference
+        for difference in resolved
+        if difference.package_path and difference.package_path not in packaged
+    )
+    return tuple(difference for difference in resolved if difference not in lost), lost
 
 
-class _Look:
-    """One comparison of everything with everything."""
+class _FolderComparison:
+    """One comparison of the folders of all roots with the catalog."""
 
-    def __init__(self, settings: Settings, engine: Engine, progress: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        db: Database,
+        engine: Engine,
+        progress: Callable[[int], None],
+    ) -> None:
         self._settings = settings
-        self._db = database_connection.open_catalog(settings.catalog_path)
+        self._db = db
         self._engine = engine
         self._progress = progress
         self.seen = self.held = self.last_good = 0
 
-    def differences(self) -> list[Difference]:
-        """Return all that differs. Asked once."""
-        with explained(self._settings.catalog_path), closing(self._db.conn):
-            packaging = packaging_of(self._settings)
-            return [
-                *self._folders(),
-                *consistency.of_catalog(self._db),
-                *audit_packages.of_packages(self._db, packaging.folder, packaging.packages),
-                *indexes.of_indexes(self._db, self._settings.index_folder),
-            ]
-
-    def _folders(self) -> Iterator[Difference]:
+    def differences(self) -> Iterator[Difference]:
+        """Yield the differences, and count; to be called once."""
         for root in self._settings.root_specs:
             yield from self._root(root)
         for root_path, path, is_held in verdicts.unconfigured(self._db):
             if is_held:
                 self.held += 1
             else:
-                yield Difference("catalog", f"{root_path}/{path}", NO_ROOT.message)
+                yield Difference("catalog", root_path, path, NO_ROOT.message)
 
     def _root(self, root: RootSpec) -> Iterator[Difference]:
         limits = Limits(**self._settings.limits.model_dump())
-        missing = verdicts.present(self._db, root.path)
-        strays: list[tuple[str, Finding]] = []
-        hidden: list[WatchUnit] = []
+        unseen = verdicts.stored_folders(self._db, root.path)
+        loose: list[tuple[str, Finding]] = []
+        unreadable: list[WatchUnit] = []
         try:
-            how = ScanOptions(limits, self._settings.settle_quiet, deep=True)
-            # Of a refused archive each skill that is known in it is told, as in a scan.
-            known = {path: row.fingerprint for path, row in missing.items()}
-            for seen in self._engine(ScanScope(root, ("",), known), how):
-                if isinstance(seen, LooseFinding):
-                    strays.append((seen.path, seen.finding))
-                elif isinstance(seen, UnreadableDirectory):
-                    hidden.append(WatchUnit(root.path, seen.path))
-                elif seen:
-                    yield from self._folder(root, seen, missing)
+            options = ScanOptions(limits, self._settings.settle_quiet, deep=True)
+            # For a refused archive the scan yields each skill in it that is known.
+            known = {path: row.fingerprint for path, row in unseen.items()}
+            for result in self._engine(ScanScope(root, ("",), known), options):
+                if isinstance(result, LooseFinding):
+                    loose.append((result.path, result.finding))
+                elif isinstance(result, UnreadableDirectory):
+                    unreadable.append(WatchUnit(root.path, result.path))
+                elif result:
+                    yield from self._folder(root, result, unseen)
         except RootUnreadable as error:
-            yield from self._lost(root, missing, str(error))
+            yield from self._unreadable_root(root, unseen, str(error))
             return
-        if not verdicts.stray_findings(self._db, root.path, strays):
-            yield Difference("catalog", root.path, "the catalog has other findings of no skill")
-        for path, row in missing.items():
-            if not any(WatchUnit(root.path, path).lies_in(directory) for directory in hidden):
+        if not verdicts.has_loose_findings(self._db, root.path, loose):
+            yield Difference(
+                "catalog", root.path, "", "the catalog has the wrong findings outside skills"
+            )
+        for path, row in unseen.items():
+            if not any(WatchUnit(root.path, path).lies_in(directory) for directory in unreadable):
                 yield from self._gone(root, path, row)
 
     def _folder(
-        self, root: RootSpec, seen: object, missing: dict[str, verdicts.Present]
+        self, root: RootSpec, result: object, unseen: dict[str, verdicts.StoredFolder]
     ) -> Iterator[Difference]:
         self.seen += 1
         self._progress(self.seen)
-        if isinstance(seen, Unsettled):
-            missing.pop(seen.path, None)
+        if isinstance(result, Unsettled):
+            unseen.pop(result.path, None)
             yield Difference(
-                "catalog", f"{root.path}/{seen.path}", seen.why or "it is still changing"
+                "catalog", root.path, result.path, result.why or "it is still changing"
             )
             return
-        assert isinstance(seen, Judged)
-        verdict = seen.verdict
-        row = missing.pop(verdict.place.path, None)
-        where = f"{root.path}/{verdict.place.path}"
+        assert isinstance(result, Judged)
+        verdict = result.verdict
+        path = verdict.place.path
+        row = unseen.pop(path, None)
         if row and row.is_delayed:
-            return  # as the catalog says
-        for what in verdicts.contradictions(self._db, verdict):
-            yield Difference("catalog", where, what)
+            return  # as the catalog reports
+        for contradiction in verdicts.contradictions(self._db, verdict):
+            yield Difference("catalog", root.path, path, contradiction)
         if row and row.is_pending:
-            yield Difference("catalog", where, "it is at rest, and shown as pending")
+            yield Difference("catalog", root.path, path, "it is settled but shown as pending")
         if row and row.fingerprint != verdict.fingerprint:
-            yield Difference("catalog", where, "it was touched, and not looked at since")
+            yield Difference("catalog", root.path, path, "it was touched and not scanned since")
         self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
 
-    def _lost(
-        self, root: RootSpec, missing: dict[str, verdicts.Present], trouble: str
+    def _unreadable_root(
+        self, root: RootSpec, unseen: dict[str, verdicts.StoredFolder], reason: str
     ) -> Iterator[Difference]:
-        """Compare with a root that cannot be read: what it held is gone, or cannot be known."""
+        """Compare with a root whose folders are gone, or cannot be read."""
         if reader.can_list(Path(root.path)):
-            yield Difference("folder", root.path, trouble)
-        for path, row in missing.items():
+            yield Difference("folder", root.path, "", reason)
+        for path, row in unseen.items():
             yield from self._gone(root, path, row)
 
-    def _gone(self, root: RootSpec, path: str, row: verdicts.Present) -> Iterator[Difference]:
+    def _gone(self, root: RootSpec, path: str, row: verdicts.StoredFolder) -> Iterator[Difference]:
         if row.is_held:
             self.held += 1
         else:
             yield Difference(
-                "catalog", f"{root.path}/{path}", f"it is gone, and its status is {row.status}"
+                "catalog", root.path, path, f"it is gone, but its status is {row.status}"
             )

@@ -85,7 +85,7 @@ class Mishaps(RuleBasedStateMachine):
             return
         for package_path in self._packages().keys() - self._before_damage:
             assert self._damages(package_path) == []
-        reconcile.mend(self.it.settings)
+        reconcile.repair(self.it.settings)
         assert [found for path in self._packages() for found in self._damages(path)] == []
         self.is_damaged = False
 

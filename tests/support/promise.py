@@ -345,7 +345,7 @@ class Life(Departures, Mishaps):
             if self.has_mounted:
                 self.mount()
                 self.it.rescan()
-            reconcile.mend(self.it.settings, accepts_removals=True)
+            reconcile.repair(self.it.settings, accepts_removals=True)
             self.it.settle()
         if self.has_links:  # what changes behind a link is no event where the link is
             self.it.rescan()
@@ -391,7 +391,7 @@ class Life(Departures, Mishaps):
             )
 
     def _differences(self) -> list[Difference]:
-        return reconcile._Look(self.it.settings, serial, lambda _: None).differences()
+        return list(reconcile.compare_once(self.it.settings, engine=serial).differences)
 
     def teardown(self) -> None:
         """Look once more and end."""

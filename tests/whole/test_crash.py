@@ -110,7 +110,7 @@ def assert_whole(it: ServingProcess) -> None:
     """Assert that the catalog is what the root holds, and that nothing waits."""
     assert it.rows("PRAGMA integrity_check") == [("ok",)]
     assert it.rows("PRAGMA foreign_key_check") == []
-    assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
+    assert reconcile.compare_once(it.settings, engine=serial).differences == ()
     assert_published_whole(it)
     assert not [path for (path,) in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
 

@@ -1,1 +1,1 @@
-"""The tables, views and triggers, by subject."""
+"""Tables, views and triggers, by subject."""

@@ -8,7 +8,7 @@ CREATE TABLE apexbridge_skills (
     timeout_ms INTEGER,
     memory_mb INTEGER,
     network TEXT,
-    network_allowlist TEXT NOT NULL,    -- JSON list, as the other lists
+    network_allowlist TEXT NOT NULL,    -- JSON list, like the other lists
     filesystem TEXT,
     requires_filesystem INTEGER CHECK (requires_filesystem IN (0, 1)),
     environment TEXT,                   -- JSON map

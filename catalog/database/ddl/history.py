@@ -1,11 +1,11 @@
-"""Scans, ingestions, requests of commands, health, mounts and recent removals."""
+"""Tables of scans, ingestions, requests, health, mounts and recent removals."""
 
 HISTORY = """
 CREATE TABLE scans (
     id INTEGER PRIMARY KEY,
     "trigger" TEXT NOT NULL,
     started_at TEXT NOT NULL,
-    took_ms REAL,                       -- none while it runs, or where it was cut short
+    took_ms REAL,                       -- null while it runs, or if it was interrupted
     seen INTEGER NOT NULL DEFAULT 0,
     added INTEGER NOT NULL DEFAULT 0,
     updated INTEGER NOT NULL DEFAULT 0,
@@ -52,14 +52,14 @@ CREATE TABLE requests (
     finished_at TEXT
 ) STRICT;
 CREATE INDEX requests_waiting ON requests (id) WHERE finished_at IS NULL;
--- The service asks for these every second.
+-- The service queries these every second.
 CREATE INDEX requests_unbegun ON requests (asked_at) WHERE started_at IS NULL;
 
 CREATE TABLE health (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     service_pid INTEGER,
     service_started TEXT,
-    service_seen TEXT,                  -- the service says so at short intervals
+    service_seen TEXT,                  -- heartbeat of the service
     service_stopped TEXT,
     last_event TEXT,
     last_full_scan TEXT,
@@ -73,7 +73,7 @@ CREATE TABLE health (
     held_removals INTEGER NOT NULL DEFAULT 0,
     quiet_since TEXT,
     packages_folder TEXT,
-    identity TEXT,                      -- of the catalog, which its folders carry
+    identity TEXT,                      -- of the catalog, also stored in its folders
     packages_mended INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO health (id) VALUES (1);
@@ -88,6 +88,6 @@ CREATE TABLE mounts (
 CREATE TABLE recent_removals (
     skill INTEGER PRIMARY KEY REFERENCES skills (id),
     boot TEXT NOT NULL,
-    uptime REAL NOT NULL                -- seconds since that start of the machine
+    uptime REAL NOT NULL                -- seconds since that boot of the machine
 ) STRICT;
 """

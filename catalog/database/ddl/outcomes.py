@@ -5,11 +5,11 @@ CREATE TABLE outcomes (
     id INTEGER PRIMARY KEY,
     skill_id TEXT NOT NULL,
     run_id TEXT NOT NULL,
-    revision INTEGER NOT NULL,          -- from 1; changed content of a run is the next one
+    revision INTEGER NOT NULL,          -- from 1; changed content of a run gets the next
     is_newest INTEGER NOT NULL CHECK (is_newest IN (0, 1)),
-    skill INTEGER REFERENCES skills (id), -- none where the catalog does not know it
+    skill INTEGER REFERENCES skills (id), -- null where the catalog does not have it
     version INTEGER REFERENCES versions (id) ON DELETE SET NULL,
-    version_said TEXT,                  -- by the file
+    version_said TEXT,                  -- as the file has it
     form TEXT NOT NULL CHECK (form IN ('outcome', 'abp')),
     tool TEXT,
     call_id TEXT,
@@ -66,7 +66,7 @@ CREATE TABLE outcome_rejections (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
-    quarantined_as TEXT,                -- none where the file could not be moved
+    quarantined_as TEXT,                -- null where the file could not be moved
     why TEXT NOT NULL,
     findings TEXT NOT NULL,
     rejected_at TEXT NOT NULL
@@ -74,6 +74,6 @@ CREATE TABLE outcome_rejections (
 CREATE INDEX outcome_rejections_in_place ON outcome_rejections (path)
     WHERE quarantined_as IS NULL;
 CREATE INDEX outcome_rejections_by_path ON outcome_rejections (path);
--- The service asks every few seconds for those of the last day.
+-- The service queries those of the last day every few seconds.
 CREATE INDEX outcome_rejections_by_time ON outcome_rejections (rejected_at);
 """

@@ -1,4 +1,4 @@
-"""Prompt indexes: settings, texts, publications, entries, and counts and tags to choose by."""
+"""Tables of prompt indexes: settings, texts, publications, entries, counts and tags."""
 
 PROMPT_INDEXES = """
 CREATE TABLE indexes (
@@ -12,8 +12,8 @@ CREATE TABLE indexes (
     overflow TEXT NOT NULL CHECK (overflow IN ('fit', 'exclude')),
     location_base TEXT,
     last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED,
-    instruction TEXT,                   -- none: the format's own
-    how_to_search TEXT,                 -- none: the default sentence
+    instruction TEXT,                   -- null: that of the format
+    how_to_search TEXT,                 -- null: the default sentence
     locations TEXT NOT NULL DEFAULT 'current' CHECK (locations IN ('current', 'version'))
 ) STRICT;
 
@@ -45,7 +45,7 @@ CREATE TABLE index_entries (
     state TEXT NOT NULL CHECK (state IN ('full', 'shortened', 'name_only')),
     chars INTEGER NOT NULL,
     reason TEXT,
-    package_path TEXT,                  -- of the version that the text names; kept while it does
+    package_path TEXT,                  -- of the version in the text; kept while it is
     UNIQUE (index_name, rank)
 ) STRICT;
 CREATE INDEX index_entries_by_skill ON index_entries (skill, index_name);
@@ -67,10 +67,10 @@ FROM indexes AS i CROSS JOIN skills AS s
 WHERE s.status = 'active' AND NOT EXISTS
     (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id AND e.index_name = i.name);
 
--- Counted by triggers: counting 100,000 skills at every build costs more than the build.
+-- Triggers count: counting 100,000 skills at every build costs more than the build.
 CREATE TABLE level_counts (
     level TEXT PRIMARY KEY,
-    skills INTEGER NOT NULL             -- active ones that agents may start
+    skills INTEGER NOT NULL             -- active, and agents may start them
 ) STRICT;
 INSERT INTO level_counts VALUES
     ('enterprise', 0), ('personal', 0), ('project', 0), ('plugin', 0);

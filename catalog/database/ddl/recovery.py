@@ -1,4 +1,4 @@
-"""Recoveries of a damaged catalog."""
+"""Table of recoveries of a damaged catalog."""
 
 RECOVERIES = """
 CREATE TABLE recoveries (
@@ -6,7 +6,7 @@ CREATE TABLE recoveries (
     recovered_at TEXT NOT NULL,
     why TEXT NOT NULL,
     damaged_file TEXT NOT NULL,         -- its name now, in the directory of the catalog
-    skills INTEGER NOT NULL,            -- rows that could be read of it
+    skills INTEGER NOT NULL,            -- rows that could be read from it
     versions INTEGER NOT NULL,
     ingestions INTEGER NOT NULL,
     index_builds INTEGER NOT NULL,

@@ -3,20 +3,20 @@
 SEARCH = """
 CREATE TABLE skill_text (
     id INTEGER PRIMARY KEY REFERENCES skills (id),
-    version INTEGER NOT NULL REFERENCES versions (id),  -- in whose SKILL.md the body stands
+    version INTEGER NOT NULL REFERENCES versions (id),  -- whose SKILL.md has the body
     name TEXT NOT NULL,
     description TEXT NOT NULL,
     tags TEXT NOT NULL,
     headings TEXT NOT NULL,
     file_names TEXT NOT NULL,
     grams TEXT NOT NULL,                -- of the CJK runs in name, description and tags
-    body_from INTEGER NOT NULL,         -- its first byte, from 1, where line ends are plain
+    body_from INTEGER NOT NULL,         -- its first byte, from 1, with plain line ends
     body_bytes INTEGER NOT NULL
 ) STRICT;
--- SQLite looks here for referring rows when a version goes.
+-- SQLite searches here for referring rows when a version is deleted.
 CREATE INDEX skill_text_by_version ON skill_text (version);
 
--- As bytes: of a text that holds a NUL, SQLite gives no part behind it.
+-- As bytes: SQLite cuts a text at a NUL.
 CREATE VIEW searched_texts AS
 SELECT t.id, t.name, t.description, t.tags, t.headings, t.file_names,
        CAST(substr(CAST(
@@ -32,9 +32,9 @@ CREATE VIRTUAL TABLE skills_fts USING fts5 (
     name, description, tags, headings, file_names, body, grams,
     content = 'searched_texts', content_rowid = 'id', tokenize = 'porter unicode61'
 );
--- The words of one batch are gathered in memory, rather than merged from a piece for each megabyte.
+-- Words of one batch stay in memory, instead of being merged from a segment for each megabyte.
 INSERT INTO skills_fts (skills_fts, rank) VALUES ('hashsize', 8388608);
--- Rows are added by the full-text writer; a trigger only sees to those that go.
+-- The full-text writer adds rows; this trigger only removes them.
 CREATE TRIGGER skill_text_removed BEFORE DELETE ON skill_text BEGIN
     INSERT INTO skills_fts
         (skills_fts, rowid, name, description, tags, headings, file_names, body, grams)

@@ -1,4 +1,4 @@
-"""Roots, skills, versions, files, findings and the skeletons of names."""
+"""Tables of roots, skills, versions, files, findings and name skeletons."""
 
 SKILLS = """
 CREATE TABLE roots (
@@ -7,9 +7,9 @@ CREATE TABLE roots (
     position INTEGER NOT NULL,          -- order in the configuration
     acceptance TEXT NOT NULL CHECK (acceptance IN ('strict', 'lenient', 'permissive')),
     profiles TEXT NOT NULL,             -- JSON list
-    judged_by TEXT NOT NULL,            -- the rules its skills were judged by
+    judged_by TEXT NOT NULL,            -- the rules that validated its skills
     configured INTEGER NOT NULL DEFAULT 1 CHECK (configured IN (0, 1)),
-    trouble TEXT                        -- why it cannot be read at present
+    trouble TEXT                        -- why it cannot be read now
 ) STRICT;
 
 CREATE TABLE skills (
@@ -43,12 +43,12 @@ CREATE TABLE skills (
     skill_md_name TEXT,
     skill_md_hash TEXT,
     digest TEXT,                        -- of the accepted content
-    seen_digest TEXT,                   -- of the content last looked at, accepted or not
+    seen_digest TEXT,                   -- of the content last read, accepted or not
     fingerprint TEXT NOT NULL DEFAULT '',
     current_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
     pinned_version_id INTEGER REFERENCES versions (id) DEFERRABLE INITIALLY DEFERRED,
     package_path TEXT,
-    newest_rejected_at TEXT,            -- set while the last good version stands in for it
+    newest_rejected_at TEXT,            -- set while the last good version stays published
     pending_since TEXT,
     pending_reason TEXT,
     held_cause TEXT CHECK (held_cause IN ('mass_removal', 'lost_root', 'lost_mount',
@@ -61,7 +61,7 @@ CREATE TABLE skills (
     is_alias INTEGER NOT NULL DEFAULT 0 CHECK (is_alias IN (0, 1)), -- reached through a link
     has_scripts INTEGER
         GENERATED ALWAYS AS (json_extract(file_inventory, '$.hasScripts')) VIRTUAL,
-    -- Contents that came too fast after each other to be versions, since the last version.
+    -- Contents since the last version that came too fast to become versions.
     coalesced INTEGER NOT NULL DEFAULT 0,
     is_held INTEGER GENERATED ALWAYS AS (held_cause IS NOT NULL) VIRTUAL,
     UNIQUE (root, path)
@@ -70,14 +70,14 @@ CREATE INDEX skills_by_skill_id ON skills (skill_id, status);
 CREATE INDEX skills_by_name ON skills (name);
 CREATE INDEX skills_by_status ON skills (status, last_changed);
 CREATE INDEX skills_by_digest ON skills (digest);
--- SQLite looks here for referring rows at every write to versions.
+-- SQLite searches here for referring rows at every write to versions.
 CREATE INDEX skills_by_current_version ON skills (current_version_id);
 CREATE INDEX skills_by_pinned_version ON skills (pinned_version_id);
 CREATE INDEX skills_pending ON skills (pending_since) WHERE pending_since IS NOT NULL;
 CREATE INDEX skills_in_index_order
     ON skills (level_rank, ifnull(priority, 0) DESC, name, id)
     WHERE status = 'active' AND model_invocable = 1;
--- Facets are counted from these alone; without them each facet reads all skills.
+-- Facets are counted from these indexes; without them each facet reads all skills.
 CREATE INDEX skills_by_level ON skills (level);
 CREATE INDEX skills_by_spec_valid ON skills (spec_valid);
 CREATE INDEX skills_by_has_scripts ON skills (has_scripts) WHERE has_scripts IS NOT NULL;
@@ -101,7 +101,7 @@ CREATE TABLE versions (
     frontmatter TEXT NOT NULL,
     skill_md_content TEXT NOT NULL,
     described TEXT NOT NULL DEFAULT '{}', -- JSON: columns of skills that versions lacks
-    retired_at TEXT,                    -- since when agents are no longer given its package
+    retired_at TEXT,                    -- since when agents no longer get its package
     verified_at TEXT,                   -- when its package was last hashed
     UNIQUE (skill_id, version)
 ) STRICT;
@@ -119,7 +119,7 @@ CREATE TABLE files (
                                        'template', 'test', 'config', 'other')),
     size INTEGER NOT NULL,
     sha256 TEXT NOT NULL,
-    mode TEXT NOT NULL,                 -- octal, as `ls` and `chmod` speak of it
+    mode TEXT NOT NULL,                 -- octal, as in `ls` and `chmod`
     is_text INTEGER NOT NULL CHECK (is_text IN (0, 1)),
     text TEXT,
     UNIQUE (version, path)
@@ -127,7 +127,7 @@ CREATE TABLE files (
 
 CREATE TABLE findings (
     id INTEGER PRIMARY KEY,
-    skill INTEGER REFERENCES skills (id), -- none where it speaks of no skill
+    skill INTEGER REFERENCES skills (id), -- null for a finding outside skills
     root TEXT NOT NULL REFERENCES roots (path),
     folder TEXT NOT NULL,               -- relative to the root
     code TEXT NOT NULL,
@@ -145,12 +145,12 @@ CREATE TABLE findings (
 CREATE INDEX findings_by_skill ON findings (skill);
 CREATE INDEX findings_of_no_skill ON findings (root, folder) WHERE skill IS NULL;
 CREATE INDEX findings_by_severity ON findings (severity);
--- The page of findings counts each kind from this alone.
+-- The page of findings counts each kind from this index.
 CREATE INDEX findings_by_kind ON findings (code, severity, profile, skill);
 
 CREATE TABLE name_skeletons (
     skill_id TEXT PRIMARY KEY,
-    skeleton TEXT NOT NULL              -- the same for all that look alike
+    skeleton TEXT NOT NULL              -- the same for names that look alike
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX name_skeletons_alike ON name_skeletons (skeleton);
 """

@@ -1,4 +1,4 @@
-"""Work of the service that failed and is tried again."""
+"""Table of failed work that the service tries again."""
 
 TROUBLES = """
 CREATE TABLE troubles (

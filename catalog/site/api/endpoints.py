@@ -9,10 +9,9 @@ from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.prompt_index.formats import FORMATS
-from catalog.reading import health as reading_health
-from catalog.reading import search
+from catalog.reading import health_summary, search
 from catalog.site.api import files as api_files
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -165,11 +164,11 @@ async def index(visit: RequestContext) -> Response:
 async def healthz(visit: RequestContext) -> Response:
     """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
     try:
-        found = await visit.ask(health.look, visit.place.catalog)
+        found = await visit.ask(stored_health.load, visit.place.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, visit.place.catalog)
     else:
-        row, status = found["health"], reading_health.health(found, datetime.now(UTC))
+        row, status = found["health"], health_summary.health(found, datetime.now(UTC))
     answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     may_see, _ = await visit.datasette.check_visibility(
         visit.request.actor,
@@ -185,11 +184,11 @@ async def healthz(visit: RequestContext) -> Response:
     )
 
 
-def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> reading_health.Health:
+def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.Health:
     """Return the health of a catalog that cannot be read, with what the file beside it tells."""
     sentence = f"The catalog cannot be read: {error}."
-    return reading_health.Health(
-        "bad", sentence, troubles=tuple(health.read_file(catalog).get("troubles", ()))
+    return health_summary.Health(
+        "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
     )
 
 

@@ -14,7 +14,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.reading import browse, bundle, reader
+from catalog.reading import browse, bundle, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.published import CURRENT, Package, PublishedFile, find_file, package_of
 from catalog.site.http import responses, security_headers
@@ -172,7 +172,7 @@ def _open(
     """Return a file, verified and opened for whoever sends it."""
     package = package_of(db, packages, _active(db, skill_id)["name"], version)
     file = find_file(package, path)
-    with reader.opened(package, file) as opened:
+    with skill_files.opened(package, file) as opened:
         return package, file, open(os.dup(opened.fileno()), "rb")
 
 

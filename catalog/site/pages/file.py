@@ -15,7 +15,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.query import one_moment
-from catalog.reading import browse, paging, reader
+from catalog.reading import browse, paging, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
 from catalog.site.http.request import RequestContext
@@ -175,7 +175,7 @@ def _part(
     if skill["status"] == "active":
         with (
             suppress(NotInCatalog, PathRefused, PackageDamaged),
-            reader.open_skill_file(
+            skill_files.open_skill_file(
                 db, packages, skill["name"], file["path"], version=version or skill["version"]
             ) as (entry, opened),
         ):

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from datasette.utils.asgi import Response
 
-from catalog.reading import browse
-from catalog.reading import health as reading_health
+from catalog.reading import browse, health_summary
 from catalog.site.http.request import RequestContext
 
 ROUTE = r"^/$"
@@ -14,5 +13,5 @@ ROUTE = r"^/$"
 async def page(visit: RequestContext) -> Response:
     """Show the way in."""
     overview = await visit.ask(browse.overview, visit.place.catalog)
-    health = reading_health.health(overview, datetime.now(UTC))
+    health = health_summary.health(overview, datetime.now(UTC))
     return visit.page("home.html", **overview | {"health": health})

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.database.sql import Transaction
 from catalog.model.trouble import Trouble
 from catalog.text.times import iso
@@ -32,7 +32,7 @@ class Health:
     def set_troubles(self, troubles: Sequence[Trouble]) -> None:
         """Replace the rows of work that failed and is tried again."""
         with self._transaction():
-            health.replace(self._db, troubles)
+            stored_health.replace(self._db, troubles)
 
     def count_overflow(self) -> None:
         """Count one more overflow of the system's event queue."""

@@ -8,9 +8,9 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
-from catalog.reading import reader
+from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, package_of
-from catalog.reading.reader import SkillFile
+from catalog.reading.skill_files import SkillFile
 from catalog.text.display import visible_lines
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
@@ -59,11 +59,11 @@ def read(
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         package = package_of(db, settings.packages_folder, skill, of_version)
-    page = reader.read(package, file, offset=offset, limit=limit)
+    page = skill_files.read(package, file, offset=offset, limit=limit)
     if as_json:
         click.echo(to_json(asdict(page)))
     elif wrapped:
-        _print(reader.wrap(package, page).encode())
+        _print(skill_files.wrap(package, page).encode())
     elif page.encoding == "base64" and sys.stdout.isatty():
         raise click.UsageError(
             f"{page.path} is {page.media_type}, not text: write it to a file with > NAME, or "

@@ -1,15 +1,12 @@
 """Command that checks that folders, catalog, packages and indexes agree, and repairs them."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 
 from catalog.audit.difference import Difference
 from catalog.model.change import ChangeResult
-from catalog.model.paths import os_path
 from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
@@ -47,15 +44,14 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
         raise click.UsageError("--check changes nothing; use --accept-removals without it.")
     settings = settings_of(context)
     result = _checked(settings) if check else _repaired(settings, accept_removals)
-    gone = _gone(result.mended, settings.packages_folder)
-    click.echo(to_json(_as_json(result, gone)) if as_json else _rendered(result, gone))
+    click.echo(to_json(_as_json(result)) if as_json else _rendered(result))
     return FINDINGS if result.left else DONE
 
 
 def _checked(settings: Settings) -> RepairResult:
     with terminal.progress("skills") as progress:
         comparison = sync_reconcile.compare(settings, progress=progress)
-    return RepairResult(comparison, comparison.differences, (), (), ())
+    return RepairResult(comparison, comparison.differences)
 
 
 def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
@@ -63,30 +59,17 @@ def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
         terminal.progress("skills") as progress,
         terminal.progress("seconds: the service is repairing") as waiting,
     ):
-        return sync_reconcile.mend(
+        return sync_reconcile.repair(
             settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
         )
 
 
-def _gone(resolved: Sequence[Difference], packages: Path) -> list[Difference]:
-    """Return the differences that ended with a package that no longer exists.
-
-    Such a package belonged to no version, or was damaged and its files exist nowhere else.
-    """
-    return [
-        difference
-        for difference in resolved
-        if difference.where.startswith(f"{packages}/")
-        and not os.path.lexists(os_path(difference.where))
-    ]
-
-
-def _as_json(result: RepairResult, gone: Sequence[Difference]) -> dict[str, object]:
+def _as_json(result: RepairResult) -> dict[str, object]:
     before = result.before
     return {
-        "differences": [difference._asdict() for difference in result.left],
-        "mended": [difference._asdict() for difference in result.mended if difference not in gone],
-        "gone": [difference._asdict() for difference in gone],
+        "differences": [difference.as_json() for difference in result.left],
+        "repaired": [difference.as_json() for difference in result.repaired],
+        "lost": [difference.as_json() for difference in result.lost],
         "changes": [_change(change) for change in result.changes],
         "removed": [_change(change) for change in result.removed],
         "accepted": [_change(change) for change in result.accepted],
@@ -106,23 +89,19 @@ def _change(change: ChangeResult) -> dict[str, object]:
     }
 
 
-def _rendered(result: RepairResult, gone: Sequence[Difference]) -> str:
+def _rendered(result: RepairResult) -> str:
     before, changes = result.before, (*result.removed, *result.changes)
-    changed = {f"{change.root}/{change.path}" for change in changes}
-    repaired = [
-        difference
-        for difference in result.mended
-        if difference not in gone and difference.where not in changed
-    ]
+    changed = {(change.root, change.path) for change in changes}
+    repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
     return "\n".join(
         [
             *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
             *_screenful(
                 [_line(change) for change in changes]
-                + [visible(f"gone: {d.where}: {d.what}") for d in gone]
                 + [visible(f"repaired: {d.where}: {d.what}") for d in repaired]
+                + [visible(f"lost: {d.where}: {d.what}; no folder has it") for d in result.lost]
             ),
-            f"{_compared(before)}{_summary(result, changes, repaired, gone)}",
+            f"{_compared(before)}{_summary(result, changes, repaired)}",
             *_accepted_differences(before),
         ]
     )
@@ -146,18 +125,15 @@ def _compared(before: Comparison) -> str:
 
 
 def _summary(
-    result: RepairResult,
-    changes: Sequence[ChangeResult],
-    repaired: Sequence[Difference],
-    gone: Sequence[Difference],
+    result: RepairResult, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
 ) -> str:
     """Return the counts of changes, repairs and remaining differences."""
     counts = Counter(change.outcome for change in changes)
     done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
     if repaired:
         done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
-    if gone:
-        done.append(f"{terminal.counted(len(gone), 'package')} gone")
+    if lost := {difference.package_path for difference in result.lost}:
+        done.append(f"{terminal.counted(len(lost), 'package')} lost")
     kinds = Counter(difference.kind for difference in result.left)
     if kinds:
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from catalog.model.values import Severity
-from catalog.reading import health as reading_health
+from catalog.reading import health_summary
 from catalog.reading.search import Hit
 from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
@@ -76,10 +76,10 @@ def health(state: dict[str, Any]) -> str:
     )
 
 
-def health_of(state: dict[str, Any]) -> reading_health.Health:
+def health_of(state: dict[str, Any]) -> health_summary.Health:
     """Return the health of the service, from the result of `search.status`."""
     failing = [root for root in state["roots"] if root["trouble"]]
-    return reading_health.health(state | {"roots": failing}, datetime.now(UTC))
+    return health_summary.health(state | {"roots": failing}, datetime.now(UTC))
 
 
 def status(state: dict[str, Any]) -> str:

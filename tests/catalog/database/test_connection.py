@@ -1,4 +1,4 @@
-"""Which catalog files are opened, and which are refused unchanged."""
+"""Catalog files that are opened, and others that are refused unchanged."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection as database_connection
-from catalog.database.connection import check_pages
-from catalog.model.errors import CatalogDamaged, CatalogUnusable
+from catalog.database.connection import check_pages, explained
+from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, SkilldropError
 from catalog.writing.store import Store
 
 PAGE = 16_384
-"""Bytes of a page of the catalog's file."""
+"""Bytes of a page of the catalog file."""
 
 
 def open_to_write(path: Path) -> None:
-    """Open a catalog as a command does that writes."""
+    """Open a catalog as a writing command does."""
     Store.open(path).close()
 
 
 def open_to_read(path: Path) -> None:
-    """Open a catalog as a command does that reads."""
+    """Open a catalog as a reading command does."""
     database_connection.open_catalog(path).conn.close()
 
 
@@ -38,7 +38,7 @@ UNRELEASED = "UPDATE _sqlite_migrations SET name = 'm999_other'"
 def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
     layout: str, opening: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    """Only the release that made its tables knows what they mean."""
+    """Only the release that created its tables understands them."""
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with closing(sqlite3.connect(path)) as db:
@@ -50,13 +50,61 @@ def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
     assert path.read_bytes() == before
 
 
-def test_damage_is_told_by_its_page_and_in_no_words_of_sqlites_own(tmp_path: Path) -> None:
-    """Which of its functions failed, and with what code, helps nobody."""
+def test_an_empty_catalog_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    """The message names the commands that fill the file."""
+    path = tmp_path / "catalog.db"
+    path.touch()
+    with pytest.raises(CatalogUnusable) as raised:
+        open_to_read(path)
+    assert str(raised.value) == (
+        f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
+    )
+
+
+@pytest.mark.parametrize("opening", [open_to_write, open_to_read])
+def test_a_directory_in_place_of_the_catalog_is_reported_in_one_sentence(
+    opening: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """It is not called a missing catalog, and SQLite's own message does not appear."""
+    path = tmp_path / "catalog.db"
+    path.mkdir()
+    with pytest.raises(CatalogUnusable) as raised:
+        opening(path)
+    assert str(raised.value) == (
+        f"{path} is a directory, not a catalog file. Move it away, or choose another --data "
+        "directory."
+    )
+    assert list(path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (sqlite3.SQLITE_FULL, DiskFull),
+        (sqlite3.SQLITE_CORRUPT, CatalogDamaged),
+        (sqlite3.SQLITE_CORRUPT_INDEX, CatalogDamaged),
+        (sqlite3.SQLITE_NOTADB, CatalogDamaged),
+        (sqlite3.SQLITE_IOERR_READ, CatalogUnusable),
+    ],
+)
+def test_errors_are_distinguished_by_their_code(
+    code: int, expected: type[SkilldropError], tmp_path: Path
+) -> None:
+    """The text of an error may contain any word, such as `full` in a path."""
+    error = sqlite3.OperationalError("a full and malformed sentence")
+    error.sqlite_errorcode = code
+    with pytest.raises(SkilldropError) as raised, explained(tmp_path / "catalog.db"):
+        raise error
+    assert type(raised.value) is expected
+
+
+def test_damage_is_reported_by_its_page_without_messages_of_sqlite(tmp_path: Path) -> None:
+    """Functions and codes of SQLite do not help a user."""
     path = tmp_path / "catalog.db"
     open_to_write(path)
     with path.open("r+b") as file:
         file.seek(4 * PAGE)
         file.write(bytes(PAGE))
-    said = r"catalog\.db is damaged on page 5\.$"
-    with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=said):
+    message = r"catalog\.db is damaged on page 5\.$"
+    with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=message):
         check_pages(db, path)

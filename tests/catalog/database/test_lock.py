@@ -1,4 +1,4 @@
-"""One process writes a catalog, and whoever dies makes room for the next."""
+"""One process writes a catalog; when it dies, the next one can."""
 
 import os
 import socket
@@ -10,8 +10,8 @@ from catalog.database.lock import WriterLock, is_locked
 from catalog.model.errors import CatalogBusy
 
 
-def test_a_second_writer_is_told_who_is_the_first(tmp_path: Path) -> None:
-    """And may write once that has given the lock back."""
+def test_a_second_writer_learns_the_process_of_the_first(tmp_path: Path) -> None:
+    """It may write once the first has released the lock."""
     first = WriterLock(tmp_path / "lock")
     with pytest.raises(CatalogBusy, match=f"process {os.getpid()} "):
         WriterLock(tmp_path / "lock")
@@ -19,8 +19,8 @@ def test_a_second_writer_is_told_who_is_the_first(tmp_path: Path) -> None:
     WriterLock(tmp_path / "lock").close()
 
 
-def test_a_fork_does_not_hold_the_lock_of_the_one_it_comes_from(tmp_path: Path) -> None:
-    """It may live on for a moment, in which a successor would be refused."""
+def test_a_fork_does_not_hold_the_lock_of_its_parent(tmp_path: Path) -> None:
+    """It may outlive its parent for a moment, in which a successor would be refused."""
     lock = WriterLock(tmp_path / "lock")
     ours, theirs = socket.socketpair()
     if not (child := os.fork()):

@@ -19,7 +19,7 @@ from catalog.database import connection as database_connection
 from catalog.mcp.server import SkillServer
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
-from catalog.reading import reader, search
+from catalog.reading import search, skill_files
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.writing.store import Store
@@ -191,7 +191,7 @@ def test_no_scan_goes_through_a_whole_table(
     traced("a comparison")
     assert not reconcile.compare(settings).differences
     traced("mending")
-    reconcile.mend(settings)
+    reconcile.repair(settings)
     refuse_full_scans(caught, settings.catalog_path)
 
 
@@ -263,7 +263,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     prompt_index_explain.explain(db, spec, built)
     prompt_index_explain.said_at(db, "default", datetime.now(UTC))
     traced("a file")
-    assert reader.read_skill_file(db, settings.packages_folder, "skill-7")
+    assert skill_files.read_skill_file(db, settings.packages_folder, "skill-7")
     traced("versions")
     reading_versions.history(db, "skill-7")
     traced("agents")

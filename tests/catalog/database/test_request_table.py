@@ -1,4 +1,4 @@
-"""What a command asks of the process that writes the catalog."""
+"""Requests of commands to the process that writes the catalog."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -28,10 +28,10 @@ def catalog(tmp_path: Path) -> Path:
     ("answer", "said"),
     [({"done": {"a": [1]}}, None), ({"error": "There is no skill 'x'."}, "no skill 'x'")],
 )
-def test_an_answer_reaches_who_asked(
+def test_a_result_reaches_the_command(
     catalog: Path, answer: dict[str, object], said: str | None
 ) -> None:
-    """What was done comes back as it is, and what was not as its one sentence."""
+    """A success returns its value, a failure its sentence."""
     got: list[object] = []
     opened = threading.Event()
 
@@ -59,8 +59,8 @@ def test_an_answer_reaches_who_asked(
     assert got == [("rollback", {"skill": "x"})]
 
 
-def test_what_nobody_takes_up_is_not_done_later(catalog: Path) -> None:
-    """Who has gone away does not want it any more."""
+def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> None:
+    """It is not carried out later, when its command has ended."""
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
         request_table.ask(catalog, "rollback", {}, patience=0.1)
@@ -68,8 +68,8 @@ def test_what_nobody_takes_up_is_not_done_later(catalog: Path) -> None:
     store.close()
 
 
-def test_who_asked_is_told_when_the_service_is_killed(catalog: Path) -> None:
-    """Its last sign of life is old, and nobody holds the lock any more."""
+def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
+    """The last heartbeat is old, and no process holds the lock."""
     store = Store.open(catalog)
     store.health.set(service_pid=1, service_seen=now() - timedelta(minutes=1))
     waited: list[int] = []
@@ -85,16 +85,16 @@ def test_who_asked_is_told_when_the_service_is_killed(catalog: Path) -> None:
     assert len(waited) == 3
 
 
-def test_who_asked_is_told_when_the_catalog_is_exchanged(catalog: Path) -> None:
-    """The answer would be written into another file."""
+def test_a_command_learns_that_the_catalog_was_replaced(catalog: Path) -> None:
+    """The result would be written to another file."""
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
         request_table.ask(catalog, "mend", {}, waiting=lambda _: catalog.unlink())
     store.close()
 
 
-def test_a_wish_of_somebody_who_was_killed_is_dropped(catalog: Path) -> None:
-    """It would come as a surprise after hours; and what a dead service began is answered."""
+def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
+    """It is not carried out hours later; requests that a dead service started are answered."""
     store = Store.open(catalog)
     store.db.execute(
         "INSERT INTO requests (what, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
@@ -112,8 +112,8 @@ def test_a_wish_of_somebody_who_was_killed_is_dropped(catalog: Path) -> None:
     store.close()
 
 
-def test_a_catalog_that_is_none_is_said_so(tmp_path: Path) -> None:
-    """In one sentence."""
+def test_a_file_that_is_no_catalog_is_reported(tmp_path: Path) -> None:
+    """The message is one sentence."""
     (tmp_path / "catalog.db").write_text("junk " * 1000)
     with pytest.raises(CatalogUnusable, match="not a database"):
         request_table.ask(tmp_path / "catalog.db", "rollback", {})

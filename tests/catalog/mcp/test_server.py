@@ -200,7 +200,7 @@ def test_a_search_for_very_many_words_is_a_search_for_the_first(server: Server) 
 
     found = session(server, work)
     assert found["skills"][0]["name"] == "word-count"
-    assert found["note"] == "Only the first 32 words were searched for; 5000 were given."
+    assert found["note"] == "Only the first 32 words were used; 5000 were given."
 
 
 def test_skills_are_listed_page_by_page(url: str) -> None:

@@ -29,7 +29,7 @@ def test_skill_id(name: str | None, plugin: str | None, path: str, expected: str
 
 
 def test_a_plugins_skill_never_has_the_id_of_a_bare_one() -> None:
-    """Two hyphens in a row come from the qualification alone."""
+    """Only qualification gives two hyphens in a row."""
     assert skill_id("p--s", None, "x") == "p-s"
     assert skill_id("s", "p", "x") == "p--s"
 
@@ -43,7 +43,7 @@ def test_long_names_stay_apart_and_fit_a_directory() -> None:
 
 @given(st.text(), st.none() | st.text(min_size=1), st.text())
 def test_any_skill_id_is_safe_as_a_directory(name: str, plugin: str | None, path: str) -> None:
-    """Whatever the names, the id is short, not empty, and neither hidden nor a path."""
+    """For any names, the id is short, not empty, not hidden and not a path."""
     own = skill_id(name, plugin, path)
     assert 0 < len(own.encode()) <= SKILL_ID_BYTES
     assert all(character.isalnum() or character == "-" for character in own)
@@ -57,7 +57,7 @@ def test_qualified_name() -> None:
 
 
 def test_version_name_is_utc_to_the_second() -> None:
-    """A version is named after its moment in UTC, wherever the clock hangs."""
+    """The time zone of the clock does not matter."""
     tokyo = datetime(2026, 1, 2, 8, 4, 5, tzinfo=timezone(timedelta(hours=9)))
     assert version_name(tokyo) == "20260101-230405"
 
@@ -74,7 +74,7 @@ def test_version_name_is_utc_to_the_second() -> None:
     ],
 )
 def test_a_version_sorts_behind_the_one_before(after: str, expected: str) -> None:
-    """As text, too: in a list of directories the newest comes last, whatever the clock did."""
+    """In a directory listing the newest comes last, even if the clock goes back."""
     name = version_name(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), after)
     assert name == expected
     assert name > after

@@ -1,4 +1,4 @@
-"""Names of files as text."""
+"""File names as text."""
 
 import os
 
@@ -11,7 +11,7 @@ from catalog.model.paths import is_utf8, os_path, text_path
 
 @given(name=st.binary(max_size=20))
 def test_every_name_has_one_text_and_comes_back_from_it(name: bytes) -> None:
-    """Whatever bytes a name has, its text can be stored, and leads to it again."""
+    """A name of any bytes becomes text that can be stored and decoded."""
     system = os.fsdecode(name)
     text = text_path(system)
     assert os_path(text.encode().decode()) == system
@@ -27,7 +27,7 @@ def test_every_name_has_one_text_and_comes_back_from_it(name: bytes) -> None:
         (rb"caf\xe9", r"caf\\xe9", True),
     ],
 )
-def test_only_what_is_not_text_is_spelt_out(name: bytes, text: str, valid: bool) -> None:
-    """A backslash is doubled, a stray byte written in hexadecimal."""
+def test_only_bytes_that_are_not_text_are_escaped(name: bytes, text: str, valid: bool) -> None:
+    """A backslash is doubled; an invalid byte becomes hexadecimal."""
     system = os.fsdecode(name)
     assert (text_path(system), is_utf8(system)) == (text, valid)

@@ -1,4 +1,4 @@
-"""The text of a prompt index, and who is in it in which state."""
+"""The text of a prompt index, and the states of its skills."""
 
 import re
 from itertools import pairwise
@@ -22,7 +22,7 @@ def states(index: PromptIndex) -> list[State]:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_without_skills_the_text_is_empty(form: str) -> None:
-    """No header speaks of nothing, also where nothing fits; what is left out is counted."""
+    """No header stands alone, even if no skill fits; the skills left out are counted."""
     assert builder.build(IndexSpec(format=form), []).text == ""
     index = builder.build(IndexSpec(format=form, budget_chars=20), [a("count")])
     assert (index.text, index.entries, index.left_out, index.left_out_names) == (
@@ -42,8 +42,8 @@ def test_excluding_ends_at_the_first_entry_that_does_not_fit() -> None:
     assert index.left_out_names == ("second", "third")
 
 
-def test_what_fits_is_whole_to_the_last_character() -> None:
-    """A budget of just the whole text cuts nothing, and one character less cuts something."""
+def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
+    """A budget of exactly the whole text cuts nothing; one character less cuts something."""
     skills = many(9)
     for form in FORMATS:
         whole = builder.build(IndexSpec(format=form, budget_chars=10**6), skills)
@@ -65,8 +65,10 @@ def test_what_fits_is_whole_to_the_last_character() -> None:
         pytest.param(700, ["name_only"] * 28, id="and some left out"),
     ],
 )
-def test_what_a_shrinking_budget_takes(budget: int, expected: list[State]) -> None:
-    """Words from the least important first, then descriptions, and names last."""
+def test_a_shrinking_budget_takes_words_first_and_names_last(
+    budget: int, expected: list[State]
+) -> None:
+    """The least important skills lose them first."""
     index = builder.build(IndexSpec(budget_chars=budget, location_base="/p"), many(40))
     assert states(index) == expected
     assert len(index.text) <= budget
@@ -74,7 +76,7 @@ def test_what_a_shrinking_budget_takes(budget: int, expected: list[State]) -> No
 
 
 def test_descriptions_are_shortened_fairly() -> None:
-    """No skill has more than twice what another has that was shortened, but for a whole one."""
+    """No shortened description is more than twice as long as another."""
     for budget in range(6_000, 16_000, 500):
         index = builder.build(IndexSpec(budget_chars=budget), many(40, 900))
         cut = [len(e.description) for e in index.entries if e.state == "shortened"]
@@ -83,18 +85,18 @@ def test_descriptions_are_shortened_fairly() -> None:
             assert above <= 2.5 * below
 
 
-def test_a_cut_entry_says_why() -> None:
-    """The reason names the room there is."""
+def test_a_cut_entry_has_a_reason() -> None:
+    """The reason gives the characters shown."""
     index = builder.build(IndexSpec(budget_chars=5_000, location_base="/p"), many(40))
     said = {entry.state: entry.reason for entry in index.entries}
-    assert said["name_only"] == "there is room for its name alone"
+    assert said["name_only"] == "only its name fits"
     assert re.fullmatch(
         r"\d+ of 30\d characters of its description are shown", str(said["shortened"])
     )
 
 
 def test_no_more_is_drawn_than_the_budget_reaches() -> None:
-    """Of a catalog of any size, only what can be named is read, and the hundred after it."""
+    """In a catalog of any size, only the skills that fit by name and the next hundred are read."""
     drawn = 0
 
     def endless() -> object:
@@ -109,7 +111,7 @@ def test_no_more_is_drawn_than_the_budget_reaches() -> None:
 
 
 def test_three_hundred_skills_are_all_named_in_the_default_budget() -> None:
-    """Where whole entries would be thirty."""
+    """Only thirty whole entries would fit."""
     skills = many(300)
     fit = builder.build(IndexSpec(location_base="/p"), skills)
     assert len(fit.entries) == 300
@@ -118,7 +120,7 @@ def test_three_hundred_skills_are_all_named_in_the_default_budget() -> None:
 
 @given(SPECS, CANDIDATES)
 def test_the_budget_bounds_the_whole_text(spec: IndexSpec, candidates: list[Candidate]) -> None:
-    """Header and footer count, whatever names and descriptions hold; nobody gets lost."""
+    """Header and footer count, for any names and descriptions; no skill is lost."""
     index = builder.build(spec, candidates)
     assert len(index.text) <= spec.budget_chars
     assert len(index.entries) + index.left_out == len(candidates)
@@ -141,8 +143,8 @@ def test_one_skill_more_at_the_end_takes_words_only(
 
 
 @pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
-def test_at_every_edge_of_a_budget_the_text_keeps_to_it_and_nobody_is_removed(form: str) -> None:
-    """Also where the number left out gets a digit more, and where one character decides."""
+def test_at_every_budget_the_text_fits_and_no_skill_is_lost(form: str) -> None:
+    """Even where the number left out gains a digit, and where one character decides."""
     skills = [a(f"s{n}", "Reads.") for n in range(120)]
     for budget in range(100, 800, 5):
         spec = IndexSpec(format=form, budget_chars=budget, instruction="")
@@ -153,15 +155,15 @@ def test_at_every_edge_of_a_budget_the_text_keeps_to_it_and_nobody_is_removed(fo
 
 
 @given(SPECS, CANDIDATES)
-def test_names_alone_come_last(spec: IndexSpec, candidates: list[Candidate]) -> None:
-    """Above a described skill every skill is described."""
+def test_names_without_descriptions_come_last(spec: IndexSpec, candidates: list[Candidate]) -> None:
+    """Every skill above a described one is described, too."""
     ranks = [AS_MUCH[state] > 0 for state in states(builder.build(spec, candidates))]
     assert ranks == sorted(ranks, reverse=True)
 
 
 @given(CANDIDATES, st.integers(0, 3000))
-def test_a_larger_budget_says_no_less(candidates: list[Candidate], budget: int) -> None:
-    """With more room, no skill is lost."""
+def test_a_larger_budget_loses_no_skill(candidates: list[Candidate], budget: int) -> None:
+    """More room never lists fewer skills."""
     less = builder.build(IndexSpec(budget_chars=budget), candidates)
     more = builder.build(IndexSpec(budget_chars=budget + 100), candidates)
     assert len(more.entries) >= len(less.entries)

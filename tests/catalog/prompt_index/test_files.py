@@ -36,7 +36,7 @@ def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
 
 
 def test_the_same_bytes_are_not_written_again(tmp_path: Path) -> None:
-    """A file whose content stands keeps its inode, so caches of it stay valid."""
+    """A file with unchanged content keeps its inode, so caches of it stay valid."""
     path = tmp_path / "file"
     assert write_whole(tmp_path, {"file": b"a", "other": b"o"}) == {"file", "other"}
     inode = path.stat().st_ino
@@ -49,7 +49,7 @@ def test_the_same_bytes_are_not_written_again(tmp_path: Path) -> None:
 def test_all_files_are_on_the_disk_before_one_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One wait is enough for all, and none where nothing is new."""
+    """One sync is enough for all files, and none is needed without changes."""
     waits: list[dict[str, bytes]] = []
 
     def sync(_: int) -> None:
@@ -68,7 +68,7 @@ def test_all_files_are_on_the_disk_before_one_is_replaced(
 def test_a_write_that_fails_leaves_the_old_files_and_no_other(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody ever reads half a file."""
+    """No reader ever gets half a file."""
     write_whole(tmp_path, {"a": b"old", "b": b"old"})
 
     def full(*_: object, **__: object) -> None:
@@ -81,7 +81,7 @@ def test_a_write_that_fails_leaves_the_old_files_and_no_other(
 
 
 def test_files_of_indexes_that_are_no_longer_configured_are_removed(tmp_path: Path) -> None:
-    """Nothing of ours that no index names is left to be fetched; other files stay.
+    """No file of an unconfigured index can be fetched; other files stay.
 
     What has the name of a report and says nothing of an index is another file.
     """

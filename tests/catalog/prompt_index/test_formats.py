@@ -1,4 +1,4 @@
-"""What each format looks like, and that nothing breaks out of it."""
+"""The text of each format, which no skill can break out of."""
 
 import json
 import re
@@ -61,8 +61,8 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_how_a_format_reads(form: str) -> None:
-    """Each format in full, with a mark on what people are not meant to start."""
+def test_the_text_of_a_format(form: str) -> None:
+    """Each format in full, with a mark on skills that only agents start."""
     spec = IndexSpec(format=form, instruction="Do." if form == "semibot" else None)
     assert builder.build(spec, TWO).text == LOOKS[form]
 
@@ -70,7 +70,7 @@ def test_how_a_format_reads(form: str) -> None:
 TAILS = {
     ("xml", "en"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
-        "<left_out>98 more skills are not listed here. Search them with "
+        "<left_out>98 more skills are not listed. Find them with "
         "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"
     ),
     ("semibot", "zh"): (
@@ -79,21 +79,21 @@ TAILS = {
         "</available_skills>\n"
     ),
     ("markdown", "en"): (
-        "\nMore skills, by name alone; the files of NAME lie in `/p/NAME/current/`:\n\n"
+        "\nMore skills, by name only; the files of NAME are in `/p/NAME/current/`:\n\n"
         "- one\n- two\n\n"
-        "98 more skills are not listed here. Search them with `skilldrop search WORDS`.\n"
+        "98 more skills are not listed. Find them with `skilldrop search WORDS`.\n"
     ),
     ("json", "en"): (
         ',\n"by_name": {"files": "/p/NAME/current/", "names": ["one", "two"]},\n'
-        '"left_out": {"count": 98, "say": "98 more skills are not listed here. '
-        'Search them with `skilldrop search WORDS`."}}\n'
+        '"left_out": {"count": 98, "say": "98 more skills are not listed. '
+        'Find them with `skilldrop search WORDS`."}}\n'
     ),
 }
 
 
 @pytest.mark.parametrize(("form", "language"), TAILS)
-def test_what_follows_the_entries(form: str, language: Language) -> None:
-    """Names alone with the one place of their files, then how many are missing."""
+def test_names_and_the_number_left_out_follow_the_entries(form: str, language: Language) -> None:
+    """The names come with one pattern for their files, then the number of missing skills."""
     skills = [a("one", "x" * 500), a("two", "x" * 500), *[a("y" * 5000)] * 98]
     spec = IndexSpec(format=form, language=language, location_base="/p")
     found = (builder.build(replace(spec, budget_chars=n), skills) for n in range(200, 500))
@@ -102,8 +102,8 @@ def test_what_follows_the_entries(form: str, language: Language) -> None:
 
 
 @pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
-def test_a_name_that_does_not_lead_to_its_files_says_what_does(form: str) -> None:
-    """Another slug, or a skill in no package: the name alone would send an agent astray."""
+def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
+    """With another slug, or without a package, the name alone would mislead an agent."""
     skills = [
         a("plain", "x" * 500),
         a("plugin:one", "x" * 500, skill_id="plugin--one"),
@@ -121,7 +121,7 @@ def test_a_name_that_does_not_lead_to_its_files_says_what_does(form: str) -> Non
 
 
 def test_the_instruction_can_be_set_or_silenced() -> None:
-    """The semibot format brings its own, the others none; a text of the setting wins."""
+    """The semibot format has a default, the others have none; the setting wins."""
     own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
     assert "Each skill here is a folder" in own["semibot"]
     zh = builder.build(IndexSpec(format="semibot", language="zh"), TWO).text
@@ -138,7 +138,7 @@ def test_the_instruction_can_be_set_or_silenced() -> None:
 
 
 def test_many_kinds_of_files_are_counted() -> None:
-    """The line of files stays short, whatever a skill holds."""
+    """The line of files stays short for any skill."""
     skill = a("big", files=tuple(f"folder{n}/x.py" for n in range(40)))
     text = builder.build(IndexSpec(format="semibot"), [skill]).text
     assert "folder5/x.py, … (34)\n" in text
@@ -148,7 +148,7 @@ def test_many_kinds_of_files_are_counted() -> None:
 def test_reading_a_text_back_gives_what_the_report_says(
     spec: IndexSpec, candidates: list[Candidate]
 ) -> None:
-    """Nothing a skill says can close its element, start another or begin a line."""
+    """No text of a skill can close its element, start another or begin a line."""
     index = builder.build(spec, candidates)
     told = [(one_line(e.name), e.description) for e in index.entries]
     by_id = {one_line(c.name): f"{one_line(c.name)} (" for c in candidates}
@@ -162,7 +162,7 @@ def test_reading_a_text_back_gives_what_the_report_says(
 
 @given(CANDIDATES)
 def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
-    """Each line of the list is one skill, and there are no other lines."""
+    """Each line of the list is one skill, and no other lines exist."""
     text = builder.build(IndexSpec(format="markdown", budget_chars=10**6), candidates).text
     lines = text.splitlines()
     assert len(lines) == len(candidates)

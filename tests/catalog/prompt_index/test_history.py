@@ -1,4 +1,4 @@
-"""What is kept of what an index said."""
+"""History of the publications of an index."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -41,29 +41,29 @@ def kept(store: Store) -> list[str]:
     ]
 
 
-def test_what_an_index_said_at_a_time_is_its_last_publication_before(store: Store) -> None:
-    """The same text twice is kept once and found at both times."""
+def test_the_text_at_a_time_is_that_of_the_last_publication_before(store: Store) -> None:
+    """A text published twice is stored once and found at both times."""
     for day, text in enumerate(["one", "two", "one"]):
         say(store, text, day)
     said = [explain.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
     assert said == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
-    with pytest.raises(NotInCatalog, match="the first that is kept is of 2026-11-20T12:00"):
+    with pytest.raises(NotInCatalog, match="the oldest one kept is of 2026-11-20T12:00"):
         explain.said_at(store.db, "default", NOON - DAY)
     with pytest.raises(NotInCatalog, match="There is no index 'big'"):
         explain.said_at(store.db, "big", NOON)
 
 
-def test_only_so_many_publications_are_kept(store: Store) -> None:
-    """The newest ones, with their texts; a text that still holds is not lost with an old one."""
+def test_the_number_of_publications_is_limited(store: Store) -> None:
+    """The newest stay with their texts, even if an older publication had the same text."""
     for day, text in enumerate(["a", "b", "c", "a"]):
         say(store, text, day, IndexRetention(builds=2))
     assert kept(store) == ["c", "a"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
 
 
-def test_what_held_within_the_days_to_keep_is_kept(store: Store) -> None:
-    """A publication goes when the one after it is too old as well: until then it held."""
+def test_publications_in_force_within_the_days_are_kept(store: Store) -> None:
+    """A publication is removed once the next one is too old as well: until then it was in force."""
     for day, text in enumerate(["a", "b", "c"]):
         say(store, text, day)
     say(store, "d", 12, IndexRetention(days=10))
@@ -73,7 +73,7 @@ def test_what_held_within_the_days_to_keep_is_kept(store: Store) -> None:
 
 
 def test_an_index_that_is_no_longer_configured_takes_its_texts_along(store: Store) -> None:
-    """Nothing is left that no index said."""
+    """No text without a publication is left."""
     say(store, "a", 0)
     store.indexes.configure([IndexSpec("other")])
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (0,)

@@ -1,4 +1,4 @@
-"""Where agents are sent for the files of a skill."""
+"""Locations of the files of a skill for agents."""
 
 import pytest
 
@@ -16,8 +16,8 @@ from catalog.prompt_index import locations
         ("http://h/skills/", False, "http://h/skills/my-%E6%8A%80%E8%83%BD/files/SKILL.md"),
     ],
 )
-def test_a_skill_lies_below_its_base(base: str | None, is_package: bool, location: str) -> None:
-    """A folder of packages, a URL of the site, or the root for what is in no package."""
+def test_a_location_is_below_its_base(base: str | None, is_package: bool, location: str) -> None:
+    """The packages folder, a URL of the site, or the root for a skill without a package."""
     assert (
         locations.of_skill_md(
             base,
@@ -38,8 +38,8 @@ def test_a_skill_lies_below_its_base(base: str | None, is_package: bool, locatio
         ("http://h/skills", "http://h/skills/NAME/files/"),
     ],
 )
-def test_one_pattern_says_where_all_lie(base: str | None, pattern: str | None) -> None:
-    """With NAME in its place, the pattern is the folder of the skill of that name."""
+def test_one_pattern_locates_all_skills(base: str | None, pattern: str | None) -> None:
+    """With a name in place of NAME, the pattern is the folder of that skill."""
     assert locations.pattern(base) == pattern
     if base and pattern:
         one = locations.of_skill_md(

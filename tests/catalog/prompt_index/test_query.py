@@ -1,4 +1,4 @@
-"""Which skills of a catalog an index names, and in what order."""
+"""Skills of a catalog in an index, and their order."""
 
 import re
 from collections.abc import Iterator
@@ -48,12 +48,12 @@ def catalog() -> Iterator[Store]:
 
 
 def names(store: Store, spec: IndexSpec) -> list[str]:
-    """Return the names in the order in which they would enter."""
+    """Return the names in index order."""
     return [candidate.name for candidate in prompt_index_query.ranked(store.db, spec)]
 
 
 def test_an_index_ranks_by_feature_level_priority_and_name() -> None:
-    """Featured first in their own order, then levels, declared priority, names by code point."""
+    """Featured skills in their order, then levels, declared priority, names by code point."""
     store = filled(
         judged("zebra", root="/enterprise", level="enterprise"),
         judged("b"),
@@ -95,15 +95,15 @@ def test_an_index_ranks_by_feature_level_priority_and_name() -> None:
         (IndexSpec(levels=("plugin", "project")), ["billing", "invoice", "tagged", "会议纪要"]),
     ],
 )
-def test_a_filter_lets_in_what_it_names(
+def test_a_filter_admits_matching_skills(
     catalog: Store, spec: IndexSpec, expected: list[str]
 ) -> None:
-    """Names, tags and levels filter, featured skills, too; hidden ones stay out even when named."""
+    """Names, tags and levels also filter featured skills; hidden skills never match."""
     assert names(catalog, spec) == expected
     assert prompt_index_query.count_indexable(catalog.db, spec) == len(expected)
 
 
-def test_the_report_of_an_index_names_what_it_has_no_room_for(catalog: Store) -> None:
+def test_the_report_of_an_index_lists_skills_that_do_not_fit(catalog: Store) -> None:
     """Counts and names of the skills left out, most important first."""
     spec = IndexSpec(budget_chars=200, overflow="exclude")
     report = builder.report(spec, prompt_index_query.build_index(catalog.db, spec))
@@ -112,7 +112,7 @@ def test_the_report_of_an_index_names_what_it_has_no_room_for(catalog: Store) ->
 
 
 def test_a_semibot_index_lists_files_and_discovery_digests(catalog: Store) -> None:
-    """What a format needs of a skill comes from the catalog."""
+    """The fields that a format needs come from the catalog."""
     spec = IndexSpec(names=("invoice",), format="semibot")
     assert (
         "Files: SKILL.md, scripts/run.py" in prompt_index_query.build_index(catalog.db, spec).text
@@ -132,15 +132,15 @@ def test_a_url_as_base_leads_to_the_site(catalog: Store) -> None:
     )
 
 
-def test_an_unknown_index_is_answered_with_those_there_are(catalog: Store) -> None:
-    """The error names the indexes that exist."""
+def test_the_error_for_an_unknown_index_lists_the_indexes(catalog: Store) -> None:
+    """A mistyped name is easy to correct."""
     catalog.indexes.configure([IndexSpec("default"), IndexSpec("small")])
-    with pytest.raises(NotInCatalog, match=r"'big'; there is default, small"):
+    with pytest.raises(NotInCatalog, match=r"'big'. The indexes are: default, small"):
         prompt_index_query.index_spec(catalog.db, "big")
 
 
 def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
-    """What is stored of an index is all of it."""
+    """All settings of an index are stored."""
     spec = IndexSpec(
         "mine",
         "json",
@@ -161,7 +161,7 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
 
 
 def test_real_skills_all_keep_their_names(corpus: Path, tmp_path: Path) -> None:
-    """300 of them in the default budget, where whole entries would be some twenty or thirty."""
+    """300 fit into the default budget, as against twenty or thirty whole entries."""
     texts = [path.read_text("utf-8") for path in sorted(corpus.rglob("SKILL.md"))]
     named = [
         text
@@ -237,8 +237,8 @@ def changes(skills: list[tuple[str, str, float | None, set[str], bool]]) -> list
 
 @settings(max_examples=60, deadline=None)
 @given(SKILLS, FILTERS, st.randoms())
-def test_every_active_skill_is_in_the_index_or_said_to_be_left_out(skills, spec, rng) -> None:
-    """Exactly once, with the right reason; and the order of arrival changes no byte."""
+def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(skills, spec, rng) -> None:
+    """Each exactly once; the order of arrival changes no byte."""
     store = filled(*changes(skills))
     store.indexes.configure([spec])
     index = prompt_index_query.build_index(store.db, spec)
@@ -277,10 +277,10 @@ def test_every_active_skill_is_in_the_index_or_said_to_be_left_out(skills, spec,
         max_size=12,
     )
 )
-def test_what_is_kept_of_levels_and_tags_follows_every_change(
+def test_counts_of_levels_and_tags_follow_every_change(
     steps: list[tuple[str, Level, bool, tuple[str, ...], float | None, bool]],
 ) -> None:
-    """Whatever comes, goes, moves between levels or is hidden, it equals what a count gives."""
+    """They equal a fresh count after skills are added, removed, moved or hidden."""
     store = filled()
     for name, level, seen, tags, priority, goes in steps:
         root = f"/{level}"

@@ -1,4 +1,4 @@
-"""A published skill as one archive."""
+"""Published skills as archives."""
 
 import io
 import zipfile
@@ -39,7 +39,7 @@ def made(shelf: Shelf, name: str = "count") -> bytes:
 
 
 def test_an_archive_holds_the_skill(shelf: Shelf) -> None:
-    """All its files at their places, byte by byte, and as executable as they were."""
+    """All its files with their paths, bytes and modes."""
     with zipfile.ZipFile(io.BytesIO(made(shelf))) as archive:
         assert archive.testzip() is None
         members = {member.filename: member for member in archive.infolist()}
@@ -52,7 +52,7 @@ def test_an_archive_holds_the_skill(shelf: Shelf) -> None:
 
 
 def test_the_same_content_gives_the_same_bytes(shelf: Shelf) -> None:
-    """Whenever it was written and under whichever name it lies."""
+    """Neither the time nor the name of the skill matters."""
     first = made(shelf)
     (shelf.root / "count").rename(shelf.root / "moved")
     shelf.scan()
@@ -60,15 +60,15 @@ def test_the_same_content_gives_the_same_bytes(shelf: Shelf) -> None:
 
 
 def test_skill_md_is_at_the_top_by_that_name(shelf: Shelf) -> None:
-    """Clients look for SKILL.md, however its author wrote the name."""
+    """Clients expect SKILL.md, in whatever case its author wrote the name."""
     (shelf.root / "count" / "SKILL.md").rename(shelf.root / "count" / "skill.md")
     shelf.scan()
     with zipfile.ZipFile(io.BytesIO(made(shelf))) as archive:
         assert set(archive.namelist()) == {"SKILL.md", *FILES}
 
 
-def test_no_archive_is_made_of_what_was_not_accepted(shelf: Shelf) -> None:
-    """Not even of the files that are as they were."""
+def test_no_archive_contains_unaccepted_content(shelf: Shelf) -> None:
+    """Not even the unchanged files are served."""
     shelf.loosen()
     script = shelf.version_folder("count") / "scripts" / "run.py"
     script.chmod(0o644)

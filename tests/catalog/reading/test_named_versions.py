@@ -1,4 +1,4 @@
-"""Reading by version: what is begun in one version is read on in it, whatever is published."""
+"""Reading by version: a reader stays in one version whatever is published."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from catalog.mcp.server import SkillServer
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.reading import published, reader
+from catalog.reading import published, skill_files
 from catalog.writing import index_publisher
 from catalog.writing.retention import packages as package_retention
 from pipeline.cli.app import cli
@@ -32,7 +32,7 @@ LONG = 3_000  # lines, more than a page of the MCP server
 
 
 def write(shelf: Shelf, number: int) -> None:
-    """Let the root hold a content in which each file and line names its number."""
+    """Write content to the root in which each file and line has its number."""
     write_skill(
         shelf.root / "flip",
         body=f"# Number {number}\n",
@@ -74,7 +74,7 @@ def told(result: CallToolResult) -> list[str]:
 
 
 def test_a_superseded_version_is_read(shelf: Shelf, site: Site) -> None:
-    """Files, preview and archive name their version, and give the one that is asked for."""
+    """Files, preview and archive name their version and give the requested one."""
     old, new = names(shelf)
     for version, asked, number in ((new, {}, 2), (old, {"version": old}, 1)):
         file = site.get("/skills/flip/files/notes.md", **asked)
@@ -91,20 +91,20 @@ def test_a_superseded_version_is_read(shelf: Shelf, site: Site) -> None:
 
 
 def test_another_version_has_no_time_of_the_present_one(shelf: Shelf, site: Site) -> None:
-    """Else a client that has the old one would be told that it is up to date."""
+    """Otherwise a client with the old version would get 304."""
     old, _ = names(shelf)
     assert "last-modified" in site.get("/skills/flip/files/notes.md").headers
     assert "last-modified" not in site.get("/skills/flip/files/notes.md", version=old).headers
 
 
-def test_a_version_that_is_not_kept_is_said_to_be_so(
+def test_a_version_that_is_not_kept_is_reported(
     shelf: Shelf,
     site: Site,
     server: SkillServer,
 ) -> None:
-    """With the present one, which can be read; over HTTP, MCP and from Python."""
+    """The message names the current version, over HTTP, MCP and from Python."""
     _, new = names(shelf)
-    why = f"is no longer kept, or never was; the present one is {new}."
+    why = f"does not exist or is no longer kept. The current version is {new}."
     for path in ("files/notes.md", "bundle.zip"):
         found = site.get(f"/skills/flip/{path}", version="20000101-000000")
         assert (found.status_code, why in found.text) == (404, True)
@@ -116,8 +116,8 @@ def test_a_version_that_is_not_kept_is_said_to_be_so(
         published.package_of(shelf.db, shelf.packages, "flip", "../../etc")
 
 
-def test_an_agent_reads_on_in_the_version_it_began(shelf: Shelf, server: SkillServer) -> None:
-    """Its second page is told with the version, and comes from it though another is published."""
+def test_an_agent_stays_in_the_version_of_its_first_page(shelf: Shelf, server: SkillServer) -> None:
+    """The second page comes from that version although another is published."""
     first, about = told(server.read_skill_file("flip", "long.txt"))
     offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
     write(shelf, 3)
@@ -129,7 +129,7 @@ def test_an_agent_reads_on_in_the_version_it_began(shelf: Shelf, server: SkillSe
 
 
 def test_resources_are_of_a_version(shelf: Shelf, server: SkillServer) -> None:
-    """The manifest names its version, by which the files can be asked for."""
+    """The manifest names its version, which gives access to the files."""
     old, new = names(shelf)
     assert json.loads(server.manifest("flip"))["version"] == new
     assert json.loads(server.manifest("flip", old))["version"] == old
@@ -137,7 +137,7 @@ def test_resources_are_of_a_version(shelf: Shelf, server: SkillServer) -> None:
 
 
 def test_the_command_reads_a_version(shelf: Shelf) -> None:
-    """`read --version`, also a page of it."""
+    """`read --version` also works for one page."""
     old, _ = names(shelf)
     done = CliRunner().invoke(
         cli,
@@ -163,7 +163,7 @@ def test_readers_meet_one_version_while_a_writer_publishes(
     site: Site,
     server: SkillServer,
 ) -> None:
-    """With the version of the first answer nothing is mixed and nothing missing."""
+    """With the version of the first answer no file is mixed or missing."""
 
     def publish() -> None:
         for number in range(3, 15):
@@ -185,7 +185,7 @@ def test_readers_meet_one_version_while_a_writer_publishes(
         digests = {file["sha256"] for file in sheet["files"]}
         assert sheet["skill_md_hash"] in digests
         package = published.package_of(shelf.db, shelf.packages, "flip")
-        pages = [reader.read(package, path).text for path in ("notes.md", "long.txt")]
+        pages = [skill_files.read(package, path).text for path in ("notes.md", "long.txt")]
         assert pages[1] == f"a line of {pages[0]}" * LONG
         first, about = told(server.read_skill_file("flip", "long.txt"))
         offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
@@ -198,7 +198,7 @@ def test_readers_meet_one_version_while_a_writer_publishes(
 @pytest.mark.parametrize("base", [None, "http://localhost/skills"])
 @pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
 def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str | None) -> None:
-    """Each location leads to the version's own files, and so does the pattern of bare names."""
+    """Each location points to the files of the version, and so does the pattern for names."""
     _, new = names(shelf)
     rest = f"/flip/versions/{new}/files/" if base else f"/flip/{new}/"
     spec = IndexSpec(format=form, locations="version", location_base=base)
@@ -217,7 +217,7 @@ def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str 
     ],
 )
 def test_bare_names_have_their_version(base: str, where: str) -> None:
-    """Where a skill is listed by name alone, the pattern and its version lead to its files."""
+    """For a skill listed by name only, the pattern and the version locate its files."""
     many = [
         Candidate(
             n,
@@ -237,8 +237,8 @@ def test_bare_names_have_their_version(base: str, where: str) -> None:
     assert "skill-98 (7)" in text
 
 
-def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
-    """As long as the index names it, though it is superseded and retention is over."""
+def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
+    """It stays while the index names it, even if superseded and beyond retention."""
     spec = IndexSpec(locations="version")
     old, new = names(shelf)
     store = open_store(shelf.settings)
@@ -268,7 +268,7 @@ def test_what_an_index_names_is_kept(shelf: Shelf) -> None:
 
 
 def test_an_index_follows_its_versions(shelf: Shelf) -> None:
-    """With each publication it names the newest, so that it is written anew."""
+    """Each publication names the newest version, so the index is written again."""
     spec = IndexSpec(locations="version")
     texts = []
     for number in (3, 4):

@@ -1,4 +1,4 @@
-"""Pages of files that split no character."""
+"""Pages of files, which split no character."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ def pages(data: bytes, limit: int) -> list[Page]:
 
 @given(text=st.text(alphabet="ab\n\r字🙂é", max_size=60), limit=st.integers(1, 20))
 def test_pages_of_text_joined_are_the_text(text: str, limit: int) -> None:
-    """Whatever the size of a page, it ends between characters, and nothing is lost or doubled."""
+    """Pages of any size end between characters, and no text is lost or doubled."""
     data = text.encode()
     found = pages(data, limit)
     assert "".join(page.text for page in found) == text
@@ -60,8 +60,10 @@ def test_an_offset_inside_a_character_is_moved_to_its_start(text: str, offset: i
         (b"\xef\xbb\xbfBOM", 2, "", 3),  # nothing of a BOM is text
     ],
 )
-def test_a_page_ends_where_one_can_read_on(data: bytes, limit: int, first: str, rest: int) -> None:
-    """With a line, else with a character."""
+def test_a_page_ends_after_a_line_or_a_character(
+    data: bytes, limit: int, first: str, rest: int
+) -> None:
+    """A line end in its second half is preferred."""
     page = read_page(io.BytesIO(data), 0, limit, len(data))
     assert (page.text, page.next_offset) == (first, rest)
 
@@ -81,12 +83,12 @@ def test_a_page_ends_where_one_can_read_on(data: bytes, limit: int, first: str, 
     ],
 )
 def test_the_encoding_is_that_of_the_whole_file(data: bytes, encoding: str) -> None:
-    """All pages of a file have one encoding, whatever the first one holds."""
+    """All pages of a file have one encoding, whatever the first one contains."""
     assert read_page(io.BytesIO(data), 0, 10, len(data)).encoding == encoding
 
 
 def test_a_file_that_grew_is_not_read_to_its_end() -> None:
-    """One byte more than was expected is enough to know."""
+    """One byte more than expected is enough."""
     file = io.BytesIO(b"x" * 10_000)
     assert read_page(file, 0, None, 10).size == 11
     assert file.tell() == 11
@@ -94,7 +96,7 @@ def test_a_file_that_grew_is_not_read_to_its_end() -> None:
 
 @given(st.text(st.sampled_from("aé中\n"), max_size=60), st.integers(0, 200), st.integers(1, 40))
 def test_a_page_knows_its_line_and_column(text: str, offset: int, limit: int) -> None:
-    """However the file is cut, they count the line feeds and characters before the page."""
+    """They count the line feeds and characters before the page, for any page size."""
     data = text.encode()
     page = read_page(io.BytesIO(data), min(offset, len(data)), limit, len(data))
     before = data[: page.offset].decode()

@@ -1,4 +1,4 @@
-"""An agent reads on while folders change: it never meets a missing, mixed or wrong file."""
+"""An agent that reads while folders change never gets a missing, mixed or wrong file."""
 
 import hashlib
 import os
@@ -18,21 +18,21 @@ from tests.support.skills import write_skill
 from tests.support.waiting import PATIENCE
 
 SECONDS = float(os.environ.get("SKILLDROP_READING_SECONDS", "2"))
-"""How long the agent reads at least; a longer run finds more."""
+"""Time for which the agent reads, at least; a longer run finds more."""
 
 _LOCATION = re.compile(r"<name>a</name>.*?<location>(.*?)</location>", re.DOTALL)
 
 
 @pytest.fixture
 def serving(tmp_path: Path) -> Iterator[Serving]:
-    """Return a service that takes a folder for quiet soon."""
+    """Return a service with a short quiet time."""
     made = Serving(tmp_path, settle_quiet=0.05).start()
     yield made
     made.stop()
 
 
-def test_what_an_index_leads_to_is_always_one_version_whole(serving: Serving) -> None:
-    """Good, half copied, bad, gone and good again, thousands of times read in between."""
+def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving) -> None:
+    """A folder is good, half copied, bad, gone and good again between thousands of reads."""
     write(serving.root / "a", 0)
     serving.wait_for(lambda: _LOCATION.search(serving.index()))
     stop = threading.Event()
@@ -59,7 +59,7 @@ def test_what_an_index_leads_to_is_always_one_version_whole(serving: Serving) ->
 
 
 def read_whole(index: Path, db: sqlite3.Connection) -> str:
-    """Follow the index as an agent does, check all there is, and return the version."""
+    """Follow the index as an agent does, check all files, and return the version."""
     found = _LOCATION.search(index.read_text("utf-8"))
     if not found:
         return "not listed"
@@ -84,7 +84,7 @@ def read_whole(index: Path, db: sqlite3.Connection) -> str:
 
 
 def rewrite(serving: Serving, stop: threading.Event) -> None:
-    """Rewrite a folder over and over, and wait for what becomes of it half of the time."""
+    """Rewrite a folder repeatedly, and wait for the result half of the time."""
     folder = serving.root / "a"
     steps: list[Callable[[int], object]] = [
         lambda n: write(folder, n),
@@ -103,7 +103,7 @@ def rewrite(serving: Serving, stop: threading.Event) -> None:
 
 
 def write(folder: Path, number: int, *, half: bool = False) -> None:
-    """Write the skill a with files that speak of one number, or stop half way."""
+    """Write the skill a with files that contain one number, or stop halfway."""
     if not half:
         write_skill(folder, name="a", description=f"Number {number}.")
     for file in range(2 if half else 6):

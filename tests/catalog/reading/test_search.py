@@ -1,4 +1,4 @@
-"""Questions asked of a catalog."""
+"""Searches in a catalog."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tests.support.records import NOON, ROOT, judged, rooted
 
 @pytest.fixture(scope="module")
 def catalog() -> Iterator[Store]:
-    """Return a catalog of a few skills that differ in where a word stands."""
+    """Return a catalog of a few skills with a word in different fields."""
     store = rooted(Store.in_memory())
     store.apply(
         [
@@ -62,12 +62,12 @@ def names(store: Store, words: str) -> list[str]:
     ],
 )
 def test_search_finds(catalog: Store, words: str, found: list[str]) -> None:
-    """English by beginnings and stems, Chinese by any two characters, removed skills never."""
+    """English matches by prefix and stem, Chinese by any two characters, removed skills never."""
     assert names(catalog, words) == found
 
 
 def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
-    """The hit shows where the word stands, in the description or else in the body."""
+    """The snippet is from the description, or else from the body."""
     snippets = {hit.name: hit.snippet for hit in search.find(catalog.db, "invoice")}
     assert "an [invoice] as PDF" in snippets["billing"]
     assert "per [invoice]" in snippets["archive"]
@@ -79,8 +79,8 @@ def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
         ['"', "AND", "NOT a", "a OR", "name:", "a* b^", "NEAR(a b)", "()", "grams : x", "\x00", "_"]
     )
 )
-def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> None:
-    """Operators, quotes and brackets are words or nothing."""
+def test_no_input_is_a_syntax_error(catalog: Store, words: str) -> None:
+    """Operators, quotes and brackets are words or ignored."""
     search.find(catalog.db, words)
 
 
@@ -92,20 +92,20 @@ def test_nothing_that_is_typed_is_a_syntax_error(catalog: Store, words: str) -> 
         (
             "a " * 500,
             ("a " * 32).strip(),
-            "Only the first 32 words were searched for; 500 were given.",
+            "Only the first 32 words were used; 500 were given.",
         ),
-        (f"invoice {'x' * 600}", "invoice", "Only the first word was searched for; 2 were given."),
-        ("x" * 600, "x" * 500, "Only the first 500 characters were searched for."),
+        (f"invoice {'x' * 600}", "invoice", "Only the first word was used; 2 were given."),
+        ("x" * 600, "x" * 500, "Only the first 500 characters were used."),
         ("?" * 600, "?" * 500, ""),
     ],
 )
-def test_a_question_has_a_bounded_number_of_words(words: str, kept: str, said: str) -> None:
-    """The first words are searched for, and a sentence says that the others are left out."""
+def test_a_query_has_a_bounded_number_of_words(words: str, kept: str, said: str) -> None:
+    """The first words are used, and a sentence reports the limit."""
     assert search.bounded(words) == (kept, said)
 
 
 def test_words_beyond_the_bound_do_not_count(catalog: Store) -> None:
-    """Each word costs a look into the index, and a thousand of them would cost a minute."""
+    """Each word costs a lookup in the index, and a thousand would take a minute."""
     assert names(catalog, "invoice " * 32 + "nowhere") == names(catalog, "invoice")
     assert search.match_expression("invoice pdf invoice").count("invoice") == 1
     statements: list[str] = []
@@ -115,13 +115,13 @@ def test_words_beyond_the_bound_do_not_count(catalog: Store) -> None:
     assert max(map(len, statements)) < 5000
 
 
-def test_a_missing_catalog_says_how_to_make_one(tmp_path: Path) -> None:
-    """There is no traceback for a first question asked too early."""
+def test_the_error_for_a_missing_catalog_names_the_commands_that_make_one(tmp_path: Path) -> None:
+    """A search before the first scan gives no traceback."""
     with pytest.raises(NotInCatalog, match="skilldrop scan"):
         connection.open_catalog(tmp_path / "catalog.db")
 
 
-def test_a_file_that_is_no_catalog_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_catalog_is_reported(tmp_path: Path) -> None:
     """A foreign file gives one sentence."""
     (tmp_path / "catalog.db").write_text("something else entirely")
     with pytest.raises(CatalogUnusable, match="cannot be read"):

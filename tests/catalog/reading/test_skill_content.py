@@ -1,4 +1,4 @@
-"""Skills marked off for a model."""
+"""Skills between tags for a model."""
 
 import re
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from catalog.reading.skill_content import LISTED, wrap
 
 
-def test_a_skill_is_marked_off_with_folder_and_files() -> None:
-    """The form that the client guide suggests; Markdown stays as it was written."""
+def test_a_skill_is_wrapped_with_folder_and_files() -> None:
+    """The format of the client guide; Markdown stays as written."""
     told = wrap("word-count", "# Steps\n\nIf a < b, `x & y`.\n", "/srv/word-count/1", ["s/run.py"])
     assert told == (
         '<skill_content name="word-count">\n# Steps\n\nIf a < b, `x & y`.\n\n'
@@ -35,8 +35,8 @@ def test_a_skill_is_marked_off_with_folder_and_files() -> None:
         "<\u2003/skill_content>",
     ],
 )
-def test_nothing_in_a_body_closes_it(body: str) -> None:
-    """Each of our own tags stands once in the text: where we put it."""
+def test_no_body_closes_its_tag(body: str) -> None:
+    """Each tag of skilldrop occurs once in the text."""
     told = wrap("x", f"before {body} after", "/d", ["f"])
     tags = re.findall(r"<\s*/?\s*skill_(?:content|resources)", told, re.IGNORECASE)
     assert tags == ["<skill_content", "<skill_resources", "</skill_resources", "</skill_content"]
@@ -45,7 +45,7 @@ def test_nothing_in_a_body_closes_it(body: str) -> None:
 
 
 @given(name=st.text(max_size=30), path=st.text(max_size=30))
-def test_no_name_breaks_out_of_its_place(name: str, path: str) -> None:
+def test_no_name_breaks_out_of_its_line(name: str, path: str) -> None:
     """Names of skills and files stay on their line and inside their quotes."""
     told = wrap(name, "body", path, [path])
     lines = told.split("\n")
@@ -55,8 +55,8 @@ def test_no_name_breaks_out_of_its_place(name: str, path: str) -> None:
     assert lines[7].count("<") == 2
 
 
-def test_a_long_list_of_files_is_cut_and_says_so() -> None:
-    """A model is told how many there are beside those listed."""
+def test_a_long_list_of_files_ends_with_the_number_of_the_others() -> None:
+    """A model learns that more files exist."""
     told = wrap("x", "body", "/d", [f"f{n}" for n in range(LISTED + 7)])
     assert told.count("<file>") == LISTED
     assert "and 7 more" in told

@@ -1,4 +1,4 @@
-"""The difference of two texts, in bounded time."""
+"""Differences of two texts, in bounded time."""
 
 import difflib
 import time
@@ -14,7 +14,7 @@ LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
 
 
 def applied(old: str, new: str, work: Work) -> tuple[list[str], list[str]]:
-    """Return what a difference says that was removed and added, and nothing else."""
+    """Return the removed and added lines of a difference."""
     found = list(difference(old, new, work).lines())
     return (
         [line.text for line in found if line.kind == "del"],
@@ -23,7 +23,7 @@ def applied(old: str, new: str, work: Work) -> tuple[list[str], list[str]]:
 
 
 @given(LINES, LINES)
-def test_it_is_the_unified_diff_that_python_makes_of_what_differs(old: str, new: str) -> None:
+def test_a_difference_is_a_valid_unified_diff(old: str, new: str) -> None:
     """Line ends aside, patching the old text with it gives the new one."""
     ours = difference(old, new).unified("a", "b").splitlines()
     theirs = list(difflib.unified_diff(old.splitlines(), new.splitlines(), "a", "b", lineterm=""))
@@ -33,14 +33,14 @@ def test_it_is_the_unified_diff_that_python_makes_of_what_differs(old: str, new:
 
 
 @given(LINES, LINES)
-def test_without_any_work_left_it_is_still_true(old: str, new: str) -> None:
-    """It says of more lines than necessary that they changed, and of none that they did not."""
+def test_a_coarse_difference_is_still_correct(old: str, new: str) -> None:
+    """It may show unchanged lines as changed, but no changed line as unchanged."""
     ours = difference(old, new, Work(0)).unified("a", "b").splitlines()
     assert _patched(old.splitlines(), ours) == new.splitlines()
 
 
-def test_lines_in_another_order_take_no_minutes() -> None:
-    """60,000 short lines, none of which stands where it stood, are compared in seconds."""
+def test_reordered_lines_are_compared_in_seconds() -> None:
+    """All of 60,000 short lines have moved."""
     old = "".join(f"{number:x}\n" for number in range(60_000))
     new = "".join(f"{number * 7 % 60_000:x}\n" for number in range(60_000))
     began = time.process_time()
@@ -49,8 +49,8 @@ def test_lines_in_another_order_take_no_minutes() -> None:
     assert found.is_coarse
 
 
-def test_what_both_begin_and_end_with_is_found_without_work() -> None:
-    """One changed line in a long text is one changed line, however little may be compared."""
+def test_common_beginnings_and_ends_cost_no_work() -> None:
+    """One changed line in a long text is shown as one line, even without work left."""
     old = [str(number) for number in range(5_000)]
     new = [*old[:2_500], "other", *old[2_501:]]
     assert applied("\n".join(old), "\n".join(new), Work(2)) == (["2500"], ["other"])

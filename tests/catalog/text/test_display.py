@@ -1,4 +1,4 @@
-"""How untrusted text is made visible."""
+"""Visible forms of untrusted text."""
 
 from collections.abc import Callable
 
@@ -22,8 +22,8 @@ from catalog.text.suggestions import few, shown
         ("half \udce9", "half [U+DCE9]"),
     ],
 )
-def test_what_cannot_be_seen_is_shown_by_its_code(text: str, shown: str) -> None:
-    """A terminal is given nothing to obey and a reader nothing to miss."""
+def test_invisible_characters_are_shown_by_their_codes(text: str, shown: str) -> None:
+    """A terminal gets no control sequences, and a reader misses nothing."""
     assert visible(text) == shown
 
 
@@ -47,7 +47,7 @@ SEEN = "a[U+001B][U+202E][U+200B][U+2066][U+FEFF][U+E0041][U+3164][U+2800][U+202
 def test_every_form_shows_every_hidden_character_alike(
     form: Callable[[str], str], text: str
 ) -> None:
-    """Control, bidi, tag, blank and half characters, wherever they are printed."""
+    """Control, bidi, tag, blank and half characters have one code in every output."""
     assert form(HIDDEN) == text
 
 

@@ -1,4 +1,4 @@
-"""How times, durations, counts and sizes are written."""
+"""Times, durations, counts and sizes for people."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -30,12 +30,12 @@ def at(**ahead: float) -> str:
     ],
 )
 def test_a_time_is_never_ahead(ahead: dict[str, float], text: str) -> None:
-    """One that a clock set back puts into the future was just now."""
+    """A time in the future, after a clock was set back, is just now."""
     assert humanize.ago(at(**ahead), NOW) == text
 
 
 def test_no_time_at_all_is_never() -> None:
-    """A column of times may hold none."""
+    """A column of times may be null."""
     assert humanize.ago(None, NOW) == "never"
 
 
@@ -49,7 +49,7 @@ def test_no_time_at_all_is_never() -> None:
     ],
 )
 def test_a_planned_time_is_never_past(ahead: dict[str, float], text: str) -> None:
-    """One that is overdue is now."""
+    """An overdue time is now."""
     assert humanize.ahead(at(**ahead), NOW) == text
 
 
@@ -66,7 +66,7 @@ def test_a_planned_time_is_never_past(ahead: dict[str, float], text: str) -> Non
     ],
 )
 def test_a_duration_has_three_digits_or_whole_seconds(seconds: float, text: str) -> None:
-    """From a minute on nobody needs parts of a second."""
+    """From one minute, parts of a second do not matter."""
     assert humanize.duration(seconds) == text
 
 
@@ -82,7 +82,7 @@ def test_a_duration_has_three_digits_or_whole_seconds(seconds: float, text: str)
     ],
 )
 def test_a_size_is_in_the_units_of_the_settings(number: int, text: str) -> None:
-    """They count in 1,024, too."""
+    """Those are multiples of 1,024, too."""
     assert humanize.size(number) == text
 
 

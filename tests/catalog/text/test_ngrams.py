@@ -23,7 +23,7 @@ def test_runs_become_their_short_pieces(text: str, terms: str) -> None:
 
 @given(st.text("会议纪要表格𠀀", min_size=1, max_size=12), st.data())
 def test_any_part_of_a_run_is_found(run: str, data: st.DataObject) -> None:
-    """The pieces of a question are among the stored terms of what it asks for."""
+    """The pieces of a query are among the stored terms of the matching text."""
     start = data.draw(st.integers(0, len(run) - 1))
     end = data.draw(st.integers(start + 1, len(run)))
     assert set(ngrams.pieces(run[start:end])) <= set(ngrams.terms(run).split())

@@ -1,4 +1,4 @@
-"""Untrusted text that goes into a prompt."""
+"""Untrusted text in a prompt."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -25,20 +25,20 @@ from catalog.text.sanitize import in_attribute, in_code, in_markdown, in_xml, on
     ],
 )
 def test_one_line_keeps_what_people_see(text: str, line: str) -> None:
-    """Control, bidi and invisible characters go; words, marks and emoji stay."""
+    """Control, bidi and invisible characters are removed; words, marks and emoji stay."""
     assert one_line(text) == line
 
 
 @given(st.text() | st.sampled_from(['"><x y="', "</a>", "]]>", "&amp;", "<!--", "&#x27;'"]))
 def test_xml_reads_back_as_it_was(text: str) -> None:
-    """Nothing closes its element or ends its quotes."""
+    """No text closes its element or ends its quotes."""
     read = ET.fromstring(f'<a b="{in_attribute(text)}">{in_xml(text)}</a>')
     assert (read.text or "", read.get("b")) == (one_line(text), one_line(text))
 
 
 @given(st.text() | st.text(alphabet="`* _[]<>&\\a"))
 def test_markdown_has_no_mark_that_is_not_escaped(text: str) -> None:
-    """No emphasis, code, link or tag begins; without the escapes it is the line again."""
+    """It starts no emphasis, code, link or tag; unescaped, it is the original line."""
     escaped = in_markdown(text)
     assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]]", escaped.replace("\\\\", ""))
     assert "<" not in escaped

@@ -1,4 +1,4 @@
-"""The words around what was found."""
+"""Snippets around a match."""
 
 import pytest
 from hypothesis import given
@@ -25,8 +25,8 @@ MARKS = ("[", "]")
         ("a.b*c", "b*", "a.[b]*c"),
     ],
 )
-def test_what_was_found_is_marked(text: str, words: str, shown: str | None) -> None:
-    """Beginnings and other forms of a word count, and no character of the question is syntax."""
+def test_matches_are_marked(text: str, words: str, shown: str | None) -> None:
+    """Prefixes and other forms of a word match, and no character of a query is syntax."""
     assert excerpt(text, words, MARKS) == shown
 
 
@@ -40,12 +40,12 @@ def test_a_long_text_is_cut_around_it() -> None:
     assert len(found) < LENGTH + 10
 
 
-def test_a_text_cannot_bring_marks_of_its_own() -> None:
-    """Marks that nobody sees are taken out of it."""
+def test_marks_in_the_text_are_removed() -> None:
+    """A text cannot forge invisible marks."""
     assert excerpt("a \ue000needle", "needle", ("\ue000", "\ue001")) == "a \ue000needle\ue001"
 
 
 @given(st.text(), st.text())
-def test_nothing_makes_it_fail(text: str, words: str) -> None:
-    """Whatever a skill says and a person types."""
+def test_no_text_or_query_raises(text: str, words: str) -> None:
+    """Both are arbitrary."""
     excerpt(text, words, MARKS)

@@ -1,4 +1,4 @@
-"""What is said about names that do not exist."""
+"""Suggestions for names that do not exist."""
 
 import pytest
 
@@ -31,14 +31,14 @@ from catalog.text.suggestions import closest, few, impossible, shown
         ("ab/" * 1400, "longer"),
     ],
 )
-def test_a_path_that_cannot_be_is_told_from_one_that_is_not(path: str, why: str | None) -> None:
-    """Only what no file inside a skill can be called is impossible."""
+def test_impossible_paths_have_a_reason(path: str, why: str | None) -> None:
+    """A path that a file of a skill could have is possible."""
     said = impossible(path)
     assert said is None if why is None else why in str(said)
 
 
 def test_the_closest_names_come_first() -> None:
-    """Case and Unicode forms aside, then by likeness; what is unlike is no suggestion."""
+    """Names that differ only in case or Unicode form come first; unlike names are not suggested."""
     names = ["word-count", "word-counter", "csv-profile", "会议纪要"]
     assert closest("Word-Count", names)[0] == "word-count"
     assert closest("ｗｏｒｄ-count", names)[0] == "word-count"
@@ -48,7 +48,7 @@ def test_the_closest_names_come_first() -> None:
 
 
 def test_a_name_is_shown_harmlessly() -> None:
-    """Control and bidi characters are spelt out, and a long name is cut."""
+    """Control and bidi characters are shown as codes, and a long name is truncated."""
     assert shown("a\x1b[31m\u202eb\n") == "'a[U+001B][31m[U+202E]b[U+000A]'"
     assert len(shown("x" * 10**6)) < 130
     assert few(["a\x1bb", "读我.md"]) == "a[U+001B]b, 读我.md"

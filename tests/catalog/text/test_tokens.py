@@ -22,12 +22,12 @@ from catalog.text.tokens import estimate
     ],
 )
 def test_estimate(text: str, tokens: int) -> None:
-    """Characters from U+3000 up are a token each; of the others four are one."""
+    """Each character from U+3000 up is one token; four others are one."""
     assert estimate(text) == tokens
 
 
 @given(st.text())
 def test_estimate_agrees_with_counting_characters_one_by_one(text: str) -> None:
-    """The byte trick gives what a plain count of characters gives."""
+    """Counting bytes gives the same number as counting characters."""
     wide = sum(character >= "\u3000" for character in text)
     assert estimate(text) == wide + (len(text) - wide + 3) // 4

@@ -1,4 +1,4 @@
-"""Descriptions that are cut."""
+"""Truncated descriptions."""
 
 import unicodedata
 
@@ -65,7 +65,7 @@ TEXTS = st.text(alphabet="ab. ,。！字「」e\u0301👍🏽()", max_size=60) |
 
 @given(TEXTS, st.integers(0, 70))
 def test_a_cut_keeps_to_its_limit_and_to_the_text(text: str, limit: int) -> None:
-    """What is returned is the text, or a beginning of it and an ellipsis, never too long."""
+    """The result is the text, or its beginning and an ellipsis, and never too long."""
     cut = shorten(text, limit)
     assert len(cut) <= limit or cut == text
     if cut != text and cut:
@@ -75,7 +75,7 @@ def test_a_cut_keeps_to_its_limit_and_to_the_text(text: str, limit: int) -> None
 
 @given(st.text(alphabet="ae\u0301\U0001f3fd 字", max_size=40), st.integers(2, 30))
 def test_no_composed_character_is_cut(text: str, limit: int) -> None:
-    """What follows the cut is not a mark that belongs to what is before it."""
+    """No combining mark follows the cut."""
     cut = shorten(text, limit)
     kept = cut.removesuffix("…")
     rest = text[len(kept) :]

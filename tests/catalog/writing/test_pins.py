@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
-from catalog.reading import health as reading_health
-from catalog.reading import search
+from catalog.reading import health_summary, search
 from catalog.reading.versions import history
 from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
@@ -171,7 +170,7 @@ def verify(world: World) -> None:
 
 def troubles(world: World) -> list[str]:
     """Return what health says that somebody has to see to."""
-    said = reading_health.health(health.look(world.store.db, None), later(3))
+    said = health_summary.health(stored_health.load(world.store.db, None), later(3))
     assert said.is_well == (not said.details)
     return list(said.details)
 
@@ -377,8 +376,8 @@ def test_a_version_without_content_is_never_published(world: World) -> None:
         assert not os.path.lexists(world.packages / "a/current")
         (said,) = troubles(world)
         assert said == (
-            f"a is left with version {second}, whose files are lost, so that agents "
-            "are given nothing of it. Mend what its folder holds."
+            f"a is left with version {second}, whose files are lost, so agents do "
+            "not get it. Fix the errors in its folder."
         )
         assert audits(world) == []
         world.roots = [RootSpec(str(world.root), "personal")]
@@ -420,7 +419,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
         (
             "a",
             "20200101-000000",
-            r"no version '20200101-000000'\. These can be returned to: \d{8}-",
+            r"no version '20200101-000000'\. Versions to choose from: \d{8}-",
         ),
         ("a", "\udcff", "has no version"),
     ],
@@ -439,7 +438,7 @@ def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: Worl
     first, second = versions(world)
     with world.store.db.conn:
         world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
-    with pytest.raises(NotInCatalog, match=rf"earlier release.* returned to: {second}\.$"):
+    with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):
         world.store.pin("a", first, later(1))
     assert text(world) == "two"
 

@@ -232,7 +232,9 @@ def test_a_recovery_that_is_cut_short_loses_no_history(
     damaged = settings.catalog_path.read_bytes()
 
     def full(*_: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
 
     with monkeypatch.context() as broken:
         broken.setattr("catalog.writing.recovery._write_derived", full)

@@ -156,7 +156,7 @@ def test_an_index_remembers_what_it_said(call: Any, watched: Path, skill: SkillW
     assert call("index", "--at", said["report"]["published_at"])[1] == before
     assert "later" in call("index", "--at", "2099-01-01")[1]
     code, _, err = call("index", "--at", "2020-01-01")
-    assert (code, "the first that is kept is of 20" in err) == (2, True)
+    assert (code, "the oldest one kept is of 20" in err) == (2, True)
     assert call("index", "--at", "noon")[0] == 2
     assert call("index", "--at", "2099-01-01", "--explain")[0] == 2
 
@@ -166,7 +166,7 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     call("scan")
     assert "[纪要]" not in call("search", "wc")[1]
     assert [hit["name"] for hit in json.loads(call("search", "纪要", "--json")[1])] == ["会议纪要"]
-    assert "32 words were searched for; 99 were given" in call("search", *["纪要"] * 99)[2]
+    assert "32 words were used; 99 were given" in call("search", *["纪要"] * 99)[2]
     code, out, _ = call("search", "nowhere", '"NEAR(')
     assert (code, out) == (0, "No active skill matches all of these words.\n")
 
@@ -251,7 +251,7 @@ def test_an_unknown_index_names_those_there_are(call: Any, watched: Path) -> Non
     call("scan")
     code, _, err = call("index", "big")
     assert code == 2
-    assert "there is default" in err
+    assert "The indexes are: default." in err
 
 
 @pytest.mark.parametrize("command", ["scan", "up", "search", "status"])

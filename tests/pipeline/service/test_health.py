@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from catalog.database import connection as database_connection
-from catalog.database import health
+from catalog.database import stored_health
 from catalog.model.errors import OutOfMemory
 from catalog.model.trouble import Trouble
 from catalog.reading import search
@@ -239,12 +239,12 @@ def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
-        health.write_file(catalog, 7, "now", "then", written)
-        assert health.file_of(catalog).stat().st_size == health.SIZE
-        found = health.read_file(catalog)
+        stored_health.write_file(catalog, 7, "now", "then", written)
+        assert stored_health.file_of(catalog).stat().st_size == stored_health.SIZE
+        found = stored_health.read_file(catalog)
         assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
         assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
-    assert health.read_file(tmp_path / "none.db") == {}
+    assert stored_health.read_file(tmp_path / "none.db") == {}
 
 
 def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
@@ -269,7 +269,7 @@ def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
 def look(it: Serving) -> dict[str, Any]:
     """Return health as it is told to readers."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
-        return health.look(search.Database(connection), it.settings.catalog_path)
+        return stored_health.load(search.Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """

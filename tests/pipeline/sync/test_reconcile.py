@@ -1,4 +1,4 @@
-"""Folder against catalog against what is published: every difference is told, and mended."""
+"""Comparison of roots, catalog and publications: every difference is reported and repaired."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from catalog.model.errors import CatalogBusy
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
-from pipeline.sync.reconcile import Comparison, compare, mend
+from pipeline.sync.reconcile import Comparison, compare, repair
 from pipeline.sync.request_handlers import MEND
 from pipeline.sync.run_once import scan_once
 from tests.support.made_archives import pack_zip
@@ -29,7 +29,7 @@ from tests.support.skills import SkillWriter
 
 
 class Kept:
-    """A root and its catalog, at rest."""
+    """Root and its catalog, without changes in progress."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "root"
@@ -69,7 +69,7 @@ class Kept:
 @pytest.fixture
 def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     """Return a catalog of four folders, one of them rejected."""
-    monkeypatch.setattr(reconcile, "AGAIN_AFTER", 0.0)
+    monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
     made = Kept(tmp_path)
     skill(made.root / "a", files={"scripts/run.sh": "#!/bin/sh\n"})
     skill(made.root / "b")
@@ -80,8 +80,10 @@ def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) ->
     return made
 
 
-def test_a_folder_that_is_still_changing_is_waited_for(kept: Kept, skill: SkillWriter) -> None:
-    """It is compared once it is at rest, and a comparison before that is not called whole."""
+def test_a_comparison_waits_for_a_folder_that_is_still_changing(
+    kept: Kept, skill: SkillWriter
+) -> None:
+    """The folder is compared once it is settled."""
     kept.settings = kept.settings.model_copy(update={"settle_quiet": 0.3})
     skill(kept.root / "new")
     (found,) = kept.compare().differences
@@ -100,42 +102,42 @@ def damage_index(kept: Kept) -> None:
 
 
 def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
-    """Leave what a kill in the middle of a publication leaves."""
+    """Leave a package as a kill in the middle of a publication does."""
     shutil.copytree(
         kept.package(skill_id), kept.settings.packages_folder / skill_id / "20200101-000000"
     )
 
 
 def turn_link(kept: Kept, target: str) -> None:
-    """Let `current` lead elsewhere."""
+    """Point `current` elsewhere."""
     link = kept.settings.packages_folder / "a/current"
     link.unlink()
     link.symlink_to(target)
 
 
 def copy_in_place_of_link(kept: Kept) -> None:
-    """Do to `current` what a copy that follows links does."""
+    """Replace `current` by its target, as a copy that follows links does."""
     package, link = kept.package(), kept.settings.packages_folder / "a/current"
     link.unlink()
     shutil.copytree(package, link)
 
 
 def put_file_for_shelf(kept: Kept) -> None:
-    """Put a file where the packages of a skill should be."""
+    """Put a file in place of the packages of a skill."""
     shelf = kept.package().parent
     shutil.rmtree(shelf)
     shelf.write_text("not a directory")
 
 
 def edit_last_good(kept: Kept) -> None:
-    """Damage a package that cannot be made again, as its folder holds rejected content."""
+    """Damage a package that cannot be restored, as its folder has rejected content."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     flip_byte(kept.package() / "SKILL.md")
 
 
 def leave_text_of_held(kept: Kept) -> None:
-    """Let a skill that waits, and whose folder is gone, still be found by the search."""
+    """Leave a search entry of a pending skill whose folder is gone."""
     shutil.rmtree(kept.root / "deep")
     kept.write(
         "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
@@ -150,84 +152,84 @@ def flip_byte(file: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
-    "edited": (damage_folder, "the catalog has another file_inventory, digest, seen_digest"),
+    "edited": (damage_folder, "the catalog has the wrong file_inventory, digest, seen_digest"),
     "added": (
         lambda kept: shutil.copytree(kept.root / "a", kept.root / "c"),
-        "the catalog does not have it",
+        "it is missing from the catalog",
     ),
-    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, and its status is"),
+    "deleted": (lambda kept: shutil.rmtree(kept.root / "b"), "it is gone, but its status is"),
     "touched": (
         lambda kept: (kept.root / "a/SKILL.md").touch(),
-        "it was touched, and not looked at since",
+        "it was touched and not scanned since",
     ),
     "stray": (
         lambda kept: (kept.root / "SKILL.md").write_text("x"),
-        "the catalog has other findings of no skill",
+        "the catalog has the wrong findings outside skills",
     ),
-    "rejection mended": (
+    "rejection repaired": (
         lambda kept: (kept.root / "bad/SKILL.md").write_text("---\nname: bad\ndescription: d\n---"),
-        "its content is accepted, and its status is rejected",
+        "its content is accepted, but its status is rejected",
     ),
     "content rejected": (
         lambda kept: (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n"),
-        "its content is rejected, and the catalog does not say so",
+        "its content is rejected, but the catalog does not record that",
     ),
-    "index cut": (damage_index, "the file is not what the catalog says"),
+    "index cut": (damage_index, "the file is out of date"),
     "index lost": (
         lambda kept: shutil.rmtree(kept.settings.index_folder),
-        "the file is not what the catalog says",
+        "the file is out of date",
     ),
     "report damaged": (
         lambda kept: (kept.settings.index_folder / "default.meta.json").write_text("{}"),
-        "the report is not what the catalog says",
+        "the report is out of date",
     ),
     "two winners": (
         lambda kept: kept.write(
             "UPDATE skills SET status = 'active', shadowed_by = NULL WHERE path = 'deep/b'"
         ),
-        "of b b should be the active skill",
+        "of the skills with the skill_id b, b should be active",
     ),
     "column changed": (
         lambda kept: kept.write("UPDATE skills SET description = 'x' WHERE path = 'a'"),
-        "the catalog has another description",
+        "the catalog has the wrong description",
     ),
     "version changed": (
         lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
-        "its version does not hold the content that was accepted",
+        "its version does not hold the accepted content",
     ),
     "file row lost": (
         lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
-        "its version does not hold the content that was accepted",
+        "its version does not hold the accepted content",
     ),
     "findings lost": (
         lambda kept: kept.write("DELETE FROM findings"),
-        "the catalog has other findings",
+        "the catalog has the wrong findings",
     ),
     "search lost": (
         lambda kept: kept.write("DELETE FROM skill_text"),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
     "search row of another version": (
         lambda kept: kept.write(
             "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
             " WHERE id = 1"
         ),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
     "search index row lost": (
         lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
-        "the search does not have what it should",
+        "its search entry is wrong",
     ),
-    "search row left": (leave_text_of_held, "the search does not have what it should"),
+    "search row left": (leave_text_of_held, "its search entry is wrong"),
     "shown as pending": (
         lambda kept: kept.write(
             "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"
         ),
-        "it is at rest, and shown as pending",
+        "it is settled but shown as pending",
     ),
     "removed by mistake": (
         lambda kept: kept.write("UPDATE skills SET status = 'removed' WHERE path = 'a'"),
-        "the catalog does not have it",
+        "it is missing from the catalog",
     ),
     "package edited": (
         lambda kept: flip_byte(kept.package() / "SKILL.md"),
@@ -252,66 +254,71 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "shelf lost": (
         lambda kept: (kept.package(), shutil.rmtree(kept.settings.packages_folder / "a")),
-        "it does not lead to",
+        "it does not point to",
     ),
     "packages lost": (
         lambda kept: [shutil.rmtree(kept.package(skill_id).parent) for skill_id in ("a", "b")],
-        "a/current/SKILL.md is not there",
+        "it is missing, but the prompt index default lists it",
     ),
-    "package half made": (leave_half_made, "no version of the catalog names it"),
+    "package half made": (leave_half_made, "it belongs to no version in the catalog"),
     "package of nobody": (
         lambda kept: shutil.copytree(
             kept.package(), kept.settings.packages_folder / "z/20260101-000000"
         ),
-        "no version of the catalog names it",
+        "it belongs to no version in the catalog",
     ),
     "link beside current": (
         lambda kept: (kept.settings.packages_folder / "a/.current").symlink_to("x"),
-        "no version of the catalog names it",
+        "it belongs to no version in the catalog",
     ),
-    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not lead to"),
+    "current elsewhere": (lambda kept: turn_link(kept, "../b/current"), "it does not point to"),
     "current to nothing": (
         lambda kept: turn_link(kept, "19990101-000000"),
-        "it leads to no version of the catalog",
+        "it points to no version in the catalog",
     ),
     "current lost": (
         lambda kept: (kept.settings.packages_folder / "a/current").unlink(),
-        "it does not lead to",
+        "it does not point to",
     ),
-    "current copied": (copy_in_place_of_link, "it does not lead to"),
+    "current copied": (copy_in_place_of_link, "it does not point to"),
     "package not noted": (
         lambda kept: kept.write("UPDATE skills SET package_path = NULL WHERE path = 'a'"),
-        "and the catalog says otherwise",
+        "but the catalog records none",
     ),
     "version without package": (
         lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
-        "it is active, and has no package",
+        "it is active but has no package",
     ),
     "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
 }
 
 
-def test_a_catalog_that_was_just_made_differs_in_nothing(kept: Kept) -> None:
+LOST = {"last good package edited"}
+"""Damages to files that no folder has any more."""
+
+
+def test_a_new_catalog_has_no_differences(kept: Kept) -> None:
     """Not even with a rejected and a shadowed skill."""
     assert kept.compare() == Comparison((), held=0, last_good=0, seen=4)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_every_damage_is_told_and_mended(kept: Kept, damage: str) -> None:
-    """First it is said what is wrong; after mending nothing is."""
+def test_every_damage_is_reported_and_repaired(kept: Kept, damage: str) -> None:
+    """A comparison names it; after the repair nothing differs."""
     do, expected = DAMAGES[damage]
     do(kept)
     assert any(expected in d.what for d in kept.compare().differences), kept.compare()
-    done = mend(kept.settings)
-    assert any(expected in d.what for d in done.mended)
+    done = repair(kept.settings)
+    assert any(expected in d.what for d in (*done.repaired, *done.lost))
+    assert bool(done.lost) == (damage in LOST)
     assert done.left == ()
     assert kept.compare().differences == ()
 
 
-def test_a_file_where_packages_should_be_is_said_and_put_aside(
+def test_a_file_in_place_of_packages_is_reported_and_kept_aside(
     kept: Kept, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Packages are made in its place; what it holds is not ours to remove, and is told."""
+    """Packages are made in its place; skilldrop did not create the file, so it is not removed."""
     put_file_for_shelf(kept)
     (kept.settings.packages_folder / "c").write_text("not a directory")
     shutil.rmtree(kept.root / "b")
@@ -327,7 +334,7 @@ def test_a_file_where_packages_should_be_is_said_and_put_aside(
 
 
 def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> None:
-    """Though the link lies further up, and comes first by its name."""
+    """Even if the link is less deep and comes first by name."""
     (kept.root / "0").symlink_to("deep/b")
     (kept.root / "b").rename(kept.root.parent / "away")
     kept.scan()
@@ -337,18 +344,18 @@ def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> No
 
 
 def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
-    """It is what the catalog promises, and it says so."""
+    """The catalog promises it and reports it."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
 
 
-def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
+def test_skills_of_an_archive_that_is_now_refused_are_no_difference(
     kept: Kept,
     tmp_path: Path,
     skill: SkillWriter,
 ) -> None:
-    """Its last good versions stand, and their packages are still compared."""
+    """Its last good versions stay, and their packages are still compared."""
     for name in ("x", "y"):
         skill(tmp_path / "packed" / name)
     archive = pack_zip(tmp_path / "packed", kept.root / "pack.zip")
@@ -361,8 +368,8 @@ def test_what_was_in_an_archive_that_is_now_refused_is_no_difference(
     assert {d.kind for d in kept.compare().differences} == {"package"}
 
 
-def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kept: Kept) -> None:
-    """It can be returned to, so it must be what was accepted; no folder holds it any more."""
+def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -> None:
+    """A rollback may need it, so it must be as accepted; no folder has its files any more."""
     older = kept.package()
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
@@ -372,12 +379,14 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
         "SKILL.md has mode 644 instead of 444",
         "scripts/run.sh has mode 644 instead of 444",
     }
-    mend(kept.settings)  # modes are set right, also where the package could not be made again
+    repair(kept.settings)  # modes are set right, also where the package could not be made again
     assert kept.compare().differences == ()
     (older / "SKILL.md").chmod(0o644)
     flip_byte(older / "SKILL.md")
-    done = mend(kept.settings)
-    assert [d.where for d in done.mended] == [str(older)]
+    done = repair(kept.settings)
+    assert done.repaired == ()
+    assert [d.where for d in done.lost] == [str(older)]
+    assert done.lost[0].package_path == f"a/{older.name}"
     assert done.left == ()
     assert not older.exists()
     assert "Newer." in (kept.package() / "SKILL.md").read_text()
@@ -386,7 +395,7 @@ def test_an_older_version_that_is_kept_is_compared_and_goes_if_it_is_damaged(kep
 def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference(
     kept: Kept,
 ) -> None:
-    """Who reads it reads on."""
+    """Its readers can finish."""
     package = kept.published()
     shutil.rmtree(kept.root / "a")
     kept.scan()
@@ -395,23 +404,23 @@ def test_a_removed_skill_keeps_its_package_for_a_while_and_that_is_no_difference
     assert kept.compare().differences == ()
 
 
-def test_in_place_nothing_is_published_and_nothing_is_missed(kept: Kept) -> None:
-    """What was published before goes."""
+def test_in_place_no_package_is_published_or_missing(kept: Kept) -> None:
+    """Earlier packages are removed."""
     kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
     kinds = {d.kind for d in kept.compare().differences}
     assert "package" in kinds
-    assert mend(kept.settings).left == ()
+    assert repair(kept.settings).left == ()
     assert kept.compare().differences == ()
 
 
-def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
-    """Even those of a root that is not there at all."""
+def test_held_removals_are_reported_until_they_are_accepted(kept: Kept) -> None:
+    """Even those of a missing root."""
     kept.root.rename(kept.root.with_name("away"))
     store = open_store(kept.settings, needs_root=False)
     scan_once(kept.settings, store)
     store.close()
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
-    done = mend(kept.settings, accepts_removals=True)
+    done = repair(kept.settings, accepts_removals=True)
     assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
     with sqlite3.connect(kept.settings.catalog_path) as db:
         assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
@@ -420,16 +429,16 @@ def test_held_removals_are_told_until_they_are_accepted(kept: Kept) -> None:
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, started; it is ended in the end."""
+    """Return the running program; the fixture ends it."""
     made = ServingProcess(tmp_path, rescan_every=3600.0).start()
     yield made
     made.stop()
 
 
-def wait_until(what: Callable[[], Any]) -> None:
-    """Wait for what happens while the program is suspended."""
+def wait_until(condition: Callable[[], Any]) -> None:
+    """Wait for a condition while the program is suspended."""
     end = time.monotonic() + PATIENCE
-    while not what():
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
 
@@ -456,10 +465,8 @@ def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
-def test_beside_a_service_it_is_the_service_that_mends(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """What no event tells of: damage to the catalog, to packages and to the index."""
+def test_a_running_service_does_the_repair(up: ServingProcess, skill: SkillWriter) -> None:
+    """No event reports damage to the catalog, to packages and to the index."""
     for name in ("a", "b"):
         skill(up.root / name, files={"scripts/run.sh": "#!/bin/sh\n"})
     up.settle()
@@ -467,8 +474,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
         0,
         {
             "differences": [],
-            "mended": [],
-            "gone": [],
+            "repaired": [],
+            "lost": [],
             "changes": [],
             "removed": [],
             "accepted": [],
@@ -487,8 +494,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
     assert reconciled(up, "--check")[0] == 1
     code, said = reconciled(up)
     assert (code, said["differences"]) == (0, [])
-    assert {each["kind"] for each in said["mended"]} == {"catalog", "package", "index"}
-    assert len(said["mended"]) >= 5
+    assert {each["kind"] for each in said["repaired"]} == {"catalog", "package", "index"}
+    assert len(said["repaired"]) >= 5
     assert compare(up.settings).differences == ()
     assert up.health()["missed_by_events"] == 0
     skill(up.root / "a", description="Still followed.")
@@ -496,10 +503,8 @@ def test_beside_a_service_it_is_the_service_that_mends(
     assert "Still followed." in up.index()
 
 
-def test_beside_a_service_held_removals_are_accepted(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """Those of a root that is away, too."""
+def test_a_running_service_accepts_held_removals(up: ServingProcess, skill: SkillWriter) -> None:
+    """Those of a missing root, too."""
     skill(up.root / "a")
     up.settle()
     up.root.rename(up.root.with_name("away"))
@@ -513,8 +518,10 @@ def test_beside_a_service_held_removals_are_accepted(
     assert up.health()["held_removals"] == 0
 
 
-def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: SkillWriter) -> None:
-    """As it does without a service; it is answered once the folder was looked at in peace."""
+def test_a_repair_waits_for_folders_that_are_still_changing(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """As it does without a service; the result comes once the settled folder was read."""
     up = ServingProcess(tmp_path, settle_quiet=1.0, rescan_every=3600.0).start()
     skill(up.root / "a")
     up.settle()
@@ -525,10 +532,10 @@ def test_a_mending_waits_for_what_is_still_changing(tmp_path: Path, skill: Skill
     up.stop()
 
 
-def test_a_mending_that_the_service_does_not_end_is_told(
+def test_a_repair_that_the_service_does_not_finish_is_reported(
     up: ServingProcess, skill: SkillWriter
 ) -> None:
-    """Its asker gets one sentence, and not silence."""
+    """The command prints one sentence."""
     skill(up.root / "a")
     up.settle()
     up.suspend()
@@ -555,15 +562,15 @@ def test_a_mending_that_the_service_does_not_end_is_told(
     assert asking.returncode == 2
 
 
-def test_beside_a_scan_nothing_is_mended(kept: Kept) -> None:
-    """The process that writes is named."""
+def test_beside_a_scan_nothing_is_repaired(kept: Kept) -> None:
+    """The error names the process that writes."""
     lock = WriterLock(lock_of(kept.settings.catalog_path))
     with pytest.raises(CatalogBusy, match=f"process {os.getpid()}"):
-        mend(kept.settings)
+        repair(kept.settings)
     lock.close()
 
 
-def test_the_command_prints_and_tells_by_its_exit_code(
+def test_the_command_prints_the_result_and_exits_accordingly(
     kept: Kept, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For people and for programs."""
@@ -575,7 +582,7 @@ def test_the_command_prints_and_tells_by_its_exit_code(
     assert "index: " in capsys.readouterr().out
     assert cli.main([*common, "--json"], standalone_mode=False) == 0
     said = json.loads(capsys.readouterr().out)
-    assert (said["differences"], len(said["mended"]), said["held"]) == ([], 1, 0)
+    assert (said["differences"], len(said["repaired"]), said["held"]) == ([], 1, 0)
     assert cli.main([*common, "--check"], standalone_mode=False) == 0
     assert "no differences" in capsys.readouterr().out
 
@@ -603,10 +610,10 @@ def printed(
     return capsys.readouterr().out.splitlines()
 
 
-def test_what_was_done_is_listed_and_never_called_no_differences(
+def test_changes_are_listed_and_never_called_no_differences(
     kept: Kept, skill: SkillWriter, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Skill by skill: what came, what changed and what went."""
+    """Added, changed and removed skills have a line each."""
     shutil.rmtree(kept.root / "b")
     skill(kept.root / "new")
     skill(kept.root / "a", description="Changed.")
@@ -619,8 +626,19 @@ def test_what_was_done_is_listed_and_never_called_no_differences(
     assert "no differences" in printed(kept, capsys)[-1]
 
 
+def test_a_package_that_no_folder_can_restore_is_listed_as_lost(
+    kept: Kept, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was removed, so it is not listed among the repaired ones."""
+    edit_last_good(kept)
+    package = kept.published()
+    lines = printed(kept, capsys)
+    assert f"lost: {package}: SKILL.md is not as it was accepted; no folder has it" in lines
+    assert "1 package lost" in lines[-1] or "1 package lost" in lines[-2]
+
+
 @pytest.mark.parametrize("publish", ["copy", "in-place"])
-def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, publish: str) -> None:
+def test_held_skills_stay_where_agents_read_them(kept: Kept, tmp_path: Path, publish: str) -> None:
     """In its package, or in its folder where skills are published in place."""
     kept.settings = kept.settings.model_copy(update={"publish": publish})
     kept.scan()
@@ -637,25 +655,10 @@ def test_what_is_held_stays_where_agents_read_it(kept: Kept, tmp_path: Path, pub
     assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
 
 
-def test_a_package_that_could_not_be_made_again_is_called_gone(
-    kept: Kept, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The files of an older version exist nowhere else, so nothing was repaired."""
-    older = kept.package()
-    (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
-    kept.scan()
-    printed(kept, capsys)  # sets the modes right
-    (older / "SKILL.md").chmod(0o644)
-    flip_byte(older / "SKILL.md")
-    lines = printed(kept, capsys)
-    assert lines[0].startswith(f"gone: {older}: SKILL.md ")
-    assert lines[-1].endswith("; 1 package gone, no differences remain.")
-
-
-def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
+def test_an_empty_root_is_not_reported_as_no_differences(
     kept: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As with a root that is empty because it is the wrong one."""
+    """The root may be the wrong one."""
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     lines = printed(kept, capsys, root=wrong)
@@ -668,10 +671,10 @@ def test_where_nothing_was_compared_it_does_not_say_that_nothing_differs(
         )
 
 
-def test_a_wrong_configuration_empties_nothing_until_that_is_accepted(
+def test_a_wrong_configuration_removes_nothing_until_that_is_accepted(
     kept: Kept, skill: SkillWriter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Agents read on; what is accepted is listed, a screenful of it or, as JSON, all."""
+    """Agents can still read; accepted removals are listed, a screenful or, as JSON, all."""
     for number in range(40):
         skill(kept.root / f"s{number:02}")
     kept.scan()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import connection, health
+from catalog.database import connection, stored_health
 from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
@@ -115,7 +115,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
 
 def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:
     """The page says so in a sentence, and the JSON in a header."""
-    words, said = "counts " * 900, "Only the first 32 words were searched for; 900 were given."
+    words, said = "counts " * 900, "Only the first 32 words were used; 900 were given."
     found = site.get("/search.json", q=words)
     assert found.json()
     assert found.headers["x-search-note"] == said
@@ -126,7 +126,7 @@ def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> N
 def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
     """It says so as JSON, with what the service told in the file beside it."""
     trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
-    health.write_file(catalog, 1, "now", None, [trouble])
+    stored_health.write_file(catalog, 1, "now", None, [trouble])
     with catalog.open("r+b") as file:
         file.seek(100)
         file.write(b"rubbish" * 20_000)

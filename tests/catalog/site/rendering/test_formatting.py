@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from catalog.reading import health as reading_health
+from catalog.reading import health_summary
 from catalog.site.rendering import file_tree, formatting
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -85,7 +85,7 @@ FULL = {
             {},
             "bad",
             "The service was last heard of 5 minutes ago; it may have been killed, or cannot "
-            "write where its data is.",
+            "write to its data directory.",
             id="killed",
         ),
         pytest.param(
@@ -93,7 +93,7 @@ FULL = {
             {},
             "bad",
             "The service was last heard of before the clock was set back; it may have been "
-            "killed, or cannot write where its data is.",
+            "killed, or cannot write to its data directory.",
             id="killed, and the clock set back",
         ),
         pytest.param(
@@ -137,7 +137,7 @@ def test_health_is_a_sentence(
     said: dict[str, Any], found: dict[str, Any], tone: str, sentence: str
 ) -> None:
     """It says what is the case and not what the columns are called."""
-    health = reading_health.health(EMPTY | {"health": row(**said)} | found, NOW)
+    health = health_summary.health(EMPTY | {"health": row(**said)} | found, NOW)
     assert (health.tone, health.sentence) == (tone, sentence)
     assert health.is_well == (tone != "bad")
     assert health.is_followed == (tone in ("good", "odd"))
@@ -147,7 +147,7 @@ def test_health_is_a_sentence(
 
 def test_failed_work_says_when_it_is_tried_again() -> None:
     """What failed, why, how often, since when."""
-    health = reading_health.health(EMPTY | {"troubles": [FULL]}, NOW)
+    health = health_summary.health(EMPTY | {"troubles": [FULL]}, NOW)
     (detail,) = health.details
     assert detail == (
         "Publishing the prompt indexes: There is no room left. Failed 4 times, first"
@@ -159,7 +159,7 @@ def test_failed_work_says_when_it_is_tried_again() -> None:
 def test_a_root_is_called_what_its_trouble_says() -> None:
     """One whose skills are held is not called unreadable, and one that is named is named once."""
     roots = [{"path": "/b", "trouble": "The root /b cannot be listed: Permission denied."}]
-    health = reading_health.health(
+    health = health_summary.health(
         EMPTY | held(1, "nothing is mounted any more at /a/disk") | {"roots": roots}, NOW
     )
     denied, kept = health.details

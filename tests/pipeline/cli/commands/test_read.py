@@ -113,7 +113,7 @@ def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
         (("read", "Word-Count"), "The closest are: word-count."),
         (("read", "word-count", "../secret"), "it leads upwards"),
         (("read", "word-count", "count.py"), "The closest are: scripts/count.py."),
-        (("read", "word-count", "--offset", "9999"), "name an offset from 0"),
+        (("read", "word-count", "--offset", "9999"), "give an offset from 0"),
         (("--data", "elsewhere", "read", "word-count"), "There is no catalog at"),
         (("mcp", "--http", "nowhere"), "has no port from 1 to 65535"),
         (("mcp", "--http", "127.0.0.1:99999"), "has no port from 1 to 65535"),

@@ -1,4 +1,4 @@
-"""Health of the service as it is stored: in the catalog, and in a file beside it."""
+"""Storage of the service's health, in the catalog and in a file beside it."""
 
 import json
 import os
@@ -14,16 +14,16 @@ from catalog.database import withheld
 from catalog.model.trouble import Trouble
 
 SIZE = 32768
-"""Bytes of the file. They are allocated once and written in place, which a full disk allows."""
+"""Bytes of the file, allocated once and written in place, which works on a full disk."""
 LONGEST = 300
-"""Characters of a sentence in the file."""
+"""Characters of a sentence in the file, at most."""
 
 
-def look(db: Database, catalog: Path | None) -> dict[str, Any]:
-    """Return the health row, roots in trouble, removals held, skills withheld, and failed work.
+def load(db: Database, catalog: Path | None) -> dict[str, Any]:
+    """Return the health row, unreadable roots, held removals, withheld skills and failed work.
 
-    Where the service could not write its catalog, it has written the file beside it. That one is
-    newer while the row is still what it was written after; times of day may go back.
+    A service that cannot write its catalog writes the file beside it. The file is newer if it
+    names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
     """
     row = next(iter(db.query("SELECT * FROM health")))
     troubles = list(
@@ -32,10 +32,10 @@ def look(db: Database, catalog: Path | None) -> dict[str, Any]:
             " ORDER BY since, part"
         )
     )
-    beside = read_file(catalog) if catalog else {}
-    written_by = beside.get("pid"), beside.get("after")
+    file = read_file(catalog) if catalog else {}
+    written_by = file.get("pid"), file.get("after")
     if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
-        row["service_seen"], troubles = beside["seen"], beside["troubles"]
+        row["service_seen"], troubles = file["seen"], file["troubles"]
     return {
         "health": row,
         "roots": list(
@@ -51,7 +51,7 @@ def look(db: Database, catalog: Path | None) -> dict[str, Any]:
 
 
 def replace(db: Database, troubles: Sequence[Trouble]) -> None:
-    """Make these the troubles there are; within a transaction of the caller's."""
+    """Replace all stored troubles, inside the caller's transaction."""
     db.execute("DELETE FROM troubles")
     db.conn.executemany(
         "INSERT INTO troubles (part, what, since, times, last_at, next_try_at)"
@@ -61,20 +61,20 @@ def replace(db: Database, troubles: Sequence[Trouble]) -> None:
 
 
 def file_of(catalog: Path) -> Path:
-    """Return the file beside a catalog that health is written into."""
+    """Return the path of the health file of a catalog."""
     return catalog.with_name(f"{catalog.name}.health")
 
 
 def write_file(
     catalog: Path, pid: int, seen: str, after: str | None, troubles: Sequence[Trouble]
 ) -> None:
-    """Write troubles in place, as many as there is room for. Raises OSError.
+    """Write as many troubles as fit into the file, in place. Raises OSError.
 
-    after is the service_seen that was written last into the catalog.
+    after is the last service_seen that was written to the catalog.
     """
-    told = [asdict(one) | {"what": one.what[:LONGEST]} for one in troubles]
-    while len(content := _content(pid, seen, after, told)) > SIZE:
-        told.pop()
+    entries = [asdict(trouble) | {"what": trouble.what[:LONGEST]} for trouble in troubles]
+    while len(content := _content(pid, seen, after, entries)) > SIZE:
+        entries.pop()
     handle = os.open(
         file_of(catalog), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644
     )
@@ -94,11 +94,11 @@ def _content(
 
 
 def read_file(catalog: Path) -> dict[str, Any]:
-    """Return what the file holds: pid, seen, after, troubles; nothing where it cannot be read."""
-    for _ in range(3):  # one may be read in the moment in which it is written
+    """Return pid, seen, after and troubles from the file; {} where it cannot be read."""
+    for _ in range(3):  # a read may coincide with a write
         with suppress(OSError, ValueError):
-            found = json.loads(file_of(catalog).read_bytes())
-            return found if isinstance(found, dict) else {}
+            content = json.loads(file_of(catalog).read_bytes())
+            return content if isinstance(content, dict) else {}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""The one safe way to a published file: resolves inside one version of a skill, and verifies."""
+"""Published files, opened safely inside one version of a skill and verified by their hash."""
 
 import os
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from catalog.text.suggestions import shown
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """A published file or a page of one, as text."""
+    """Published file, or a page of one, as text."""
 
     skill_id: str
     skill: str
@@ -30,7 +30,7 @@ class SkillFile:
     size: int  # bytes of the whole file
     sha256: str  # of the whole file
     media_type: str
-    encoding: str  # "utf-8", "utf-8-sig" where a BOM was left away, else "base64"
+    encoding: str  # "utf-8", "utf-8-sig" where a BOM was removed, else "base64"
     text: str
     offset: int  # of this page, in bytes
     next_offset: int | None  # of the next page
@@ -47,12 +47,12 @@ def read_skill_file(
     limit: int | None = None,
     version: str | None = None,
 ) -> SkillFile:
-    """Return a published file, or from a byte on about `limit` bytes of it.
+    """Return a published file, or about `limit` bytes of it from an offset.
 
-    The skill is named by its exact name or else by its skill_id, the file by its path in the
-    skill. Pages that name the version of the first are of one content, as long as it is kept;
-    without a version it is the present one. What is returned has the SHA-256 that the catalog
-    has of the file. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
+    skill_name is the exact name or else the skill_id; file_path is relative to the skill. Pages
+    read with the version of the first page belong to one content, while that version is kept;
+    without a version, the current one is read. The file has the SHA-256 that the catalog has
+    stored. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
     """
     return read(
         package_of(db, packages, skill_name, version), file_path, offset=offset, limit=limit
@@ -68,9 +68,9 @@ def open_skill_file(
     *,
     version: str | None = None,
 ) -> Iterator[tuple[PublishedFile, BinaryIO]]:
-    """Open a published file to be served as it is; it was hashed and stands at its start.
+    """Open a published file at its start, after its hash was verified.
 
-    Raises as `read_skill_file` does, before anything is served.
+    Raises as `read_skill_file` does.
     """
     package = package_of(db, packages, skill_name, version)
     entry = find_file(package, file_path)
@@ -89,7 +89,7 @@ def wrapped(
     return wrap(package, read(package, SKILL_MD, offset=offset, limit=limit))
 
 
-# With a package in hand: several files of one and the same version
+# Several files of one package
 
 
 @contextmanager
@@ -108,8 +108,8 @@ def read(
     entry = find_file(package, file_path)
     if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
         raise PathRefused(
-            f"{shown(entry.path)} has {humanize.count(entry.size, 'byte')}; name an "
-            "offset from 0 to that, and a limit of 1 or more."
+            f"{shown(entry.path)} has {humanize.count(entry.size, 'byte')}; give an "
+            "offset from 0 to that number, and a limit of 1 or more."
         )
     with _open(package, entry) as file:
         page = _verified(package, entry, file, offset, limit)
@@ -136,7 +136,7 @@ def wrap(package: Package, page: SkillFile) -> str:
         ""
         if page.next_offset is None
         else (
-            f"This is only a part of {page.path}, of {humanize.count(page.size, 'byte')} in all; "
+            f"This is only a part of {page.path}, which has {humanize.count(page.size, 'byte')}; "
             f"the next part starts at offset {page.next_offset}."
         )
     )
@@ -146,7 +146,7 @@ def wrap(package: Package, page: SkillFile) -> str:
     )
 
 
-# The file itself
+# Opening and verification
 
 
 def _open(package: Package, entry: PublishedFile) -> BinaryIO:
@@ -160,12 +160,12 @@ def _open(package: Package, entry: PublishedFile) -> BinaryIO:
 
 
 def _open_in_root(package: Package, path: str) -> BinaryIO:
-    """Open a file where, unlike in a package, a link may lead to another place in the root."""
+    """Open a file in a root, where a link may lead to another place in that root."""
     top = os.path.realpath(package.top)
-    behind = os.path.realpath("/".join((top, *package.names, path)))
-    if not behind.startswith(f"{top.rstrip('/')}/"):
+    target = os.path.realpath("/".join((top, *package.names, path)))
+    if not target.startswith(f"{top.rstrip('/')}/"):
         raise PathRefused(f"{shown(path)} is a link that leads out of the root.")
-    return open_file(top, (), os.path.relpath(behind, top))
+    return open_file(top, (), os.path.relpath(target, top))
 
 
 def _verified(
@@ -176,17 +176,17 @@ def _verified(
     except OSError as error:
         raise _damaged(package, entry, error.strerror or str(error)) from error
     if (page.size, page.sha256) != (entry.size, entry.sha256):
-        raise _damaged(package, entry, "its content is not the one that was accepted")
+        raise _damaged(package, entry, "its content differs from the accepted one")
     return page
 
 
-def _damaged(package: Package, entry: PublishedFile, why: str) -> PackageDamaged:
+def _damaged(package: Package, entry: PublishedFile, reason: str) -> PackageDamaged:
     if package.in_place:
         return PackageDamaged(
             f"{shown(entry.path)} of {shown(package.skill)} has changed since "
-            f"it was accepted ({why}); `skilldrop status` says how it stands."
+            f"it was accepted ({reason}); see `skilldrop status`."
         )
     return PackageDamaged(
         f"{shown(entry.path)} of {shown(package.skill)}, version "
-        f"{package.version}, cannot be read from its package: {why}."
+        f"{package.version}, cannot be read from its package: {reason}."
     )

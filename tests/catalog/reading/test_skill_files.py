@@ -1,4 +1,4 @@
-"""Published files as agents read them, and everything that is refused."""
+"""Published files as agents read them, and refused requests."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.reading import reader
+from catalog.reading import skill_files
 from catalog.reading.published import Package, package_of
 from tests.support.escapes import ESCAPES
 from tests.support.shelf import Shelf
@@ -72,16 +72,18 @@ def read(
     *,
     offset: int = 0,
     limit: int | None = None,
-) -> reader.SkillFile:
+) -> skill_files.SkillFile:
     """Read a file of the shelf."""
-    return reader.read_skill_file(shelf.db, shelf.packages, skill, path, offset=offset, limit=limit)
+    return skill_files.read_skill_file(
+        shelf.db, shelf.packages, skill, path, offset=offset, limit=limit
+    )
 
 
 # What is given
 
 
 def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
-    """SKILL.md is what is meant when no file is named; all of it is what was published."""
+    """SKILL.md is the default file, and its content is the published one."""
     told = read(shelf)
     data = (shelf.root / "word-count/SKILL.md").read_bytes()
     assert told.text == data.decode()
@@ -119,8 +121,8 @@ def test_every_kind_of_file_comes_as_text(
     assert (told.media_type, told.encoding, told.text) == (media_type, encoding, text)
 
 
-def test_the_mode_of_a_script_is_told(shelf: Shelf) -> None:
-    """An agent knows what its author meant to be run."""
+def test_a_script_is_marked_as_executable(shelf: Shelf) -> None:
+    """An agent knows which files its author made executable."""
     assert read(shelf, "scripts/count.py").executable
 
 
@@ -132,7 +134,7 @@ def test_a_name_is_tried_before_a_skill_id(shelf: Shelf) -> None:
 
 
 def test_skill_md_is_found_in_lower_case(shelf: Shelf) -> None:
-    """Who asks for SKILL.md gets what the skill has in its place, under its own name."""
+    """A request for SKILL.md returns the variant of the skill, under its own name."""
     assert read(shelf, skill="lower").path == "skill.md"
 
 
@@ -149,42 +151,42 @@ def test_pages_joined_are_the_file(shelf: Shelf, path: str) -> None:
 
 
 @pytest.mark.parametrize(("offset", "limit"), [(-1, None), (10**9, None), (0, 0), (0, -5)])
-def test_a_page_that_cannot_be_is_refused(shelf: Shelf, offset: int, limit: int | None) -> None:
-    """The sentence says how large the file is."""
+def test_an_impossible_page_is_refused(shelf: Shelf, offset: int, limit: int | None) -> None:
+    """The message has the size of the file."""
     with pytest.raises(PathRefused, match=r"'SKILL.md' has \d+ bytes"):
         read(shelf, offset=offset, limit=limit)
 
 
-def test_raw_bytes_are_given_once_they_are_known_to_be_right(shelf: Shelf) -> None:
+def test_raw_bytes_are_served_after_verification(shelf: Shelf) -> None:
     """For serving over HTTP: the entry with type and hash, and the file at its start."""
-    with reader.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
+    with skill_files.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
         entry,
         file,
     ):
         assert (entry.media_type, file.read()) == ("image/png", PNG)
 
 
-def test_an_error_of_who_is_served_stays_theirs(shelf: Shelf) -> None:
+def test_an_error_of_the_client_is_not_an_error_of_the_package(shelf: Shelf) -> None:
     """A connection that breaks while a file is sent says nothing about the package."""
     with (
         pytest.raises(ConnectionResetError),
-        reader.open_skill_file(shelf.db, shelf.packages, "word-count"),
+        skill_files.open_skill_file(shelf.db, shelf.packages, "word-count"),
     ):
         raise ConnectionResetError
 
 
-def test_a_wrapped_skill_says_where_its_files_are(shelf: Shelf) -> None:
+def test_a_wrapped_skill_has_the_path_of_its_files(shelf: Shelf) -> None:
     """The body without frontmatter, the folder of this version, and the other files."""
-    told = reader.wrapped(shelf.db, shelf.packages, "word-count")
+    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count")
     assert told.startswith('<skill_content name="word-count">\n# Count\n\nRun it.\n\n')
     assert f"Skill directory: {shelf.version_folder('word-count')}\n" in told
     assert "  <file>scripts/count.py</file>\n" in told
     assert "<file>SKILL.md</file>" not in told
 
 
-def test_a_wrapped_page_says_where_the_next_one_starts(shelf: Shelf) -> None:
-    """A long SKILL.md is not mistaken for a short one."""
-    told = reader.wrapped(shelf.db, shelf.packages, "word-count", limit=40)
+def test_a_wrapped_page_has_the_offset_of_the_next(shelf: Shelf) -> None:
+    """A model does not mistake a long SKILL.md for a short one."""
+    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count", limit=40)
     assert "only a part of SKILL.md" in told
     assert "offset 21" in told
 
@@ -193,12 +195,12 @@ def test_a_wrapped_page_says_where_the_next_one_starts(shelf: Shelf) -> None:
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Return what to call each attempt in a report."""
+    """Return the name of an attempt in a report."""
     return [f"{number} {name[:30]!a}" for number, name in enumerate(names)]
 
 
 def refused(shelf: Shelf, path: str, skill: str = "word-count") -> str:
-    """Assert that a path gives nothing but one clear sentence or two, and return them."""
+    """Assert that a path gives one or two clear sentences, and return them."""
     with pytest.raises((NotInCatalog, PathRefused)) as caught:
         read(shelf, path, skill)
     told = str(caught.value)
@@ -210,15 +212,15 @@ def refused(shelf: Shelf, path: str, skill: str = "word-count") -> str:
 
 
 def test_there_are_more_than_two_hundred_attempts() -> None:
-    """The table is as long as it claims to be, and no attempt stands in it twice."""
+    """The table has no attempt twice."""
     assert len(set(ESCAPES)) == len(ESCAPES) > 200
 
 
 @pytest.mark.parametrize("path", ESCAPES, ids=numbered(ESCAPES))
 def test_a_path_that_names_no_published_file_is_refused(shelf: Shelf, path: str) -> None:
-    """Every attempt gives a sentence and names files that do exist."""
+    """Every attempt gives a sentence with files that exist."""
     told = refused(shelf, path)
-    assert any(word in told for word in ("The closest are: ", "It has: ", "which holds: "))
+    assert any(word in told for word in ("The closest are: ", "It has: ", "a directory with: "))
 
 
 NO_SKILLS = [
@@ -236,7 +238,7 @@ NO_SKILLS = [
 
 @pytest.mark.parametrize("name", NO_SKILLS, ids=numbered(NO_SKILLS))
 def test_a_name_that_no_skill_has_is_refused(shelf: Shelf, name: str) -> None:
-    """The same attempts in place of the skill's name lead nowhere either."""
+    """The same attempts as a skill name are refused, too."""
     told = refused(shelf, "SKILL.md", name)
     assert "closest are: " in told or "There are: " in told
 
@@ -278,7 +280,7 @@ _PIECES = st.sampled_from(
 )
 @example("assets/./logo.png")
 def test_no_path_leads_out_of_the_package(shelf: Shelf, path: str) -> None:
-    """Whatever is asked, the answer is a file of the manifest with its very hash, or a refusal."""
+    """The answer is a file of the manifest with its hash, or a refusal."""
     known = {file.path: file for file in package(shelf).files}
     if path.removeprefix("./") in known:
         told = read(shelf, path)
@@ -300,7 +302,7 @@ def package(shelf: Shelf) -> Package:
         ("skill.md", "The closest are: SKILL.md"),
         ("some/other/folder/count.py", "The closest are: scripts/count.py"),
         ("script/count.py", "The closest are: scripts/count.py"),
-        ("scripts", "It is a directory, which holds: scripts/count.py."),
+        ("scripts", "It is a directory with: scripts/count.py."),
         ("../secret", "it leads upwards with `..`"),
         ("/etc/passwd", "it is an absolute path"),
         ("C:\\x", "it is an absolute path"),
@@ -310,7 +312,7 @@ def package(shelf: Shelf) -> Package:
         ("a" * 300, "longer than a path can be"),
     ],
 )
-def test_a_refusal_says_why_and_what_there_is(shelf: Shelf, asked: str, told: str) -> None:
+def test_a_refusal_has_a_reason_and_suggestions(shelf: Shelf, asked: str, told: str) -> None:
     """The next attempt can be the right one."""
     assert told in refused(shelf, asked)
 
@@ -325,15 +327,15 @@ def test_a_refusal_says_why_and_what_there_is(shelf: Shelf, asked: str, told: st
         ("zzz", "There are: Word Talk, lower, word-count, 会议纪要."),
     ],
 )
-def test_an_unknown_skill_is_answered_with_those_there_are(
+def test_the_error_for_an_unknown_skill_suggests_others(
     shelf: Shelf, asked: str, told: str
 ) -> None:
-    """The closest first; a skill that is known but not active is said to be so."""
+    """The closest come first; for an inactive skill the message gives its status."""
     assert told in refused(shelf, "SKILL.md", asked)
 
 
-def test_an_empty_catalog_says_so(tmp_path: Path) -> None:
-    """There is nothing to suggest before the first skill."""
+def test_the_error_for_an_empty_catalog_has_no_suggestions(tmp_path: Path) -> None:
+    """The message states that the catalog has no skills yet."""
     shelf = Shelf(tmp_path)
     shelf.scan()
     assert refused(shelf, "SKILL.md", "x").endswith("The catalog has none yet.")
@@ -357,7 +359,7 @@ def own(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 
 def test_a_link_in_the_place_of_a_file_is_not_followed(own: Shelf) -> None:
-    """Not out of the package, and not to another file in it either."""
+    """Neither out of the package, nor to another file in it."""
     file = own.version_folder("word-count") / "scripts/count.py"
     for target in ("../../../../../outside/count.py", "/etc/passwd", "../SKILL.md", "count.py"):
         file.unlink()
@@ -396,8 +398,8 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(own: Shelf, tmp_path: P
         "\udcff",
     ],
 )
-def test_current_can_only_name_a_version(own: Shelf, target: str) -> None:
-    """A link that leads anywhere else is said to be damaged, and not followed."""
+def test_current_can_only_point_to_a_version(own: Shelf, target: str) -> None:
+    """A link to anything else is reported as damage and not followed."""
     if target:
         own.flip("word-count", target)
     else:
@@ -405,7 +407,7 @@ def test_current_can_only_name_a_version(own: Shelf, target: str) -> None:
         (own.packages / "word-count/current").mkdir()
         assert read(own).text.startswith("---")
         return
-    with pytest.raises(PackageDamaged, match="leads to no version that the catalog knows"):
+    with pytest.raises(PackageDamaged, match="points to no version in the catalog"):
         read(own)
 
 
@@ -459,22 +461,22 @@ def test_a_device_is_not_opened(own: Shelf) -> None:
 
 
 @pytest.mark.parametrize("content", [b"print('other')\n", b"", b"x" * 10**7, SECRET.encode()])
-def test_content_that_was_not_accepted_is_not_given(own: Shelf, content: bytes) -> None:
+def test_unaccepted_content_is_not_served(own: Shelf, content: bytes) -> None:
     """The hash of the catalog decides, for text and for raw bytes."""
     file = own.version_folder("word-count") / "scripts/count.py"
     file.unlink()
     file.write_bytes(content)
-    with pytest.raises(PackageDamaged, match="not the one that was accepted"):
+    with pytest.raises(PackageDamaged, match="differs from the accepted one"):
         read(own, "scripts/count.py")
     with (
         pytest.raises(PackageDamaged),
-        reader.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
+        skill_files.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
     ):
         pytest.fail("it was served")
 
 
-def test_a_file_that_is_gone_is_said_to_be(own: Shelf) -> None:
-    """A damaged package is one sentence, never a traceback."""
+def test_a_missing_file_is_reported(own: Shelf) -> None:
+    """A damaged package gives one sentence, never a traceback."""
     (own.version_folder("word-count") / "scripts/count.py").unlink()
     with pytest.raises(PackageDamaged, match="cannot be read from its package: No such file"):
         read(own, "scripts/count.py")
@@ -484,26 +486,26 @@ def test_a_file_that_is_gone_is_said_to_be(own: Shelf) -> None:
 
 
 def test_a_reader_stays_in_the_version_it_found(own: Shelf, skill: SkillWriter) -> None:
-    """What is published meanwhile is for the next one who asks."""
+    """A version published meanwhile is for the next request."""
     before = package_of(own.db, own.packages, "word-count")
     skill(own.root / "word-count", body="# New\n", files={"scripts/count.py": "print(2)\n"})
     own.scan()
-    assert reader.read(before, "scripts/count.py").text == "print('words')\n"
+    assert skill_files.read(before, "scripts/count.py").text == "print('words')\n"
     assert read(own, "scripts/count.py").text == "print(2)\n"
 
 
 def test_the_link_decides_until_it_is_flipped(own: Shelf, skill: SkillWriter) -> None:
-    """Between commit and flip, shell and reader see the same version, the old one."""
+    """Between commit and switch, shell and reader see the same version, the old one."""
     old = os.readlink(own.packages / "word-count/current")
     skill(own.root / "word-count", body="# New\n")
     own.scan()
     own.flip("word-count", old)
     assert (read(own).version, "# New" in read(own).text) == (old, False)
-    assert reader.wrapped(own.db, own.packages, "word-count").count("# A skill") == 1
+    assert skill_files.wrapped(own.db, own.packages, "word-count").count("# A skill") == 1
 
 
 def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -> None:
-    """While `current` flips to and fro, both files a reader takes are of one version."""
+    """While `current` switches back and forth, both files of a reader are of one version."""
     versions = [os.readlink(own.packages / "word-count/current")]
     skill(own.root / "word-count", body="# New\n", files={"scripts/count.py": "print(2)\n"})
     own.scan()
@@ -526,8 +528,8 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
             seen.add(
                 (
                     found.version,
-                    "# New" in reader.read(found).text,
-                    reader.read(found, "scripts/count.py").text,
+                    "# New" in skill_files.read(found).text,
+                    skill_files.read(found, "scripts/count.py").text,
                 )
             )
     finally:
@@ -537,7 +539,7 @@ def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -
 
 
 def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: SkillWriter) -> None:
-    """While edits are published one after the other, what is read together belongs together."""
+    """While edits are published, files that are read together belong together."""
 
     def edit() -> None:
         for number in range(10):
@@ -553,8 +555,8 @@ def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: Skill
     seen = set()
     while editing.is_alive():
         found = package_of(own.db, own.packages, "word-count")
-        body = reader.read(found).text.partition("\n# ")[2]
-        assert reader.read(found, "scripts/count.py").text in (f"# {body}", "print('words')\n")
+        body = skill_files.read(found).text.partition("\n# ")[2]
+        assert skill_files.read(found, "scripts/count.py").text in (f"# {body}", "print('words')\n")
         seen.add((found.version, body))
     editing.join()
     assert "# Number 9" in read(own).text
@@ -563,7 +565,7 @@ def test_a_reader_beside_real_scans_sees_whole_versions(own: Shelf, skill: Skill
 
 
 def test_a_renamed_skill_is_read_by_its_new_name(own: Shelf, skill: SkillWriter) -> None:
-    """Its old name leads nowhere, and is answered with the new one."""
+    """The error for its old name suggests the new one."""
     skill(
         own.root / "word-count", name="word-counter", files={"scripts/count.py": "print('words')\n"}
     )
@@ -577,7 +579,7 @@ def test_a_renamed_skill_is_read_by_its_new_name(own: Shelf, skill: SkillWriter)
 
 @pytest.fixture
 def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
-    """Return a shelf whose skill has no package: its files are read where they lie."""
+    """Return a shelf whose skill has no package; its files are read in the root."""
     shelf = Shelf(tmp_path, publish="in-place")
     skill(shelf.root / "word-count", files={"scripts/count.py": "print('words')\n"})
     shelf.scan()
@@ -588,15 +590,15 @@ def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 
 def test_files_in_place_are_read_from_the_root(placed: Shelf) -> None:
-    """Without packages the same answers come from the folder itself."""
+    """Without packages the answers come from the folder itself."""
     assert read(placed, "scripts/count.py").text == "print('words')\n"
-    assert str(placed.root / "word-count") in reader.wrapped(
+    assert str(placed.root / "word-count") in skill_files.wrapped(
         placed.db, placed.packages, "word-count"
     )
 
 
 def test_a_link_in_place_may_lead_to_another_place_in_the_root(placed: Shelf) -> None:
-    """As the catalog follows it, so does the reader; out of the root neither does."""
+    """Catalog and reader follow it; neither follows a link out of the root."""
     file = placed.root / "word-count/scripts/count.py"
     file.rename(placed.root / "shared.py")
     file.symlink_to("../../shared.py")
@@ -606,7 +608,7 @@ def test_a_link_in_place_may_lead_to_another_place_in_the_root(placed: Shelf) ->
     assert "leads out of the root" in refused(placed, "scripts/count.py")
 
 
-def test_an_edit_in_place_is_not_given_before_it_is_accepted(placed: Shelf) -> None:
+def test_an_edit_in_place_is_not_served_before_it_is_accepted(placed: Shelf) -> None:
     """A half-made edit has another hash."""
     (placed.root / "word-count/scripts/count.py").write_text("print('wor")
     with pytest.raises(PackageDamaged, match="has changed since it was accepted"):

@@ -1,4 +1,4 @@
-"""State of the service in words."""
+"""Summary of the health of the service, for people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,34 +8,33 @@ from typing import Any, Literal, TypeAlias
 from catalog.text.humanize import ago, ahead, count, seconds_since
 
 SILENT = 30.0
-"""Seconds without a sign of life after which a service is taken for dead."""
+"""Seconds without a heartbeat after which a service counts as dead."""
 
 Tone: TypeAlias = Literal["good", "odd", "bad", "quiet"]
 
-
 _PARTS = {
-    "answers": "Answers to commands",
+    "answers": "Answering commands",
     "catalog": "Opening the catalog",
     "changes": "Taking in changed folders",
     "collect": "Removing packages that need not be kept",
-    "heartbeat": "Writing health into the catalog",
+    "heartbeat": "Recording health",
     "indexes": "Publishing the prompt indexes",
     "outcomes": "Taking in outcome files",
     "packages": "Verifying packages",
     "quarantine": "Outcome files",
-    "quiet": "Writing health into the catalog",
-    "requests": "Requests of commands",
+    "quiet": "Recording health",
+    "requests": "Running requests of commands",
     "scan": "The full scan",
     "site": "The site",
     "timer": "The timer of the full scans",
     "watcher": "The watcher",
 }
-"""Names of the parts of the service that can be in trouble."""
+"""Names of the parts of the service, for details."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the service is, in words."""
+    """Health of the service in sentences."""
 
     tone: Tone
     sentence: str
@@ -44,27 +43,24 @@ class Health:
 
     @property
     def is_well(self) -> bool:
-        """Whether the catalog can be relied on to follow the folder, or is not meant to."""
+        """Whether the catalog follows its folders as it should, or no service runs."""
         return self.tone != "bad"
 
     @property
     def is_followed(self) -> bool:
-        """Whether a service follows the folder now, and nothing needs attention."""
+        """Whether a service follows the folders now, and nothing needs attention."""
         return self.tone in ("good", "odd")
 
 
-def health(found: Mapping[str, Any], now: datetime) -> Health:
-    """Return what the health row and all that is in trouble mean to a person.
-
-    found is what `catalog.database.health.look` gives.
-    """
-    row = found["health"]
-    troubles = [*map(_of_root, found["roots"])]
+def health(state: Mapping[str, Any], now: datetime) -> Health:
+    """Return the summary of a state that `catalog.database.stored_health.load` returned."""
+    row = state["health"]
+    troubles = [*map(_of_root, state["roots"])]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
-    if is_running:  # of one that has ended, nothing is tried again
-        troubles += found["troubles"]
-    troubles += map(_of_held, found["held"])
-    troubles += map(_of_withheld, found["withheld"])
+    if is_running:  # a service that has ended tries nothing again
+        troubles += state["troubles"]
+    troubles += map(_of_held, state["held"])
+    troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
     if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
@@ -75,11 +71,11 @@ def health(found: Mapping[str, Any], now: datetime) -> Health:
             tuple(troubles),
         )
     silence = seconds_since(row["service_seen"], now)
-    if abs(silence) > SILENT:  # one that runs counts by the clock as it was set
+    if abs(silence) > SILENT:  # a running service writes the time that the clock shows
         when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
         sentence = (
             f"The service was last heard of {when}; it may have been killed, or cannot "
-            "write where its data is."
+            "write to its data directory."
         )
         return Health("bad", sentence, tuple(details), (_trouble("service", sentence), *troubles))
     if row["watcher_mode"] == "polling":
@@ -88,17 +84,17 @@ def health(found: Mapping[str, Any], now: datetime) -> Health:
     tone: Tone = "bad" if troubles else "good" if row["watcher_mode"] == "native" else "odd"
     return Health(
         tone,
-        f"{watching}, {_scanned(row, now)}, {_waiting(found, troubles)}.",
+        f"{watching}, {_scanned(row, now)}, {_waiting(state, troubles)}.",
         tuple(details),
         tuple(troubles),
     )
 
 
-def _waiting(found: Mapping[str, Any], troubles: Sequence[object]) -> str:
-    """Say what is not done; that nothing is, only where nothing is held or in trouble."""
-    pending = found["health"]["pending_count"]
+def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:
+    """Return the work that waits; "nothing pending" only if nothing is held or in trouble."""
+    pending = state["health"]["pending_count"]
     waiting = [f"{pending} pending"] if pending else []
-    if held := sum(row["skills"] for row in found["held"]):
+    if held := sum(row["skills"] for row in state["held"]):
         waiting.append(f"{count(held, 'removal')} held")
     if troubles and not waiting:
         waiting.append("needs attention")
@@ -121,22 +117,20 @@ def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     name = skill["skill_id"]
-    mend = (
+    advice = (
         f"Let it follow its folder with `skilldrop unpin {name}`, or hold it at another "
         f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
         "lists them."
         if skill["is_held"]
-        else "Mend what its folder holds."
+        else "Fix the errors in its folder."
     )
-    return _trouble(
-        "skill", f"{name} is {skill['why']}, so that agents are given nothing of it. {mend}"
-    )
+    return _trouble("skill", f"{name} is {skill['why']}, so agents do not get it. {advice}")
 
 
-def _trouble(part: str, what: str) -> dict[str, Any]:
+def _trouble(part: str, message: str) -> dict[str, Any]:
     return {
         "part": part,
-        "what": what,
+        "what": message,
         "since": None,
         "times": None,
         "last_at": None,
@@ -145,14 +139,14 @@ def _trouble(part: str, what: str) -> dict[str, Any]:
 
 
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
-    """Say what failed, since when, how often, and when it is tried again."""
+    """Return what failed, how often, since when, and the time of the next try."""
     part = _PARTS.get(trouble["part"])
-    what = f"{part}: {trouble['what']}" if part else trouble["what"]
+    message = f"{part}: {trouble['what']}" if part else trouble["what"]
     if not trouble["since"] or trouble["part"] == "quarantine":
-        return what
+        return message
     often = f"Failed {count(trouble['times'], 'time')}"
     tried = f"; next try {ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""
-    return f"{what} {often}, first {ago(trouble['since'], now)}{tried}."
+    return f"{message} {often}, first {ago(trouble['since'], now)}{tried}."
 
 
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:
