@@ -31,21 +31,23 @@ _LEFT_OUT: dict[str, str] = {}
 """Why skills are not in the index, by skill_id: the log is told once."""
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Give all skills that agents may start, each with its artifact and the digest of that.
 
     A skill that is a SKILL.md by itself is offered as that file, any other as an archive. One
     whose files are not at present as they were accepted is left out, and the log says so.
     """
-    skills = await visit.ask(browse.startable)
+    skills = await context.query(browse.startable)
     _forget_all_but(skills)
-    async with visit.place.hashing.taken():  # who comes second finds all hashes there
+    async with context.location.hashing.taken():  # who comes second finds all hashes there
         hashes = {
             row["skill_id"]: _HASHES[row["digest"]] for row in skills if row["digest"] in _HASHES
         }
         unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
         for first in range(0, len(unknown), AT_ONCE):
-            hashes |= await visit.ask(_hash, visit.place.packages, unknown[first : first + AT_ONCE])
+            hashes |= await context.query(
+                _hash, context.location.packages, unknown[first : first + AT_ONCE]
+            )
     entries = []
     for row in skills:
         if row["files"] == 1:
@@ -59,13 +61,13 @@ async def page(visit: RequestContext) -> Response:
                     row["skill_id"],
                     kind,
                     row["description"],
-                    visit.skill_path(row["skill_id"], path),
+                    context.skill_path(row["skill_id"], path),
                     sha,
                 )
             )
     listed = ",\n".join(entries)
     return responses.of_text(
-        visit.request,
+        context.request,
         f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n{listed}\n]}}\n',
         responses.JSON,
     )

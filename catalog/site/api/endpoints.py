@@ -33,45 +33,45 @@ _TYPES = {
 }
 
 
-async def asset(visit: RequestContext) -> Response:
+async def asset(context: RequestContext) -> Response:
     """Give a style sheet, the script or the sign."""
-    name = visit.part("name")
+    name = context.path_part("name")
     if name not in assets.names():
         return responses.of_text(
-            visit.request, "There is no such file.\n", responses.TEXT, status=404
+            context.request, "There is no such file.\n", responses.TEXT, status=404
         )
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return responses.of_bytes(
-        visit.request,
+        context.request,
         assets.read(name),
         assets.content_type(name),
         etag=assets.integrity(name),
-        headers=headers if visit.request.query_string else None,
+        headers=headers if context.request.query_string else None,
     )
 
 
-async def hits(visit: RequestContext) -> Response:
+async def hits(context: RequestContext) -> Response:
     """Give what a search finds, best first, as the command line does.
 
     A header says so where not all words were searched for.
     """
-    words, left_out = search.bounded(visit.asked("q"))
-    found = await visit.ask(search.find, words, min(visit.number("limit") or 20, MOST_HITS))
+    words, left_out = search.bounded(context.parameter("q"))
+    found = await context.query(search.find, words, min(context.number("limit") or 20, MOST_HITS))
     return responses.of_json(
-        visit.request,
-        [asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found],
+        context.request,
+        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in found],
         headers={"X-Search-Note": left_out} if left_out else None,
     )
 
 
-async def preview(visit: RequestContext) -> Response:
+async def preview(context: RequestContext) -> Response:
     """Give a skill as JSON: its content, what it consists of and what was found."""
-    skill_id = visit.part("skill_id")
-    version = visit.asked("version")
-    sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"), version)
+    skill_id = context.path_part("skill_id")
+    version = context.parameter("version")
+    sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
     if not sheet:
         return _nothing(
-            visit,
+            context,
             f"No skill goes by {skill_id}, or it has no version {version}."
             if version
             else f"No skill goes by {skill_id}.",
@@ -99,10 +99,10 @@ async def preview(visit: RequestContext) -> Response:
         "first_seen",
         "last_changed",
     )
-    files = visit.skill_path(skill["skill_id"], "/files/")
+    files = context.skill_path(skill["skill_id"], "/files/")
     of_version = f"?version={skill['version']}" if version else ""
     return responses.of_json(
-        visit.request,
+        context.request,
         {
             **{name: skill[name] for name in plain},
             "spec_valid": bool(skill["spec_valid"]),
@@ -142,19 +142,19 @@ async def preview(visit: RequestContext) -> Response:
     )
 
 
-async def index(visit: RequestContext) -> Response:
+async def index(context: RequestContext) -> Response:
     """Give a prompt index, or the report on it, as it was published."""
-    name = visit.part("name")
-    file = _published(visit.place.indexes, name)
+    name = context.path_part("name")
+    file = _published(context.location.indexes, name)
     if not file:
-        return _nothing(visit, f"There is no index {name}.")
+        return _nothing(context, f"There is no index {name}.")
     try:
         status = file.stat()
         body = file.read_bytes()
     except OSError:
-        return _nothing(visit, f"There is no index {name} at present.")
+        return _nothing(context, f"There is no index {name} at present.")
     return responses.of_bytes(
-        visit.request,
+        context.request,
         body,
         _TYPES.get(file.suffix, responses.TEXT),
         etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
@@ -162,23 +162,23 @@ async def index(visit: RequestContext) -> Response:
     )
 
 
-async def healthz(visit: RequestContext) -> Response:
+async def healthz(context: RequestContext) -> Response:
     """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
     try:
-        found = await visit.ask(health.look, visit.place.catalog)
+        found = await context.query(health.look, context.location.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served
-        row, status = None, _unreadable(error, visit.place.catalog)
+        row, status = None, _unreadable(error, context.location.catalog)
     else:
         row, status = found["health"], reading_health.health(found, datetime.now(UTC))
     answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
-    may_see, _ = await visit.datasette.check_visibility(
-        visit.request.actor,
-        permissions=[("view-database", visit.place.database.name), "view-instance"],
+    may_see, _ = await context.datasette.check_visibility(
+        context.request.actor,
+        permissions=[("view-database", context.location.database.name), "view-instance"],
     )
     if may_see:
         answer |= {"message": status.sentence, "health": row, "troubles": status.troubles}
     return responses.of_json(
-        visit.request,
+        context.request,
         answer,
         status=200 if status.is_well else 503,
         headers={"Cache-Control": "no-store"},
@@ -205,5 +205,7 @@ def _published(folder: Path, name: str) -> Path | None:
     )
 
 
-def _nothing(visit: RequestContext, why: str) -> Response:
-    return responses.of_json(visit.request, {"ok": False, "error": why, "status": 404}, status=404)
+def _nothing(context: RequestContext, why: str) -> Response:
+    return responses.of_json(
+        context.request, {"ok": False, "error": why, "status": 404}, status=404
+    )

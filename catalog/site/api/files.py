@@ -42,34 +42,34 @@ _HARMLESS = frozenset(
 def answered(view: View) -> View:
     """Return the view, which says in a sentence why it cannot give a file."""
 
-    async def answer(visit: RequestContext) -> Response:
+    async def answer(context: RequestContext) -> Response:
         try:
-            return await view(visit)
+            return await view(context)
         except (NotInCatalog, PathRefused) as error:
-            return _refused(visit, str(error), 404)
+            return _refused(context, str(error), 404)
         except PackageDamaged as error:
-            return _refused(visit, str(error), 503)
+            return _refused(context, str(error), 503)
 
     return answer
 
 
 @answered
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Give a file of the version that agents have now, or of the one asked for."""
-    modified = _published_at(visit)
-    package, file, content = await visit.ask(
+    modified = _published_at(context)
+    package, file, content = await context.query(
         _open,
-        visit.place.packages,
-        visit.part("skill_id"),
-        visit.part("path"),
-        version=_asked_version(visit),
+        context.location.packages,
+        context.path_part("skill_id"),
+        context.path_part("path"),
+        version=_asked_version(context),
     )
     kind = content_type(file)
     shown = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
     name = quote(posixpath.basename(file.path), safe="")
     how = f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}"
     return responses.of_file(
-        visit.request,
+        context.request,
         content,
         file.size,
         kind,
@@ -80,11 +80,14 @@ async def page(visit: RequestContext) -> Response:
 
 
 @answered
-async def archive(visit: RequestContext) -> Response:
+async def archive(context: RequestContext) -> Response:
     """Give all files of such a version as one archive."""
-    modified = _published_at(visit)
-    package = await visit.ask(
-        _package, visit.place.packages, visit.part("skill_id"), version=_asked_version(visit)
+    modified = _published_at(context)
+    package = await context.query(
+        _package,
+        context.location.packages,
+        context.path_part("skill_id"),
+        version=_asked_version(context),
     )
     name = quote(f"{package.skill_id}.zip", safe="")
     about: dict[str, Any] = {
@@ -92,18 +95,18 @@ async def archive(visit: RequestContext) -> Response:
         "modified": modified,
         "headers": _about(f"attachment; filename*=UTF-8''{name}", package.version),
     }
-    if responses.is_known(visit.request, about["etag"], about["modified"]):
-        return responses.of_bytes(visit.request, b"", ARCHIVE, **about)
+    if responses.is_known(context.request, about["etag"], about["modified"]):
+        return responses.of_bytes(context.request, b"", ARCHIVE, **about)
     if bundle.size(package) > responses.WHOLE:
-        return await _large_archive(visit, package, about)
+        return await _large_archive(context, package, about)
     file = io.BytesIO()
     await asyncio.to_thread(bundle.write, package, file)
-    return responses.of_bytes(visit.request, file.getvalue(), ARCHIVE, **about)
+    return responses.of_bytes(context.request, file.getvalue(), ARCHIVE, **about)
 
 
-async def _large_archive(visit: RequestContext, package: Package, about: dict[str, Any]) -> Any:
+async def _large_archive(context: RequestContext, package: Package, about: dict[str, Any]) -> Any:
     """Return an archive from a file on the disk; there are only a few of them at once."""
-    slots = visit.place.archives
+    slots = context.location.archives
     await slots.take()
     file = TemporaryFile()  # noqa: SIM115  # the answer closes it
     try:
@@ -114,7 +117,7 @@ async def _large_archive(visit: RequestContext, package: Package, about: dict[st
         file.close()
         slots.free()
         raise
-    return responses.of_file(visit.request, file, size, ARCHIVE, done=slots.free, **about)
+    return responses.of_file(context.request, file, size, ARCHIVE, done=slots.free, **about)
 
 
 def content_type(file: PublishedFile) -> str:
@@ -138,24 +141,30 @@ def _about(disposition: str, version: str) -> dict[str, str]:
     }
 
 
-def _published_at(visit: RequestContext) -> datetime | None:
+def _published_at(context: RequestContext) -> datetime | None:
     """Return when the present version took its place; None for another, or for one in place.
 
     The link is replaced then. A version's own age says less: one may be returned to. It is asked
     for before the file is read, so that a newer file never goes by an older time.
     """
-    if _asked_version(visit):
+    if _asked_version(context):
         return None
     try:
-        made = (visit.place.packages / visit.part("skill_id") / CURRENT).lstat().st_mtime
+        made = (
+            (context.location.packages / context.path_part("skill_id") / CURRENT).lstat().st_mtime
+        )
     except (OSError, ValueError):  # a path that holds NUL
         return None
     return datetime.fromtimestamp(made, UTC)
 
 
-def _asked_version(visit: RequestContext) -> str:
+def _asked_version(context: RequestContext) -> str:
     """Return the version that the path or the query names; empty for the present one."""
-    return visit.part("version") if "version" in visit.request.url_vars else visit.asked("version")
+    return (
+        context.path_part("version")
+        if "version" in context.request.url_vars
+        else context.parameter("version")
+    )
 
 
 def _package(db: Catalog, packages: Path, skill_id: str, *, version: str) -> Package:
@@ -183,5 +192,5 @@ def _active(db: Catalog, skill_id: str) -> Row:
     return skill
 
 
-def _refused(visit: RequestContext, why: str, status: int) -> Response:
-    return responses.of_text(visit.request, f"{why}\n", responses.TEXT, status=status)
+def _refused(context: RequestContext, why: str, status: int) -> Response:
+    return responses.of_text(context.request, f"{why}\n", responses.TEXT, status=status)

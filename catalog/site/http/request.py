@@ -28,23 +28,23 @@ class RequestContext:
 
     datasette: Any
     request: Any
-    place: http_catalog.CatalogLocation
+    location: http_catalog.CatalogLocation
 
-    def part(self, name: str) -> str:
+    def path_part(self, name: str) -> str:
         """Return a part of the path, decoded; what is no UTF-8 in it becomes U+FFFD."""
         return unquote(self.request.url_vars[name], errors="replace")
 
-    def asked(self, name: str) -> str:
+    def parameter(self, name: str) -> str:
         """Return a parameter of the query; empty where it was not given."""
         return (self.request.args.get(name) or "").encode("utf-8", "replace").decode()
 
     def number(self, name: str) -> int | None:
         """Return a parameter as a positive number; None where it is none."""
-        given = self.asked(name)
+        given = self.parameter(name)
         is_number = given.isascii() and given.isdigit() and len(given) <= LONGEST_NUMBER
         return int(given) or None if is_number else None
 
-    async def ask(self, question: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def query(self, question: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Ask a question of the catalog on Datasette's own read-only connection, in good time.
 
         Raises QueryInterrupted where it takes longer than Datasette's time limit.
@@ -60,7 +60,7 @@ class RequestContext:
                         raise QueryInterrupted(error, question.__name__, arguments) from error
                     raise
 
-        answer: T = await self.place.database.execute_fn(asking)
+        answer: T = await self.location.database.execute_fn(asking)
         return answer
 
     def path(self, path: str) -> str:
@@ -82,7 +82,7 @@ class RequestContext:
             headers={"Content-Security-Policy": security_headers.OURS},
         )
 
-    def missing(self, what: str) -> Response:
+    def not_found(self, what: str) -> Response:
         """Return the page that says what there is not."""
         return self.page("error.html", status=404, title="Not here", message=what)
 
@@ -100,25 +100,27 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         found = http_catalog.find(datasette)
         if not found:
             return errors.refusal(datasette, request.path, "There is no catalog here.", 503)
-        visit = RequestContext(datasette, request, found)
+        context = RequestContext(datasette, request, found)
         if not is_open:
             await datasette.ensure_permissions(
                 request.actor, [("view-database", found.database.name), "view-instance"]
             )
         try:
-            return await view(visit)
+            return await view(context)
         except (QueryInterrupted, AllTaken):
             message = "The catalog is busy, or the question too large. Try again."
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503, {"Retry-After": "5"})
-            return visit.page("error.html", status=503, title="That took too long", message=message)
+            return context.page(
+                "error.html", status=503, title="That took too long", message=message
+            )
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
             message = f"{error}. {REBUILT}"
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503)
-            return visit.page(
+            return context.page(
                 "error.html", status=503, title="The catalog is damaged", message=message
             )
 

@@ -16,11 +16,11 @@ SCANS = 6
 """Full passes that the page names."""
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show the latest changes, and further ones below."""
-    before = visit.number("before")
-    changes, scans = await visit.ask(_look_up, before)
-    return visit.page(
+    before = context.number("before")
+    changes, scans = await context.query(_look_up, before)
+    return context.page(
         "activity.html",
         changes=[row | {"trace": trace(row)} for row in changes],
         scans=scans,

@@ -45,33 +45,33 @@ class FileSheet:
     files: list[Row]
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show a part of a file, or what there is in its place."""
-    skill_id, path = visit.part("skill_id"), visit.part("path")
+    skill_id, path = context.path_part("skill_id"), context.path_part("path")
     asked = {
-        "row": visit.number("row"),
-        "version": visit.asked("version"),
-        "offset": visit.number("from"),
-        "line": visit.number("line"),
+        "row": context.number("row"),
+        "version": context.parameter("version"),
+        "offset": context.number("from"),
+        "line": context.number("line"),
     }
-    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, path, asked)
+    sheet = await context.query(_look_up, context.location.packages, skill_id, path, asked)
     if not sheet:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+        return context.not_found(f"No skill goes by {skill_id}, and none ever did.")
     if asked["version"] and not sheet.version:
-        return visit.missing(f"{sheet.skill['name']} has no version {asked['version']}.")
+        return context.not_found(f"{sheet.skill['name']} has no version {asked['version']}.")
     if not sheet.file:
         inside = [file for file in sheet.files if file["path"].startswith(path.rstrip("/") + "/")]
         if inside:
-            return visit.page(
+            return context.page(
                 "folder.html",
                 skill=sheet.skill,
                 files=inside,
                 which=which(sheet.skill),
                 folder=path.rstrip("/"),
             )
-        return visit.missing(f"{sheet.skill['name']} has no file {path}.")
+        return context.not_found(f"{sheet.skill['name']} has no file {path}.")
     lines = part_lines(sheet.part) if sheet.part else []
-    return visit.page(
+    return context.page(
         "file.html",
         skill=sheet.skill,
         which=which(sheet.skill),

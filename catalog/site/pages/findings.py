@@ -9,17 +9,17 @@ LIST = r"^/findings$"
 ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
-async def listing(visit: RequestContext) -> Response:
+async def listing(context: RequestContext) -> Response:
     """Show each kind of finding that there is at present."""
-    return visit.page("findings.html", codes=await visit.ask(browse.finding_codes))
+    return context.page("findings.html", codes=await context.query(browse.finding_codes))
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show where one kind was found."""
-    code, number = visit.part("code"), visit.number("page") or 1
-    rows = await visit.ask(browse.findings_of, code, number)
+    code, number = context.path_part("code"), context.number("page") or 1
+    rows = await context.query(browse.findings_of, code, number)
     if not rows:
-        return visit.missing(f"Nothing has the finding {code} at present.")
-    return visit.page(
+        return context.not_found(f"Nothing has the finding {code} at present.")
+    return context.page(
         "finding.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
     )

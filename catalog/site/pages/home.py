@@ -11,8 +11,8 @@ from catalog.site.http.request import RequestContext
 ROUTE = r"^/$"
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show the way in."""
-    overview = await visit.ask(browse.overview, visit.place.catalog)
+    overview = await context.query(browse.overview, context.location.catalog)
     health = reading_health.health(overview, datetime.now(UTC))
-    return visit.page("home.html", **overview | {"health": health})
+    return context.page("home.html", **overview | {"health": health})

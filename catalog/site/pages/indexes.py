@@ -20,19 +20,19 @@ MOST_SEGMENTS = 400
 """Entries that the bar shows one by one; thinner ones could not be seen."""
 
 
-async def listing(visit: RequestContext) -> Response:
+async def listing(context: RequestContext) -> Response:
     """Show the indexes there are."""
-    return visit.page("indexes.html", indexes=await visit.ask(index_views.indexes))
+    return context.page("indexes.html", indexes=await context.query(index_views.indexes))
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show one index and the budget that it spent."""
-    name = visit.part("name")
-    found = await visit.ask(_look_up, name)
+    name = context.path_part("name")
+    found = await context.query(_look_up, name)
     if not found:
-        return visit.missing(f"There is no index {name}.")
+        return context.not_found(f"There is no index {name}.")
     index, entries, (left_out, reasons) = found
-    return visit.page(
+    return context.page(
         "one_index.html",
         index=index,
         entries=entries,

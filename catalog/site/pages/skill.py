@@ -39,17 +39,17 @@ class Sheet:
     indexes: list[Row]
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show a skill, or that there is none."""
-    skill_id = visit.part("skill_id")
-    sheet = await visit.ask(look_up, skill_id, visit.number("row"))
+    skill_id = context.path_part("skill_id")
+    sheet = await context.query(look_up, skill_id, context.number("row"))
     if not sheet:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+        return context.not_found(f"No skill goes by {skill_id}, and none ever did.")
     skill = sheet.skill
-    content, front, rendered = await _text(visit, skill)
+    content, front, rendered = await _text(context, skill)
     plain = content[:LONGEST_TEXT] if rendered and rendered.too_much else ""
     beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
-    return visit.page(
+    return context.page(
         "skill.html",
         sheet=sheet,
         skill=skill,
@@ -108,7 +108,7 @@ def front_lines(content: str, body: str | None) -> int:
 
 
 async def _text(
-    visit: RequestContext, skill: Row
+    context: RequestContext, skill: Row
 ) -> tuple[str, list[str], markdown.Rendered | None]:
     """Return a SKILL.md, the lines of its frontmatter, and what stands below that as HTML."""
     content = skill["skill_md_content"]
@@ -121,8 +121,8 @@ async def _text(
             markdown.kept,
             content,
             "",
-            visit.skill_path(skill["skill_id"], "/view/"),
-            visit.skill_path(skill["skill_id"], "/files/"),
+            context.skill_path(skill["skill_id"], "/view/"),
+            context.skill_path(skill["skill_id"], "/files/"),
             skip,
             which(skill),
         ),

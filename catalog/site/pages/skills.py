@@ -14,20 +14,20 @@ FOUND = 50
 """Skills that a search shows at most."""
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show what was asked for, with the ways to ask for less."""
-    words = visit.asked("q").strip()
+    words = context.parameter("q").strip()
     if words:
         words, left_out = search.bounded(words)
-        hits, alike = await visit.ask(_found, words)
-        return visit.page(
+        hits, alike = await context.query(_found, words)
+        return context.page(
             "found.html", words=words, hits=hits, alike=alike, most=FOUND, left_out=left_out
         )
-    filters = {name: visit.asked(name) for name in ("level", "plugin", "tag")}
-    filters["status"] = visit.asked("status") or "active"
-    number = visit.number("page") or 1
-    (rows, total), groups = await visit.ask(_listed, filters, number)
-    return visit.page(
+    filters = {name: context.parameter(name) for name in ("level", "plugin", "tag")}
+    filters["status"] = context.parameter("status") or "active"
+    number = context.number("page") or 1
+    (rows, total), groups = await context.query(_listed, filters, number)
+    return context.page(
         "skills.html",
         rows=rows,
         total=total,

@@ -70,15 +70,15 @@ class Part:
         return after if after < self.total else None
 
 
-async def listing(visit: RequestContext) -> Response:
+async def listing(context: RequestContext) -> Response:
     """Show the versions of a skill, newest first."""
-    skill_id, number = visit.part("skill_id"), visit.number("page") or 1
-    found = await visit.ask(_versions, skill_id, visit.number("row"))
+    skill_id, number = context.path_part("skill_id"), context.number("page") or 1
+    found = await context.query(_versions, skill_id, context.number("row"))
     if not found:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+        return context.not_found(f"No skill goes by {skill_id}, and none ever did.")
     skill, versions = found
     shown = versions[(number - 1) * LISTED : number * LISTED]
-    return visit.page(
+    return context.page(
         "versions.html",
         skill=skill,
         which=which(skill),
@@ -89,20 +89,24 @@ async def listing(visit: RequestContext) -> Response:
     )
 
 
-async def page(visit: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Show what a version changed, against the one before it or the one asked for."""
-    skill_id, name, only = visit.part("skill_id"), visit.part("version"), visit.asked("file")
-    found = await visit.ask(_pair, skill_id, name, visit.asked("against"), only)
+    skill_id, name, only = (
+        context.path_part("skill_id"),
+        context.path_part("version"),
+        context.parameter("file"),
+    )
+    found = await context.query(_pair, skill_id, name, context.parameter("against"), only)
     if not found:
-        return visit.missing(f"{skill_id} has no version {name}.")
+        return context.not_found(f"{skill_id} has no version {name}.")
     skill, version, before, old, new = found
-    first = visit.number("from") or 0
+    first = context.number("from") or 0
     key = (before and before["digest"], version["digest"], only)
     part = await aside(
         lambda: take(_COMPARED.get(key, lambda: list(compare(old, new, Work()))), first),
         otherwise=lambda: take(compare(old, new, Work(0)), first),
     )
-    return visit.page(
+    return context.page(
         "diff.html",
         skill=skill,
         which=which(skill),
@@ -110,7 +114,7 @@ async def page(visit: RequestContext) -> Response:
         before=before,
         part=part,
         only=only,
-        against=visit.asked("against"),
+        against=context.parameter("against"),
         files=version["files"],
     )
 

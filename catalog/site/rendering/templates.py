@@ -18,24 +18,24 @@ MARKS = ("\ue000", "\ue001")
 """Stand around what a search found until it is escaped; a skill's own are taken away before."""
 
 
-def render(template: str, visit: Any, values: dict[str, Any]) -> str:
+def render(template: str, context: Any, values: dict[str, Any]) -> str:
     """Return a page as HTML; whatever it is given is escaped."""
     now = datetime.now(UTC)
-    database = visit.place.database.name
+    database = context.location.database.name
     return (
         _environment()
         .get_template(template)
         .render(
             values,
-            visit=visit,
-            urls=visit.datasette.urls,
-            path=visit.path,
-            skill_path=visit.skill_path,
+            context=context,
+            urls=context.datasette.urls,
+            path=context.path,
+            skill_path=context.skill_path,
             table=lambda name, **filters: _query(
-                str(visit.datasette.urls.table(database, name)), filters
+                str(context.datasette.urls.table(database, name)), filters
             ),
             canned=lambda name, **given: _query(
-                str(visit.datasette.urls.query(database, name)), given
+                str(context.datasette.urls.query(database, name)), given
             ),
             ago=lambda moment: _ago(moment, now),
         )
