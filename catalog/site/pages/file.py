@@ -79,7 +79,7 @@ async def page(context: RequestContext) -> Response:
         part=sheet.part,
         version=sheet.version,
         lines=lines,
-        beside=_beside(sheet, len(lines)),
+        findings_by_line=_findings_by_line(sheet, len(lines)),
         files=sheet.files,
         long_line=LONG_LINE,
         part_bytes=PART_BYTES,
@@ -111,14 +111,14 @@ def part_lines(part: Page) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _beside(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
+def _findings_by_line(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
     """Sort the findings to the lines that are shown; 0 has those of the file or of other parts."""
     first = sheet.part.line if sheet.part else 1
-    beside: dict[int, list[Row]] = {}
+    findings_by_line: dict[int, list[Row]] = {}
     for found in sheet.findings:
         line = found["line"] or 0
-        beside.setdefault(line if first <= line < first + count else 0, []).append(found)
-    return beside
+        findings_by_line.setdefault(line if first <= line < first + count else 0, []).append(found)
+    return findings_by_line
 
 
 def _look_up(

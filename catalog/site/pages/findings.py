@@ -21,5 +21,5 @@ async def page(context: RequestContext) -> Response:
     if not rows:
         return context.not_found(f"Nothing has the finding {code} at present.")
     return context.page(
-        "finding.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
+        "finding_kind.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
     )

@@ -33,7 +33,7 @@ async def page(context: RequestContext) -> Response:
         return context.not_found(f"There is no index {name}.")
     index, entries, (left_out, reasons) = found
     return context.page(
-        "one_index.html",
+        "index.html",
         index=index,
         entries=entries,
         most_chars=MOST_CHARS,

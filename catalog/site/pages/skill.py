@@ -47,15 +47,17 @@ async def page(context: RequestContext) -> Response:
         return context.not_found(f"No skill goes by {skill_id}, and none ever did.")
     skill = sheet.skill
     content, front, rendered = await _text(context, skill)
-    plain = content[:LONGEST_TEXT] if rendered and rendered.too_much else ""
-    beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
+    plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
+    findings_by_line = (
+        _findings_by_line(sheet.findings, front, rendered) if skill["is_newest"] else {}
+    )
     return context.page(
         "skill.html",
         sheet=sheet,
         skill=skill,
         front=front,
         rendered=rendered,
-        beside=beside,
+        findings_by_line=findings_by_line,
         which=which(skill),
         tree=file_tree.grow(sheet.files),
         most_files=MOST_FILES,
@@ -128,33 +130,33 @@ async def _text(
         ),
         otherwise=lambda: markdown.BUSY,
     )
-    return content, [] if rendered.too_much else content.split("\n")[:skip], rendered
+    return content, [] if rendered.unrendered_reason else content.split("\n")[:skip], rendered
 
 
-def _beside(
+def _findings_by_line(
     findings: list[Row], front: list[str], rendered: markdown.Rendered | None
 ) -> dict[int, list[Row]]:
     """Sort the findings of SKILL.md to the lines they speak of.
 
     Those of the frontmatter go by their line; those of the body by the first line of the block.
     """
-    beside: dict[int, list[Row]] = {}
+    findings_by_line: dict[int, list[Row]] = {}
     for found in findings:
         line = found["line"]
         if (
             not line
             or not rendered
-            or rendered.too_much
+            or rendered.unrendered_reason
             or (found["path"] or "SKILL.md").lower() != "skill.md"
         ):
             continue
         if line <= len(front):
-            beside.setdefault(line, []).append(found)
+            findings_by_line.setdefault(line, []).append(found)
         else:
             at = bisect_left(rendered.blocks, line, key=lambda block: block.last)
             if at < len(rendered.blocks):
-                beside.setdefault(rendered.blocks[at].first, []).append(found)
-    return beside
+                findings_by_line.setdefault(rendered.blocks[at].first, []).append(found)
+    return findings_by_line
 
 
 def _counts(findings: list[Row]) -> dict[str, int]:

@@ -21,7 +21,12 @@ async def page(context: RequestContext) -> Response:
         words, left_out = search.bounded(words)
         hits, alike = await context.query(_found, words)
         return context.page(
-            "found.html", words=words, hits=hits, alike=alike, most=FOUND, left_out=left_out
+            "search_results.html",
+            words=words,
+            hits=hits,
+            alike=alike,
+            most=FOUND,
+            left_out=left_out,
         )
     filters = {name: context.parameter(name) for name in ("level", "plugin", "tag")}
     filters["status"] = context.parameter("status") or "active"

@@ -67,7 +67,7 @@ class Rendered:
     """A text as its blocks, or why it is not rendered."""
 
     blocks: tuple[Block, ...] = ()
-    too_much: str = ""  # completes "It is shown as it is written: …"
+    unrendered_reason: str = ""  # completes "It is shown as it is written: …"
 
     @property
     def size(self) -> int:
@@ -75,7 +75,7 @@ class Rendered:
         return 200 + sum(200 + len(block.html) for block in self.blocks)
 
 
-BUSY = Rendered(too_much="the site is rendering other texts at present")
+BUSY = Rendered(unrendered_reason="the site is rendering other texts at present")
 """Stands for a text whose turn did not come."""
 
 
@@ -106,8 +106,8 @@ def render(
     frontmatter; the blocks count lines from the beginning of the file all the same. It takes at
     most so many seconds of processor time, and a text that is too much has no blocks.
     """
-    if too_much := _size(text):
-        return Rendered(too_much=too_much)
+    if unrendered_reason := _size(text):
+        return Rendered(unrendered_reason=unrendered_reason)
     body = "\n" * skip_lines + text.split("\n", skip_lines)[-1] if skip_lines else text
     environment = {_UNTIL: time.thread_time() + seconds}
     try:
@@ -118,7 +118,7 @@ def render(
                 _settle(child, folder, view, files, query)
         return Rendered(tuple(_block(run, environment) for run in _runs(tokens)))
     except _TooLong:
-        return Rendered(too_much=f"rendering it takes more than {seconds:g} s")
+        return Rendered(unrendered_reason=f"rendering it takes more than {seconds:g} s")
 
 
 class _TooLong(Exception):

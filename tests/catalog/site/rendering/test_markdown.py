@@ -111,14 +111,14 @@ def test_what_is_too_long_is_not_rendered() -> None:
     """A text of megabytes has no blocks, and the bound that it passes is named."""
     rendered = markdown.render("word " * markdown.LONGEST, "", "/v/", "/f/", 0)
     assert rendered.blocks == ()
-    assert f"{markdown.LONGEST:,} are rendered" in rendered.too_much
+    assert f"{markdown.LONGEST:,} are rendered" in rendered.unrendered_reason
 
 
 def test_what_takes_too_long_is_not_rendered() -> None:
     """A text may be short and yet full of work; the time that it may take is named."""
     rendered = markdown.render("*a* " * 1_000, "", "/v/", "/f/", 0, seconds=0)
     assert rendered.blocks == ()
-    assert "takes more than 0 s" in rendered.too_much
+    assert "takes more than 0 s" in rendered.unrendered_reason
 
 
 def test_headings_alike_take_no_longer_than_others() -> None:
