@@ -25,6 +25,29 @@ INDEX = r"^/index/(?P<name>[^/]+)$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
+_SKILL_FIELDS = (
+    "skill_id",
+    "name",
+    "display_name",
+    "description",
+    "status",
+    "status_reason",
+    "level",
+    "plugin",
+    "root",
+    "path",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "version",
+    "digest",
+    "skill_md_hash",
+    "package_path",
+    "first_seen",
+    "last_changed",
+)
+_FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
 _REPORT = ".meta.json"
 _TYPES = {
     ".xml": "application/xml; charset=utf-8",
@@ -34,12 +57,10 @@ _TYPES = {
 
 
 async def asset(context: RequestContext) -> Response:
-    """Give a style sheet, the script or the sign."""
+    """Return a style sheet, the script or the logo."""
     name = context.path_part("name")
     if name not in assets.names():
-        return responses.of_text(
-            context.request, "There is no such file.\n", responses.TEXT, status=404
-        )
+        return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return responses.of_bytes(
         context.request,
@@ -51,60 +72,38 @@ async def asset(context: RequestContext) -> Response:
 
 
 async def hits(context: RequestContext) -> Response:
-    """Give what a search finds, best first, as the command line does.
+    """Return the results of a search, best match first, as the command line does.
 
-    A header says so where not all words were searched for.
+    The header X-Search-Note reports words that were not searched for.
     """
     words, left_out = search.bounded(context.parameter("q"))
-    found = await context.query(search.find, words, min(context.number("limit") or 20, MOST_HITS))
+    results = await context.query(search.find, words, min(context.number("limit") or 20, MOST_HITS))
     return responses.of_json(
         context.request,
-        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in found],
+        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in results],
         headers={"X-Search-Note": left_out} if left_out else None,
     )
 
 
 async def preview(context: RequestContext) -> Response:
-    """Give a skill as JSON: its content, what it consists of and what was found."""
+    """Return a skill as JSON: its content, files, findings, versions and indexes."""
     skill_id = context.path_part("skill_id")
     version = context.parameter("version")
     sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
     if not sheet:
-        return _nothing(
+        return _not_found(
             context,
-            f"No skill goes by {skill_id}, or it has no version {version}."
+            f"No skill has the identifier {skill_id}, or it has no version {version}."
             if version
-            else f"No skill goes by {skill_id}.",
+            else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
-    plain = (
-        "skill_id",
-        "name",
-        "display_name",
-        "description",
-        "status",
-        "status_reason",
-        "level",
-        "plugin",
-        "root",
-        "path",
-        "author",
-        "license",
-        "compatibility",
-        "allowed_tools",
-        "version",
-        "digest",
-        "skill_md_hash",
-        "package_path",
-        "first_seen",
-        "last_changed",
-    )
     files = context.skill_path(skill["skill_id"], "/files/")
-    of_version = f"?version={skill['version']}" if version else ""
+    version_query = f"?version={skill['version']}" if version else ""
     return responses.of_json(
         context.request,
         {
-            **{name: skill[name] for name in plain},
+            **{name: skill[name] for name in _SKILL_FIELDS},
             "spec_valid": bool(skill["spec_valid"]),
             "tags": json.loads(skill["tags"]),
             "frontmatter": json.loads(skill["frontmatter"]),
@@ -112,24 +111,12 @@ async def preview(context: RequestContext) -> Response:
             "skill_md_content": skill["skill_md_content"],
             "files": [
                 file
-                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{of_version}"}
+                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{version_query}"}
                 for file in sheet.files
             ],
             "findings": [
-                {
-                    name: found[name]
-                    for name in (
-                        "code",
-                        "severity",
-                        "profile",
-                        "field",
-                        "path",
-                        "line",
-                        "message",
-                        "fix",
-                    )
-                }
-                for found in sheet.findings
+                {name: finding[name] for name in _FINDING_FIELDS}
+                for finding in sheet.findings
                 if skill["is_newest"] or not version
             ],
             "versions": [row["version"] for row in sheet.versions],
@@ -143,16 +130,16 @@ async def preview(context: RequestContext) -> Response:
 
 
 async def index(context: RequestContext) -> Response:
-    """Give a prompt index, or the report on it, as it was published."""
+    """Return a prompt index, or its report, as published."""
     name = context.path_part("name")
     file = _published(context.location.indexes, name)
     if not file:
-        return _nothing(context, f"There is no index {name}.")
+        return _not_found(context, f"No index has the name {name}.")
     try:
         status = file.stat()
         body = file.read_bytes()
     except OSError:
-        return _nothing(context, f"There is no index {name} at present.")
+        return _not_found(context, f"The index {name} cannot be read now.")
     return responses.of_bytes(
         context.request,
         body,
@@ -163,30 +150,30 @@ async def index(context: RequestContext) -> Response:
 
 
 async def healthz(context: RequestContext) -> Response:
-    """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
+    """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
     try:
-        found = await context.query(health.look, context.location.catalog)
+        overview = await context.query(health.look, context.location.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, context.location.catalog)
     else:
-        row, status = found["health"], reading_health.health(found, datetime.now(UTC))
-    answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
+        row, status = overview["health"], reading_health.health(overview, datetime.now(UTC))
+    body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     may_see, _ = await context.datasette.check_visibility(
         context.request.actor,
         permissions=[("view-database", context.location.database.name), "view-instance"],
     )
     if may_see:
-        answer |= {"message": status.sentence, "health": row, "troubles": status.troubles}
+        body |= {"message": status.sentence, "health": row, "troubles": status.troubles}
     return responses.of_json(
         context.request,
-        answer,
+        body,
         status=200 if status.is_well else 503,
         headers={"Cache-Control": "no-store"},
     )
 
 
 def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> reading_health.Health:
-    """Return the health of a catalog that cannot be read, with what the file beside it tells."""
+    """Return the health of an unreadable catalog, with the troubles in the file beside it."""
     sentence = f"The catalog cannot be read: {error}."
     return reading_health.Health(
         "bad", sentence, troubles=tuple(health.read_file(catalog).get("troubles", ()))
@@ -194,7 +181,7 @@ def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> reading_health.H
 
 
 def _published(folder: Path, name: str) -> Path | None:
-    """Return the published file that a name means; nothing outside the folder is one."""
+    """Return the published file of a name, never one outside the folder."""
     if "/" in name or "\\" in name or "\0" in name or name.startswith("."):
         return None
     endings = {form.ending for form in FORMATS.values()}
@@ -205,7 +192,7 @@ def _published(folder: Path, name: str) -> Path | None:
     )
 
 
-def _nothing(context: RequestContext, why: str) -> Response:
+def _not_found(context: RequestContext, message: str) -> Response:
     return responses.of_json(
-        context.request, {"ok": False, "error": why, "status": 404}, status=404
+        context.request, {"ok": False, "error": message, "status": 404}, status=404
     )

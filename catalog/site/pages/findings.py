@@ -1,4 +1,4 @@
-"""The findings: each kind with what to do about it, and where it was found."""
+"""Pages of findings: the list of all kinds, and one kind with the skills that have it."""
 
 from datasette.utils.asgi import Response
 
@@ -10,16 +10,16 @@ ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
 async def listing(context: RequestContext) -> Response:
-    """Show each kind of finding that there is at present."""
+    """Show each kind of finding in the catalog."""
     return context.page("findings.html", codes=await context.query(browse.finding_codes))
 
 
 async def page(context: RequestContext) -> Response:
-    """Show where one kind was found."""
+    """Show all findings of one kind."""
     code, number = context.path_part("code"), context.number("page") or 1
     rows = await context.query(browse.findings_of, code, number)
     if not rows:
-        return context.not_found(f"Nothing has the finding {code} at present.")
+        return context.not_found(f"No finding has the code {code}.")
     return context.page(
         "finding_kind.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
     )

@@ -1,4 +1,4 @@
-"""The front page: the search, how many there are of what, what changed and how the service is."""
+"""Home page: search, counts, recent changes, prompt indexes and the health of the service."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ ROUTE = r"^/$"
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the way in."""
+    """Show the home page."""
     overview = await context.query(browse.overview, context.location.catalog)
     health = reading_health.health(overview, datetime.now(UTC))
     return context.page("home.html", **overview | {"health": health})

@@ -1,4 +1,4 @@
-"""The page of one skill: what it says, what it consists of, and what became of it."""
+"""Page of one skill: instructions, files, findings, prompt indexes and versions."""
 
 import json
 from bisect import bisect_left
@@ -20,16 +20,17 @@ from catalog.text.line_ends import with_plain_line_ends
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
 SHOWN_VERSIONS = 12
-"""Versions that the page names; the rest are a link away."""
+"""Most versions on the page, which links to the rest."""
 LONGEST_TEXT = 100_000
-"""Characters of a SKILL.md that is not rendered which the page shows; the rest is a link away."""
+"""Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 MOST_FILES = 500
-"""Files that the page names; the rest are a link away."""
+"""Most files on the page, which links to the rest."""
+UNKNOWN_SKILL = "No skill has or ever had the identifier {}."
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All that the catalog knows of one skill."""
+    """All data of one skill in the catalog."""
 
     skill: Row
     rivals: list[Row]
@@ -40,11 +41,11 @@ class Sheet:
 
 
 async def page(context: RequestContext) -> Response:
-    """Show a skill, or that there is none."""
+    """Show a skill."""
     skill_id = context.path_part("skill_id")
     sheet = await context.query(look_up, skill_id, context.number("row"))
     if not sheet:
-        return context.not_found(f"No skill goes by {skill_id}, and none ever did.")
+        return context.not_found(UNKNOWN_SKILL.format(skill_id))
     skill = sheet.skill
     content, front, rendered = await _text(context, skill)
     plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
@@ -58,7 +59,7 @@ async def page(context: RequestContext) -> Response:
         front=front,
         rendered=rendered,
         findings_by_line=findings_by_line,
-        which=which(skill),
+        row_query=row_query(skill),
         tree=file_tree.grow(sheet.files),
         most_files=MOST_FILES,
         plain=plain,
@@ -73,9 +74,9 @@ async def page(context: RequestContext) -> Response:
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
-    """Ask for a skill and everything that hangs on it, as of one moment; None where there is none.
+    """Return a skill with all its data, read in one transaction; None if it is unknown.
 
-    With a version the skill is what it was then, where that is known.
+    With a version, the skill is returned as it was in that version, if that is known.
     """
     with one_moment(db):
         skill = browse.skill(db, skill_id, row)
@@ -83,24 +84,24 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             skill = browse.as_of(db, skill, version)
         if not skill:
             return None
-        held = skill["current_version_id"]
+        version_id = skill["current_version_id"]
         return Sheet(
             skill,
             browse.rivals(db, skill),
             browse.findings(db, skill["id"]),
-            browse.files(db, held) if held else [],
+            browse.files(db, version_id) if version_id else [],
             browse.versions(db, skill["id"]),
             index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
         )
 
 
-def which(skill: Row) -> str:
-    """Return what a link to a part of a skill needs where others go by its skill_id, too."""
+def row_query(skill: Row) -> str:
+    """Return the query that links need to select this folder among those with its skill_id."""
     return "" if skill["status"] == "active" else f"?row={skill['id']}"
 
 
 def front_lines(content: str, body: str | None) -> int:
-    """Return how many lines of a SKILL.md stand before its body."""
+    """Return the number of lines before the body of a SKILL.md."""
     content, body = map(with_plain_line_ends, (content, body or ""))
     if body and content.endswith(body):
         return content[: -len(body)].count("\n")
@@ -112,7 +113,7 @@ def front_lines(content: str, body: str | None) -> int:
 async def _text(
     context: RequestContext, skill: Row
 ) -> tuple[str, list[str], markdown.Rendered | None]:
-    """Return a SKILL.md, the lines of its frontmatter, and what stands below that as HTML."""
+    """Return a SKILL.md, the lines of its frontmatter, and its body as HTML."""
     content = skill["skill_md_content"]
     if content is None:
         return "", [], None
@@ -126,7 +127,7 @@ async def _text(
             context.skill_path(skill["skill_id"], "/view/"),
             context.skill_path(skill["skill_id"], "/files/"),
             skip,
-            which(skill),
+            row_query(skill),
         ),
         otherwise=lambda: markdown.BUSY,
     )
@@ -136,31 +137,32 @@ async def _text(
 def _findings_by_line(
     findings: list[Row], front: list[str], rendered: markdown.Rendered | None
 ) -> dict[int, list[Row]]:
-    """Sort the findings of SKILL.md to the lines they speak of.
+    """Group the findings of SKILL.md by line.
 
-    Those of the frontmatter go by their line; those of the body by the first line of the block.
+    Findings of the frontmatter are grouped by their line, findings of the body by the first line
+    of their block.
     """
-    findings_by_line: dict[int, list[Row]] = {}
-    for found in findings:
-        line = found["line"]
+    by_line: dict[int, list[Row]] = {}
+    for finding in findings:
+        line = finding["line"]
         if (
             not line
             or not rendered
             or rendered.unrendered_reason
-            or (found["path"] or "SKILL.md").lower() != "skill.md"
+            or (finding["path"] or "SKILL.md").lower() != "skill.md"
         ):
             continue
         if line <= len(front):
-            findings_by_line.setdefault(line, []).append(found)
+            by_line.setdefault(line, []).append(finding)
         else:
-            at = bisect_left(rendered.blocks, line, key=lambda block: block.last)
-            if at < len(rendered.blocks):
-                findings_by_line.setdefault(rendered.blocks[at].first, []).append(found)
-    return findings_by_line
+            index = bisect_left(rendered.blocks, line, key=lambda block: block.last)
+            if index < len(rendered.blocks):
+                by_line.setdefault(rendered.blocks[index].first, []).append(finding)
+    return by_line
 
 
 def _counts(findings: list[Row]) -> dict[str, int]:
     counts: dict[str, Any] = {}
-    for found in findings:
-        counts[found["severity"]] = counts.get(found["severity"], 0) + 1
+    for finding in findings:
+        counts[finding["severity"]] = counts.get(finding["severity"], 0) + 1
     return counts

@@ -1,4 +1,4 @@
-"""The list of skills: all of them by name, or those that a search finds, best first."""
+"""List of skills: all skills by name, or the results of a search, best match first."""
 
 from datasette.utils.asgi import Response
 
@@ -10,22 +10,22 @@ from catalog.site.rendering.templates import MARKS
 
 ROUTE = r"^/skills/?$"
 
-FOUND = 50
-"""Skills that a search shows at most."""
+MOST_HITS = 50
+"""Most search results on the page."""
 
 
 async def page(context: RequestContext) -> Response:
-    """Show what was asked for, with the ways to ask for less."""
+    """Show the results of a search, or the list of skills with its filters."""
     words = context.parameter("q").strip()
     if words:
         words, left_out = search.bounded(words)
-        hits, alike = await context.query(_found, words)
+        hits, alike = await context.query(_search, words)
         return context.page(
             "search_results.html",
             words=words,
             hits=hits,
             alike=alike,
-            most=FOUND,
+            most=MOST_HITS,
             left_out=left_out,
         )
     filters = {name: context.parameter(name) for name in ("level", "plugin", "tag")}
@@ -44,8 +44,8 @@ async def page(context: RequestContext) -> Response:
     )
 
 
-def _found(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
-    hits = search.find(db, words, FOUND, marks=MARKS)
+def _search(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
+    hits = search.find(db, words, MOST_HITS, marks=MARKS)
     return hits, browse.alike(db, [hit.skill_id for hit in hits])
 
 

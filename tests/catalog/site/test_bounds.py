@@ -72,9 +72,9 @@ def test_many_headings_come_soon(site: Site, catalog: Path, body: str) -> None:
     store.close()
     found = site.get("/skills/hostile")
     assert time.process_time() - began < 10
-    assert "Agents do not get this one" in found.text
+    assert "Agents do not get this skill" in found.text
     if len(body) > 50_000:
-        assert "It is shown as it is written" in found.text
+        assert "The source is shown instead" in found.text
         assert 'class="source"' in found.text
 
 
@@ -82,9 +82,9 @@ def test_a_long_text_is_shown_plainly_and_goes_on(site: Site, catalog: Path) -> 
     """The page names the bound, and the link leads to the line at which the text goes on."""
     put(catalog, "word\n" * 60_000 + "payload\n")
     page = site.get("/skills/hostile").text
-    found = re.search(r'<a href="([^"]*)">The text goes on at line ([\d,]+)</a>', page)
+    found = re.search(r'<a href="([^"]*)">Continue at line ([\d,]+)</a>', page)
     assert found
-    assert "up to 200,000 are rendered" in page
+    assert "the limit is 200,000" in page
     following = site.get(html.unescape(found[1])).text
     assert f'id="L{found[2].replace(",", "")}"' in following
 
@@ -116,7 +116,7 @@ def test_a_page_whose_turn_does_not_come_is_shown_plainly(
     put(catalog, "*a* " * 20_000 + "payload")
     monkeypatch.setattr(background, "LONGEST_WAIT", 0.001)
     page = site.get("/skills/hostile").text
-    assert "the site is rendering other texts at present" in page
+    assert "the site is busy rendering other texts" in page
     assert "payload" in page
 
 
@@ -149,7 +149,7 @@ def test_the_parts_of_a_file_are_all_of_it(site: Site, catalog: Path, text: str)
     pages = all_parts(site, "/skills/hostile/view/notes.md")
     joined = texts(pages[0])
     for before, page in pairwise(pages):
-        joined += ("" if "goes on in the next part" in before else "\n") + texts(page)
+        joined += ("" if "continues in the next part" in before else "\n") + texts(page)
     assert joined == text.removesuffix("\n")
     assert "payload" in pages[-1]
 
@@ -236,6 +236,6 @@ def test_many_long_files_are_compared_one_by_one(
     assert newest
     page = site.get(newest[1]).text
     assert "too long to be compared" in page
-    link = re.search(r'<a href="([^"]*)">Compare it alone', page)
+    link = re.search(r'<a href="([^"]*)">Compare only this file', page)
     assert link
     assert "too long to be compared" not in site.get(newest[1] + html.unescape(link[1])).text

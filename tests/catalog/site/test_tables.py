@@ -136,7 +136,7 @@ def test_a_page_of_rows_can_be_exported_whole(site: Site) -> None:
     page = site.get("/catalog/skills", _size=2).text
     assert '<input type="checkbox" name="_stream" checked> all pages' in page
     assert len(site.get("/catalog/skills.csv", _size=2, _stream=1).text.splitlines()) == 12
-    assert "What the columns mean" in page
+    assert "Column descriptions" in page
 
 
 def test_the_tables_go_by_their_titles(site: Site) -> None:
@@ -190,5 +190,5 @@ def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
     own_site.datasette.jinja_env.globals["table_rows"] = broken
     found = own_site.get("/catalog/skills")
     assert found.status_code == 500
-    assert "Something went wrong" in found.text
+    assert "Internal error" in found.text
     assert "the inside" not in found.text

@@ -9,6 +9,7 @@ import pytest
 
 from catalog.reading.published import package_of
 from catalog.site.api import discovery
+from catalog.site.http import location as http_catalog
 from tests.support.shelf import Shelf
 from tests.support.sites import Site
 from tests.support.skills import SkillWriter
@@ -119,12 +120,14 @@ def test_who_is_not_whole_is_left_out(
 def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:
     """The hashes of archives would else pile up with every change, for months."""
     far.get(INDEX)
-    before = dict(discovery._HASHES)
+    location = http_catalog.find(far.datasette)
+    assert location
+    before = dict(location.archive_hashes)
     (shelf.root / "with-files" / "scripts" / "run.py").write_text("print(2)\n")
     shelf.scan()
     far.get(INDEX)
-    assert len(before) == len(discovery._HASHES) == 1
-    assert before.keys().isdisjoint(discovery._HASHES)
+    assert len(before) == len(location.archive_hashes) == 1
+    assert before.keys().isdisjoint(location.archive_hashes)
 
 
 def test_what_one_request_forgets_another_still_says(
@@ -136,9 +139,9 @@ def test_what_one_request_forgets_another_still_says(
     shelf.scan()
     real = discovery._hash
 
-    def beside_another(*given: Any) -> dict[str, str]:
-        discovery._HASHES.clear()
-        return real(*given)
+    def beside_another(db: Any, location: http_catalog.CatalogLocation, skills: Any) -> Any:
+        location.archive_hashes.clear()
+        return real(db, location, skills)
 
     monkeypatch.setattr(discovery, "_hash", beside_another)
     listed = far.get(INDEX).json()["skills"]

@@ -95,7 +95,7 @@ def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
     """With the way back, and without a detour."""
     found = site.ask("get", page)
     assert found.status_code == 404
-    assert "Not here" in found.text
+    assert "Not found" in found.text
 
 
 def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
@@ -103,7 +103,7 @@ def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
     for skill, said in [
         ("broken", "It was rejected."),
         ("copying", "still changing"),
-        ("gone", "Its folder is gone"),
+        ("gone", "Its folder was removed"),
         ("worse", "newest content of its folder was rejected"),
         ("secret", "disable-model-invocation"),
         ("zz-large", "Raise the budget"),
@@ -126,10 +126,10 @@ def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
     """What was found in a rejected update is not said of the lines of the last good version."""
     page = site.get("/skills/worse").text
     assert page.count("There is no description.") == 1
-    assert "speak of what its folder holds now" in page
+    assert "refer to the current content of the folder" in page
     source = site.get("/skills/worse/view/SKILL.md").text
     assert "There is no description." not in source
-    assert "its folder holds other content now" in source
+    assert "The folder has other content now" in source
     assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
 
 
@@ -241,7 +241,7 @@ def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
     store.close()
     newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)
     assert newest
-    assert "It may now be executed." in site.get(newest[1]).text
+    assert "The file is now executable." in site.get(newest[1]).text
 
 
 def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
@@ -372,7 +372,7 @@ def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
     for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
         found = own_site.get(page)
         assert found.status_code == 403, page
-        assert "Not for you" in found.text
+        assert "Forbidden" in found.text
         assert "Counts words" not in found.text
     assert set(own_site.get("/-/healthz").json()) == {"status"}
 

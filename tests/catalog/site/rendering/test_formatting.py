@@ -171,7 +171,7 @@ def test_a_root_is_called_what_its_trouble_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0.5, "500 μs"), (1500, "1.50 s"), (None, "cut short")]
+    ("number", "text"), [(0.5, "500 μs"), (1500, "1.50 s"), (None, "unfinished")]
 )
 def test_work_that_was_cut_short_has_no_duration(number: float | None, text: str) -> None:
     """The catalog has no milliseconds for it."""

@@ -111,7 +111,7 @@ def test_what_is_too_long_is_not_rendered() -> None:
     """A text of megabytes has no blocks, and the bound that it passes is named."""
     rendered = markdown.render("word " * markdown.LONGEST, "", "/v/", "/f/", 0)
     assert rendered.blocks == ()
-    assert f"{markdown.LONGEST:,} are rendered" in rendered.unrendered_reason
+    assert f"the limit is {markdown.LONGEST:,}" in rendered.unrendered_reason
 
 
 def test_what_takes_too_long_is_not_rendered() -> None:

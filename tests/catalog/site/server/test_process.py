@@ -219,7 +219,7 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
     port = int(sickly.url.rstrip("/").rpartition(":")[2])
     with socket.create_server(("127.0.0.1", port)):
         assert tries(sickly, [0, 0.5]) == []
-    assert "another program does" in caplog.messages[-1]
+    assert "another program uses it" in caplog.messages[-1]
     assert tries(sickly, [1]) == [1]
 
 
