@@ -114,9 +114,16 @@ def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
 
 
 @hookimpl
-def handle_exception(datasette: Any, request: Any, exception: Exception) -> Response | None:
-    """Return an error as JSON on a JSON route."""
-    return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
+    """Return an error as JSON on a JSON route, and correct its status for Datasette's own page."""
+
+    async def respond() -> Response | None:
+        if location := http_catalog.find(datasette):
+            path = http_catalog.below(datasette, request.path)
+            await errors.correct_status(exception, location.database, path)
+        return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+
+    return respond
 
 
 @hookimpl

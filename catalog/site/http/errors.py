@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from datasette.utils import tilde_decode
 from datasette.utils.asgi import Base400, Response
 from datasette.views.base import DatasetteError
 
@@ -39,6 +40,19 @@ def refusal(
     if is_json_route(datasette, path):
         return as_json(message, status, headers)
     return Response(f"{message}\n", status, dict(headers or {}), responses.TEXT)
+
+
+async def correct_status(exception: Exception, database: Any, path: str | None) -> None:
+    """Make the error for a row of a missing table a 404; Datasette reports it as invalid SQL.
+
+    path is the part of the request's path below the database.
+    """
+    if not isinstance(exception, DatasetteError) or not path or "/" not in path:
+        return
+    table = tilde_decode(path.partition("/")[0])
+    if not await database.table_exists(table) and table not in await database.view_names():
+        exception.status, exception.title = 404, None
+        exception.message, exception.message_is_html = f"Table not found: {table}", False
 
 
 def of_exception(exception: Exception) -> Response:

@@ -153,6 +153,8 @@ def test_the_tables_go_by_their_titles(site: Site) -> None:
     ("path", "status", "said"),
     [
         ("/catalog/nothing", 404, "Table not found"),
+        ("/catalog/nothing/1", 404, "Table not found: nothing"),
+        ("/catalog/-/query?sql=select+1", 404, "Table not found: -"),
         ("/catalog/skills/999999", 404, "Record not found"),
         ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
     ],
@@ -166,6 +168,14 @@ def test_an_error_of_datasette_wears_our_frame(
     assert said in found.text
     assert "/-/skilldrop/tables.css?" in found.text
     assert '<a href="/skills">All skills</a>' in found.text
+
+
+@pytest.mark.parametrize("path", ["/catalog/nothing/1.json", "/catalog/-/query.json?sql=select+1"])
+def test_a_missing_table_is_not_found_as_json(site: Site, path: str) -> None:
+    """A row of a table that does not exist is a 404, not invalid SQL."""
+    response = site.get(path)
+    assert response.status_code == 404
+    assert response.json()["status"] == 404
 
 
 @pytest.mark.parametrize(
