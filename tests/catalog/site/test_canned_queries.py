@@ -18,7 +18,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
     [
         pytest.param(
             "word-count",
-            [("company", "no", "The index lets in only"), ("default", "yes", "It is number ")],
+            [("company", "no", "allows only"), ("default", "yes", "It has rank ")],
             id="in one index and filtered from the other",
         ),
         pytest.param(
@@ -29,8 +29,8 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
         pytest.param(
             "zz-l",
             [
-                ("company", "no", "lets in only"),
-                ("default", "no", "does not fit into 500 characters"),
+                ("company", "no", "allows only"),
+                ("default", "no", "use the budget of 500 characters"),
             ],
             id="over the budget",
         ),
@@ -43,7 +43,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
             "broken", [(None, "no", "It was rejected. There is no description.")], id="rejected"
         ),
         pytest.param(
-            "gone", [(None, "no", "Its folder is gone since 2026-11-20T12:00")], id="removed"
+            "gone", [(None, "no", "Its folder was removed at 2026-11-20T12:00")], id="removed"
         ),
         pytest.param(
             "copying", [(None, "no", "12:00:00.000+00:00: still changing.")], id="pending"
@@ -59,7 +59,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
         pytest.param("loose", [(None, "no", "No skill.")], id="a folder that is no skill"),
         pytest.param(
             "100%",
-            [(None, "no", "No such skill and no such folder was ever seen")],
+            [(None, "no", "No skill or folder of this name was ever seen")],
             id="never seen",
         ),
     ],
@@ -73,9 +73,9 @@ def test_why_a_skill_is_not_in_the_index(
         (index, inside) for index, inside, _ in answers
     ]
     assert [
-        row["because"]
+        row["reason"]
         for row, (_, _, why) in zip(rows, answers, strict=True)
-        if why not in row["because"]
+        if why not in row["reason"]
     ] == []
     assert [row for row in rows if row["in_the_index"] == "no" and not row["what_to_do"]] == []
 
@@ -92,7 +92,7 @@ def test_why_tells_of_a_root_that_cannot_be_read(site: Site, catalog: Path) -> N
     store.set_root_trouble("/company", "No such file or directory")
     store.close()
     told = [
-        (row["status"], row["folder"], row["because"])
+        (row["status"], row["folder"], row["reason"])
         for row in site.rows("why_not_in_the_index", skill="no such thing")
     ]
     assert ("no root", "/company", "No such file or directory") in told
@@ -120,7 +120,7 @@ def test_what_changed(
     rows = serve(catalog).rows("what_changed", days=days)
     assert {row["name"] for row in rows} & {"word-count", "old"} == names
     assert [row["at"] for row in rows] == sorted((row["at"] for row in rows), reverse=True)
-    assert {row["name"] for row in rows if row["what"] == "index published"} == {
+    assert {row["name"] for row in rows if row["event"] == "index published"} == {
         "default",
         "company",
     }

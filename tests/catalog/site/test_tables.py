@@ -48,7 +48,7 @@ def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
         ("/catalog/files?path=scripts/run.py&_size=1", ">9 bytes</td>"),
         ("/catalog/scans", ">1.23 s</td>"),
         ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
-        ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
+        ("/catalog/why_not_in_the_index?skill=zz-l", "allows only levels enterprise."),
         ("/catalog/roots", '<span class="chip">spec</span>'),
     ],
 )
@@ -106,7 +106,7 @@ def test_the_same_content_is_found(site: Site, catalog: Path) -> None:
     store.close()
     (row,) = [row for row in site.rows("same_content") if row["names"] == "same"]
     assert row["same"] == "all files"
-    assert set(row["places"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
+    assert set(row["paths"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
 
 
 def test_what_indexes_lack_is_counted(site: Site) -> None:
@@ -114,19 +114,19 @@ def test_what_indexes_lack_is_counted(site: Site) -> None:
     rows = {row["index"]: row for row in site.rows("cut_from_indexes")}
     assert rows["default"]["hidden"] == 1
     assert rows["company"]["filtered"] == 4
-    assert rows["default"]["spent"] <= 500
+    assert rows["default"]["chars"] <= 500
 
 
-@pytest.mark.parametrize(("whose", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
-def test_an_author_sees_the_findings(site: Site, whose: str, codes: list[str]) -> None:
+@pytest.mark.parametrize(("author", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
+def test_an_author_sees_the_findings(site: Site, author: str, codes: list[str]) -> None:
     """Those of the skills whose name, folder or author has what was typed."""
-    assert [row["code"] for row in site.rows("my_findings", whose=whose)] == codes
+    assert [row["code"] for row in site.rows("my_findings", author=author)] == codes
 
 
 def test_a_row_is_read_from_top_to_bottom(site: Site) -> None:
     """Each column is a line with what it means, and rows that speak of it are a link away."""
     page = site.get("/catalog/skills/1").text
-    assert re.search(r'"row">description<span>What it does and[^<]*</span></th><td>Counts', page)
+    assert re.search(r'"row">description<span>Its purpose and[^<]*</span></th><td>Counts', page)
     assert '<a href="/catalog/findings?skill=1">1 of findings</a>' in page
     assert "0 of" not in page
 
@@ -143,9 +143,9 @@ def test_the_tables_go_by_their_titles(site: Site) -> None:
     """With what each holds, and what each question answers."""
     page = site.get("/catalog").text
     assert '<a href="/catalog/index_builds">Publications of indexes</a>' in page
-    assert "Each time an index changed, and what it said from then on." in page
+    assert "Publications of indexes, with the published texts." in page
     assert '<a href="/catalog/what_changed">' in page
-    assert "newest first. Without a number of days" in page
+    assert "Type a number of days" in page
     assert "skills_fts" not in page
 
 
