@@ -237,7 +237,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
             )
             pages.append(text(answer))
             said = text(answer, 1)
-            following = re.search(r"next one starts at offset (\d+) of version", said)
+            following = re.search(r"next page starts at offset (\d+) of version", said)
             at = int(following[1]) if following else None
         return pages
 
@@ -306,7 +306,7 @@ def test_wrong_arguments_are_a_tool_error(url: str) -> None:
     ):
         answer = call(url, "read_skill_file", **arguments)
         assert answer.is_error
-        assert text(answer).startswith(f"These arguments of read_skill_file are wrong: {wrong}")
+        assert text(answer).startswith(f"Invalid arguments for read_skill_file: {wrong}")
         assert text(answer).isprintable()
     unknown = call(url, "run_skill")
     assert unknown.is_error
