@@ -50,7 +50,7 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     expect(page.get_by_text("What to do:").first).to_be_visible()
     page.get_by_role("link", name="Indexes").click()
     page.get_by_role("link", name="default").click()
-    expect(page.get_by_role("img", name="characters are spent")).to_be_visible()
+    expect(page.get_by_role("img", name="characters used")).to_be_visible()
     page.get_by_role("link", name="oddity").click()
     expect(page).to_have_url("/skills/oddity")
 
