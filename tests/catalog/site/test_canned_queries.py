@@ -1,4 +1,4 @@
-"""The questions that the site answers with one click."""
+"""Canned queries of the site."""
 
 import sqlite3
 import time
@@ -67,7 +67,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
 def test_why_a_skill_is_not_in_the_index(
     site: Site, asked: str, answers: list[tuple[str | None, str, str]]
 ) -> None:
-    """Whatever became of it, there is a reason, and what to do where something can be done."""
+    """Each state has a reason, and each skill that is left out has a fix."""
     rows = site.rows("why_not_in_the_index", skill=asked)
     assert [(row["index"], row["in_the_index"]) for row in rows] == [
         (index, inside) for index, inside, _ in answers
@@ -81,13 +81,13 @@ def test_why_a_skill_is_not_in_the_index(
 
 
 def test_why_tells_the_findings_with_their_place(site: Site) -> None:
-    """They need not be looked up in another table."""
+    """The row includes the findings of the skill."""
     (row,) = site.rows("why_not_in_the_index", skill="broken")
     assert row["findings"] == "error, SKILL.md:2: There is no description. Write one."
 
 
 def test_why_tells_of_a_root_that_cannot_be_read(site: Site, catalog: Path) -> None:
-    """A share that is not mounted explains every skill that is missing."""
+    """An unmounted share explains all its missing skills."""
     store = Store.open(catalog)
     store.set_root_trouble("/company", "No such file or directory")
     store.close()

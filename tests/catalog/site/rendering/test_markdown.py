@@ -56,7 +56,7 @@ def test_nothing_in_it_runs_or_calls_elsewhere(text: str) -> None:
     ],
 )
 def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
-    """Even where the renderer let HTML through, what runs or lays traps would be taken out."""
+    """The sanitiser removes scripts and traps even if the renderer let HTML through."""
     left = markdown._sanitise(html)
     for trap in ("script", "alert", "style", "svg", "base", "form", "input", "data:"):
         assert trap not in left
