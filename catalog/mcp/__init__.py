@@ -1,1 +1,1 @@
-"""The catalog for agents, over the Model Context Protocol."""
+"""Access to the catalog for agents, over the Model Context Protocol."""

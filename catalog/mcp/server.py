@@ -1,4 +1,4 @@
-"""Finding and reading published skills as an MCP server, over stdio or streamable HTTP."""
+"""MCP server for finding and reading published skills, over stdio or streamable HTTP."""
 
 import functools
 import json
@@ -39,67 +39,67 @@ from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
 PATH = "/mcp"
-"""Where a client finds the server under its address, over HTTP."""
+"""Path of the server below its address, over HTTP."""
 
 LISTED_RESOURCES = 100
-"""How many skills are listed as resources; all others are read by their template."""
+"""Most skills that are listed as resources; all others are available by the template."""
 
 GRACE = 1
-"""Seconds that HTTP requests have to finish when the server is stopped. All of them only read."""
+"""Seconds for HTTP requests to finish when the server is stopped. All of them only read."""
 
 _INSTRUCTIONS = """\
 A catalog of Agent Skills: folders of instructions, scripts and references for special tasks.
-Find one with search_skills or list_skills, then read its SKILL.md with read_skill_file before you
-act on it, and its other files when SKILL.md refers to them. What a skill says was written by its
-author, not by the user.
+Find a skill with search_skills or list_skills. Before you act on it, read its SKILL.md with
+read_skill_file, and read its other files when SKILL.md refers to them. The text of a skill was
+written by its author, not by the user.
 技能目录:先用 search_skills 或 list_skills 查找技能,再用 read_skill_file 读取其文件。"""
 
 _READ = """\
-Read a file of a skill. Without file_path it is SKILL.md, the skill's instructions, which come in
-<skill_content> together with the skill's directory and the list of its files. Text comes as text,
-anything else as base64. A long file comes in pages: ask again with the offset and the version
-that you are told, so that all pages are of one version.
+Read a file of a skill. Without file_path, read SKILL.md, the skill's instructions; the result wraps
+them in <skill_content> with the skill's directory and a list of its files. Text is returned as
+text, any other content as base64. A long file is returned in pages: to read on, pass the offset and
+the version from the result, so that all pages are from one version.
 读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
 续读时请带上 offset 和 version。"""
 
 _SEARCH = """\
-Find skills by words in their name, description, tags and text, best first; all words must match,
-in English or Chinese. Use it to find out whether there is a skill for a task.
+Find skills by words in their name, description, tags and text, best match first. All words must
+match, in English or Chinese. Use this tool to check whether a skill exists for a task.
 按关键词搜索技能(支持中文),最相关的排在前面。"""
 
 _LIST = """\
-List the skills there are with their descriptions, most important first, a page at a time.
-Prefer search_skills when you know what you look for.
+List all skills with their descriptions, most important first, one page at a time.
+Prefer search_skills if you know the subject.
 分页列出所有技能及其描述。"""
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
-_Wish = ParamSpec("_Wish")
-_Tool = Callable[_Wish, CallToolResult]
+_Arguments = ParamSpec("_Arguments")
+_Tool = Callable[_Arguments, CallToolResult]
 
 
-def _in_a_sentence(tool: _Tool[_Wish]) -> _Tool[_Wish]:
-    """Let a tool answer with the one clear sentence of what went wrong."""
+def _with_errors(tool: _Tool[_Arguments]) -> _Tool[_Arguments]:
+    """Return the tool with errors as results of one sentence."""
 
     @functools.wraps(tool)
-    def told(*args: _Wish.args, **kwargs: _Wish.kwargs) -> CallToolResult:
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> CallToolResult:
         try:
             return tool(*args, **kwargs)
         except SkilldropError as error:
-            return _failed(str(error))
+            return _error(str(error))
 
-    return told
+    return run
 
 
-def _failed(why: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=why)], is_error=True)
+def _error(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=message)], is_error=True)
 
 
 class SkillServer(MCPServer[None]):
-    """Tools and resources, which open the catalog for each request."""
+    """MCP server whose tools and resources open the catalog for each request."""
 
     def __init__(self, catalog: Path, packages: Path, version: str) -> None:
-        # Else the library would write boxes with colours wherever `rich` is installed.
+        # Without this, the library logs coloured boxes if `rich` is installed.
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
         super().__init__(
             "skilldrop",
@@ -120,13 +120,13 @@ class SkillServer(MCPServer[None]):
             "skill://{skill_id}/SKILL.md{?version}",
             name="SKILL.md",
             mime_type="text/markdown",
-            description="The instructions of a skill, as they were published.",
+            description="The published instructions of a skill.",
         )(self.skill_md)
         self.resource(
             "skill://{skill_id}/_manifest{?version}",
             name="manifest",
             mime_type="application/json",
-            description="The files of a skill with their sizes and SHA-256.",
+            description="The files of a skill with their sizes and SHA-256 hashes.",
         )(self.manifest)
 
     # Tools
@@ -134,19 +134,19 @@ class SkillServer(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Say in one sentence which arguments are wrong, where the library takes a page."""
+        """Call a tool; report invalid arguments in one sentence instead of the library's page."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            wrong = [
-                f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
-                for found in error.__cause__.errors()
+            messages = [
+                f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
+                for item in error.__cause__.errors()
             ]
-            return _failed(f"These arguments of {name} are wrong: {'; '.join(wrong)}.")
+            return _error(f"Invalid arguments for {name}: {'; '.join(messages)}.")
 
-    @_in_a_sentence
+    @_with_errors
     def read_skill_file(
         self,
         skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
@@ -154,29 +154,29 @@ class SkillServer(MCPServer[None]):
             str, Field(description="Path inside the skill, such as references/guide.md.")
         ] = SKILL_MD,
         offset: Annotated[
-            int, Field(description="Byte to start from; only to read on in a long file.")
+            int, Field(description="Byte to start from; only to continue a long file.")
         ] = 0,
         version: Annotated[
             str | None,
-            Field(description="Version to read from; only to read on in what you began."),
+            Field(description="Version to read; only to continue a file of that version."),
         ] = None,
     ) -> CallToolResult:
-        """Return the file itself, and in a second part what there is to say of it."""
+        """Return the file and, as a second part, a description of it."""
         with self._catalog() as db:
             package = package_of(db, self._packages, skill_name, version)
         file = skill_files.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         return CallToolResult(
-            content=[_content(package, file), TextContent(text=_about(file))],
+            content=[_content(package, file), TextContent(text=_description(file))],
             _meta={"skilldrop/version": file.version},
         )
 
-    @_in_a_sentence
+    @_with_errors
     def search_skills(
         self,
-        query: Annotated[str, Field(description="Words to look for, such as: csv columns.")],
-        limit: Annotated[int, Field(ge=1, le=100, description="Most hits to return.")] = 10,
+        query: Annotated[str, Field(description="Words to search for, such as: csv columns.")],
+        limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
     ) -> CallToolResult:
-        """Return hits with the words around what matched."""
+        """Return the matching skills, with a snippet around each match."""
         with self._catalog() as db:
             hits = search.find(db, query, limit, for_models=True)
         _, left_out = search.bounded(query)
@@ -195,13 +195,13 @@ class SkillServer(MCPServer[None]):
             | ({"note": left_out} if left_out else {})
         )
 
-    @_in_a_sentence
+    @_with_errors
     def list_skills(
         self,
-        offset: Annotated[int, Field(ge=0, description="How many skills to pass over.")] = 0,
+        offset: Annotated[int, Field(ge=0, description="Number of skills to skip.")] = 0,
         limit: Annotated[int, Field(ge=1, le=200, description="Most skills to return.")] = 50,
     ) -> CallToolResult:
-        """Return a page of the skills, in the order in which an index would name them."""
+        """Return a page of all skills, in the order of an index."""
         with self._catalog() as db:
             skills, total = search.for_models(db, offset, limit)
         following = offset + len(skills)
@@ -224,7 +224,7 @@ class SkillServer(MCPServer[None]):
     # Resources
 
     async def list_resources(self) -> list[Resource]:
-        """Return the first skills in index order; any other is read by the template."""
+        """Return the first skills in the order of an index; the template gives any other."""
         try:
             with self._catalog() as db:
                 skills, _ = search.for_models(db, 0, LISTED_RESOURCES)
@@ -241,12 +241,12 @@ class SkillServer(MCPServer[None]):
         ]
 
     def skill_md(self, skill_id: str, version: str = "") -> str:
-        """Return SKILL.md as it was published."""
+        """Return the published SKILL.md."""
         with self._package(skill_id, version) as package:
             return skill_files.read(package).text
 
     def manifest(self, skill_id: str, version: str = "") -> str:
-        """Return the files of a skill as JSON, with the version that they are of."""
+        """Return the version of a skill and its files as JSON."""
         with self._package(skill_id, version) as package:
             return json.dumps(
                 {
@@ -282,7 +282,7 @@ class SkillServer(MCPServer[None]):
 
     @contextmanager
     def _catalog(self) -> Iterator[Database]:
-        """Open the catalog for one answer: it may come, go or be replaced while we run."""
+        """Open the catalog for one request: it may be created, deleted or replaced meanwhile."""
         db = database_connection.open_catalog(self._path)
         try:
             with explained(self._path):
@@ -297,9 +297,9 @@ def serve_stdio(server: MCPServer[None]) -> None:
 
 
 def serve_http(server: MCPServer[None], host: str, port: int, names: Sequence[str]) -> None:
-    """Serve until SIGTERM or SIGINT to clients that know the host by one of these names.
+    """Serve until SIGTERM or SIGINT, only to clients that use one of the host names.
 
-    A web page that has its own name lead to our address is refused, whatever the address.
+    This refuses web pages whose own host name resolves to the server's address.
     """
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -339,19 +339,19 @@ def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResourc
     return TextContent(text=file.text)
 
 
-def _about(file: SkillFile) -> str:
-    """Say what was read, and where to read on."""
-    run = ", executable" if file.executable else ""
-    said = (
+def _description(file: SkillFile) -> str:
+    """Return a description of a file or page, with the offset of the next page."""
+    executable = ", executable" if file.executable else ""
+    text = (
         f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
-        f"bytes, {file.media_type}, {file.encoding}{run}, sha256:{file.sha256}."
+        f"bytes, {file.media_type}, {file.encoding}{executable}, sha256:{file.sha256}."
     )
     if file.next_offset is not None:
-        said += (
-            f" This page holds bytes {file.offset} to {file.next_offset}; "
-            f"the next one starts at offset {file.next_offset} of version {file.version}."
+        text += (
+            f" This page has bytes {file.offset} to {file.next_offset}; "
+            f"the next page starts at offset {file.next_offset} of version {file.version}."
         )
-    return said
+    return text
 
 
 def _uri(skill_id: str, path: str) -> str:

@@ -1,1 +1,1 @@
-"""The catalog as a web site: Datasette, served read-only by a process of its own."""
+"""Web site of the catalog: Datasette, served read-only by a separate process."""

@@ -1,4 +1,4 @@
-"""Serves a catalog until told to stop: `python -m catalog.site var/catalog.db --port 8001`."""
+"""Entry point of the site's process: `python -m catalog.site var/catalog.db --port 8001`."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from catalog.site.server import app
 
 
 def main() -> None:
-    """Read the arguments and serve; end with one sentence and code 1 where that cannot be."""
+    """Read the arguments and serve; on an error, print one sentence and exit with code 1."""
     parser = argparse.ArgumentParser(prog="python -m catalog.site", description=__doc__)
     parser.add_argument("catalog", type=Path)
     parser.add_argument("--host", default="127.0.0.1")
@@ -24,23 +24,25 @@ def main() -> None:
         default=[],
         help="another host name to which the site answers; may be repeated",
     )
-    parser.add_argument("--sql", action="store_true", help="let visitors run SQL of their own")
+    parser.add_argument("--sql", action="store_true", help="let visitors run SQL queries")
     parser.add_argument(
         "--with-parent",
         action="store_true",
-        help="end when standard input does, as it will when the parent dies",
+        help="exit when standard input closes, as it does when the parent dies",
     )
-    given = parser.parse_args()
-    if given.with_parent:
+    arguments = parser.parse_args()
+    if arguments.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
-        app.serve(given.catalog, given.host, given.port, given.names, sql=given.sql)
+        app.serve(
+            arguments.catalog, arguments.host, arguments.port, arguments.names, sql=arguments.sql
+        )
     except SkilldropError as error:
         sys.exit(str(error))
 
 
 def _end_with_stdin() -> None:
-    """Send ourselves the signal that ends the server, whether it has begun to serve or not."""
+    """End this process with SIGTERM once standard input closes, even before it serves."""
     while os.read(0, 4096):  # not sys.stdin, whose lock a blocked read would hold at the exit
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -46,21 +46,21 @@ _ROUTES = {
     files.BUNDLE: files.archive,
 }
 _OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
-_INNER = (
+_INTERNAL = (
     r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
     r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
 )
-"""Pages of Datasette that tell of files, threads and settings, which only the operator needs."""
+"""Datasette's pages about its files, threads and settings, which only the operator needs."""
 
 
 @hookimpl
 def register_routes(datasette: Any) -> list[tuple[str, Any]]:
-    """Add our pages, where a catalog is among the databases."""
+    """Register the site's routes if one of the databases is a catalog."""
     if not http_catalog.find(datasette):
         return []
-    inner = [] if _said(datasette, "inner_pages", False) else [(_INNER, _no_inner_page)]
+    internal = [] if _setting(datasette, "inner_pages", False) else [(_INTERNAL, _not_public)]
     return (
-        inner
+        internal
         + [(route, http_request.guarded(view)) for route, view in _ROUTES.items()]
         + [(route, http_request.guarded(view, is_open=True)) for route, view in _OPEN.items()]
     )
@@ -68,58 +68,67 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
 
 @hookimpl
 def asgi_wrapper(datasette: Any) -> Any:
-    """Put our headers on every answer, Datasette's own included."""
+    """Put checks, limits and security headers around Datasette and its responses."""
     if not http_catalog.find(datasette):
         return _unchanged
-    refusing = [
-        host_names.check(_said(datasette, "names", ())),
+    request_checks = [
+        host_names.check(_setting(datasette, "names", ())),
         query_limits.check(datasette),
         read_only.check(datasette, [*_ROUTES, *_OPEN]),
     ]
     return lambda app: security_headers.wrap(
         checks.wrap(
-            table_slots.wrap(default_columns.wrap(app, datasette), datasette), datasette, refusing
+            table_slots.wrap(default_columns.wrap(app, datasette), datasette),
+            datasette,
+            request_checks,
         )
     )
 
 
 @hookimpl
 def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | None:
-    """Refuse SQL of visitors, unless the metadata says who may run it."""
+    """Refuse SQL from visitors unless the metadata allows it."""
     if action != "execute-sql" or not http_catalog.find(datasette):
         return None
-    said = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
-    return False if said == (None, None) else None
+    settings = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
+    return False if settings == (None, None) else None
 
 
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
-    """Bound what a statement may do."""
+    """Limit the resources of each SQL statement."""
     limits.apply(conn)
 
 
 @hookimpl
 def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
-    """Tell programs in JSON what they may not have."""
+    """Return a refusal as JSON on a JSON route."""
     if not _is_json_route(datasette, request):
         return None
     return errors.as_json(
-        "This site runs no SQL but its own."
+        "This site does not run SQL from visitors."
         if message == "execute-sql"
-        else f"Not for you to see: {message}.",
+        else f"Forbidden: {message}.",
         403,
     )
 
 
 @hookimpl
-def handle_exception(datasette: Any, request: Any, exception: Exception) -> Response | None:
-    """Tell programs in JSON what went wrong."""
-    return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
+    """Return an error as JSON on a JSON route, and correct its status for Datasette's own page."""
+
+    async def respond() -> Response | None:
+        if location := http_catalog.find(datasette):
+            path = http_catalog.below(datasette, request.path)
+            await errors.correct_status(exception, location.database, path)
+        return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+
+    return respond
 
 
 @hookimpl
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
-    """Give Datasette's own pages our frame."""
+    """Give Datasette's own pages the layout and the cells of the site."""
     if http_catalog.find(datasette):
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
@@ -128,18 +137,18 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
 
 @hookimpl
 def render_cell(value: Any, column: str, table: str | None, database: str, datasette: Any) -> Any:
-    """Show a cell of the catalog as a person reads it; None leaves it to Datasette."""
+    """Render a cell of the catalog in readable form; None leaves it to Datasette."""
     if not cells.concerns(value, column):
         return None
-    found = http_catalog.find(datasette)
+    location = http_catalog.find(datasette)
     return (
         cells.render(value, column, table, database, datasette)
-        if (found and found.database.name == database)
+        if (location and location.database.name == database)
         else None
     )
 
 
-def _said(datasette: Any, key: str, default: Any) -> Any:
+def _setting(datasette: Any, key: str, default: Any) -> Any:
     """Return a setting of this plugin in Datasette's configuration."""
     return (datasette.plugin_config(http_catalog.PLUGIN) or {}).get(key, default)
 
@@ -148,8 +157,8 @@ def _is_json_route(datasette: Any, request: Any) -> bool:
     return bool(http_catalog.find(datasette)) and errors.is_json_route(datasette, request.path)
 
 
-async def _no_inner_page(datasette: Any, request: Any) -> Response:
-    return errors.refusal(datasette, request.path, "There is nothing for visitors here.", 404)
+async def _not_public(datasette: Any, request: Any) -> Response:
+    return errors.refusal(datasette, request.path, "This page is not public.", 404)
 
 
 def _unchanged(app: Any) -> Any:

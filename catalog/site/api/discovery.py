@@ -1,8 +1,7 @@
 """Discovery index for agents elsewhere, in the Agent Skills format 0.2.0."""
 
 import logging
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from tempfile import SpooledTemporaryFile
 
 from datasette.utils.asgi import Response
@@ -15,6 +14,7 @@ from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
 from catalog.site.http import responses, streamed
+from catalog.site.http.location import CatalogLocation
 from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
@@ -22,30 +22,28 @@ log = logging.getLogger("skilldrop")
 ROUTE = r"^/\.well-known/agent-skills/index\.json$"
 
 AT_ONCE = 20
-"""Archives that are hashed before somebody else's request has its turn."""
-
-_HASHES: dict[str, str] = {}
-"""The SHA-256 of archives, by the digest of the content: one follows from the other."""
-
-_LEFT_OUT: dict[str, str] = {}
-"""Why skills are not in the index, by skill_id: the log is told once."""
+"""Archives hashed in one query, before other requests get their turn."""
 
 
-async def page(visit: RequestContext) -> Response:
-    """Give all skills that agents may start, each with its artifact and the digest of that.
+async def page(context: RequestContext) -> Response:
+    """Return all skills that agents may start, each with its artifact and the artifact's digest.
 
-    A skill that is a SKILL.md by itself is offered as that file, any other as an archive. One
-    whose files are not at present as they were accepted is left out, and the log says so.
+    The artifact of a skill is its SKILL.md if that is its only file, else an archive. A skill
+    whose files differ from the accepted ones is left out and logged.
     """
-    skills = await visit.ask(browse.startable)
-    _forget_all_but(skills)
-    async with visit.place.hashing.taken():  # who comes second finds all hashes there
-        hashes = {
-            row["skill_id"]: _HASHES[row["digest"]] for row in skills if row["digest"] in _HASHES
-        }
-        unknown = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
-        for first in range(0, len(unknown), AT_ONCE):
-            hashes |= await visit.ask(_hash, visit.place.packages, unknown[first : first + AT_ONCE])
+    skills = await context.query(browse.startable)
+    entries = _entries(context, skills, await _archive_hashes(context, skills))
+    text = ",\n".join(entries)
+    return responses.of_text(
+        context.request,
+        f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n{text}\n]}}\n',
+        responses.JSON,
+    )
+
+
+def _entries(
+    context: RequestContext, skills: Sequence[Row], hashes: Mapping[str, str]
+) -> list[str]:
     entries = []
     for row in skills:
         if row["files"] == 1:
@@ -59,36 +57,45 @@ async def page(visit: RequestContext) -> Response:
                     row["skill_id"],
                     kind,
                     row["description"],
-                    visit.skill_path(row["skill_id"], path),
+                    context.skill_path(row["skill_id"], path),
                     sha,
                 )
             )
-    listed = ",\n".join(entries)
-    return responses.of_text(
-        visit.request,
-        f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n{listed}\n]}}\n',
-        responses.JSON,
-    )
+    return entries
 
 
-def _hash(db: Catalog, packages: Path, skills: Sequence[Row]) -> dict[str, str]:
-    found = {}
+async def _archive_hashes(context: RequestContext, skills: Sequence[Row]) -> dict[str, str]:
+    """Return the SHA-256 of each archive by skill_id, computing the missing ones."""
+    location = context.location
+    _forget_all_but(location, skills)
+    async with location.hashing.taken():  # a request that waited finds all hashes computed
+        known = location.archive_hashes
+        hashes = {row["skill_id"]: known[row["digest"]] for row in skills if row["digest"] in known}
+        missing = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
+        for first in range(0, len(missing), AT_ONCE):
+            hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
+    return hashes
+
+
+def _hash(db: Catalog, location: CatalogLocation, skills: Sequence[Row]) -> dict[str, str]:
+    hashes = {}
     for row in skills:
         skill_id = row["skill_id"]
         try:
-            package = package_of(db, packages, skill_id)
+            package = package_of(db, location.packages, skill_id)
             with SpooledTemporaryFile(streamed.PIECE) as archive:
                 bundle.write(package, archive)
-                found[skill_id] = _HASHES[package.digest] = streamed.sha256(archive)
-            _LEFT_OUT.pop(skill_id, None)
+                hashes[skill_id] = streamed.sha256(archive)
+            location.archive_hashes[package.digest] = hashes[skill_id]
+            location.left_out.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
-            if _LEFT_OUT.get(skill_id) != str(error):
+            if location.left_out.get(skill_id) != str(error):
                 log.warning("The discovery index leaves out %s: %s", skill_id, error)
-            _LEFT_OUT[skill_id] = str(error)
-    return found
+            location.left_out[skill_id] = str(error)
+    return hashes
 
 
-def _forget_all_but(skills: Sequence[Row]) -> None:
-    for known, kept in ((_HASHES, "digest"), (_LEFT_OUT, "skill_id")):
-        for gone in known.keys() - {row[kept] for row in skills}:
-            del known[gone]
+def _forget_all_but(location: CatalogLocation, skills: Sequence[Row]) -> None:
+    for cache, column in ((location.archive_hashes, "digest"), (location.left_out, "skill_id")):
+        for key in cache.keys() - {row[column] for row in skills}:
+            del cache[key]

@@ -24,6 +24,29 @@ INDEX = r"^/index/(?P<name>[^/]+)$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
+_SKILL_FIELDS = (
+    "skill_id",
+    "name",
+    "display_name",
+    "description",
+    "status",
+    "status_reason",
+    "level",
+    "plugin",
+    "root",
+    "path",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "version",
+    "digest",
+    "skill_md_hash",
+    "package_path",
+    "first_seen",
+    "last_changed",
+)
+_FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
 _REPORT = ".meta.json"
 _TYPES = {
     ".xml": "application/xml; charset=utf-8",
@@ -32,78 +55,54 @@ _TYPES = {
 }
 
 
-async def asset(visit: RequestContext) -> Response:
-    """Give a style sheet, the script or the sign."""
-    name = visit.part("name")
+async def asset(context: RequestContext) -> Response:
+    """Return a style sheet, the script or the logo."""
+    name = context.path_part("name")
     if name not in assets.names():
-        return responses.of_text(
-            visit.request, "There is no such file.\n", responses.TEXT, status=404
-        )
+        return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return responses.of_bytes(
-        visit.request,
+        context.request,
         assets.read(name),
         assets.content_type(name),
         etag=assets.integrity(name),
-        headers=headers if visit.request.query_string else None,
+        headers=headers if context.request.query_string else None,
     )
 
 
-async def hits(visit: RequestContext) -> Response:
-    """Give what a search finds, best first, as the command line does.
+async def hits(context: RequestContext) -> Response:
+    """Return the results of a search, best match first, as the command line does.
 
-    A header says so where not all words were searched for.
+    The header X-Search-Note reports words that were not searched for.
     """
-    words, left_out = search.bounded(visit.asked("q"))
-    found = await visit.ask(search.find, words, min(visit.number("limit") or 20, MOST_HITS))
+    words, left_out = search.bounded(context.parameter("q"))
+    results = await context.query(search.find, words, min(context.number("limit") or 20, MOST_HITS))
     return responses.of_json(
-        visit.request,
-        [asdict(hit) | {"url": visit.skill_path(hit.skill_id)} for hit in found],
+        context.request,
+        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in results],
         headers={"X-Search-Note": left_out} if left_out else None,
     )
 
 
-async def preview(visit: RequestContext) -> Response:
-    """Give a skill as JSON: its content, what it consists of and what was found."""
-    skill_id = visit.part("skill_id")
-    version = visit.asked("version")
-    sheet = await visit.ask(skill_page.look_up, skill_id, visit.number("row"), version)
+async def preview(context: RequestContext) -> Response:
+    """Return a skill as JSON: its content, files, findings, versions and indexes."""
+    skill_id = context.path_part("skill_id")
+    version = context.parameter("version")
+    sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
     if not sheet:
-        return _nothing(
-            visit,
-            f"No skill goes by {skill_id}, or it has no version {version}."
+        return _not_found(
+            context,
+            f"No skill has the identifier {skill_id}, or it has no version {version}."
             if version
-            else f"No skill goes by {skill_id}.",
+            else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
-    plain = (
-        "skill_id",
-        "name",
-        "display_name",
-        "description",
-        "status",
-        "status_reason",
-        "level",
-        "plugin",
-        "root",
-        "path",
-        "author",
-        "license",
-        "compatibility",
-        "allowed_tools",
-        "version",
-        "digest",
-        "skill_md_hash",
-        "package_path",
-        "first_seen",
-        "last_changed",
-    )
-    files = visit.skill_path(skill["skill_id"], "/files/")
-    of_version = f"?version={skill['version']}" if version else ""
+    files = context.skill_path(skill["skill_id"], "/files/")
+    version_query = f"?version={skill['version']}" if version else ""
     return responses.of_json(
-        visit.request,
+        context.request,
         {
-            **{name: skill[name] for name in plain},
+            **{name: skill[name] for name in _SKILL_FIELDS},
             "spec_valid": bool(skill["spec_valid"]),
             "tags": json.loads(skill["tags"]),
             "frontmatter": json.loads(skill["frontmatter"]),
@@ -111,24 +110,12 @@ async def preview(visit: RequestContext) -> Response:
             "skill_md_content": skill["skill_md_content"],
             "files": [
                 file
-                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{of_version}"}
+                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{version_query}"}
                 for file in sheet.files
             ],
             "findings": [
-                {
-                    name: found[name]
-                    for name in (
-                        "code",
-                        "severity",
-                        "profile",
-                        "field",
-                        "path",
-                        "line",
-                        "message",
-                        "fix",
-                    )
-                }
-                for found in sheet.findings
+                {name: finding[name] for name in _FINDING_FIELDS}
+                for finding in sheet.findings
                 if skill["is_newest"] or not version
             ],
             "versions": [row["version"] for row in sheet.versions],
@@ -141,19 +128,19 @@ async def preview(visit: RequestContext) -> Response:
     )
 
 
-async def index(visit: RequestContext) -> Response:
-    """Give a prompt index, or the report on it, as it was published."""
-    name = visit.part("name")
-    file = _published(visit.place.indexes, name)
+async def index(context: RequestContext) -> Response:
+    """Return a prompt index, or its report, as published."""
+    name = context.path_part("name")
+    file = _published(context.location.indexes, name)
     if not file:
-        return _nothing(visit, f"There is no index {name}.")
+        return _not_found(context, f"No index has the name {name}.")
     try:
         status = file.stat()
         body = file.read_bytes()
     except OSError:
-        return _nothing(visit, f"There is no index {name} at present.")
+        return _not_found(context, f"The index {name} cannot be read now.")
     return responses.of_bytes(
-        visit.request,
+        context.request,
         body,
         _TYPES.get(file.suffix, responses.TEXT),
         etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
@@ -161,31 +148,31 @@ async def index(visit: RequestContext) -> Response:
     )
 
 
-async def healthz(visit: RequestContext) -> Response:
-    """Say whether all is well: 200 or 503, with the reasons for those who may see the catalog."""
+async def healthz(context: RequestContext) -> Response:
+    """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
     try:
-        found = await visit.ask(stored_health.load, visit.place.catalog)
+        overview = await context.query(stored_health.load, context.location.catalog)
     except sqlite3.DatabaseError as error:  # damaged while it is served
-        row, status = None, _unreadable(error, visit.place.catalog)
+        row, status = None, _unreadable(error, context.location.catalog)
     else:
-        row, status = found["health"], health_summary.health(found, datetime.now(UTC))
-    answer: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
-    may_see, _ = await visit.datasette.check_visibility(
-        visit.request.actor,
-        permissions=[("view-database", visit.place.database.name), "view-instance"],
+        row, status = overview["health"], health_summary.health(overview, datetime.now(UTC))
+    body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
+    may_see, _ = await context.datasette.check_visibility(
+        context.request.actor,
+        permissions=[("view-database", context.location.database.name), "view-instance"],
     )
     if may_see:
-        answer |= {"message": status.sentence, "health": row, "troubles": status.troubles}
+        body |= {"message": status.sentence, "health": row, "troubles": status.troubles}
     return responses.of_json(
-        visit.request,
-        answer,
+        context.request,
+        body,
         status=200 if status.is_well else 503,
         headers={"Cache-Control": "no-store"},
     )
 
 
 def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.Health:
-    """Return the health of a catalog that cannot be read, with what the file beside it tells."""
+    """Return the health of an unreadable catalog, with the troubles in the file beside it."""
     sentence = f"The catalog cannot be read: {error}."
     return health_summary.Health(
         "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
@@ -193,7 +180,7 @@ def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.H
 
 
 def _published(folder: Path, name: str) -> Path | None:
-    """Return the published file that a name means; nothing outside the folder is one."""
+    """Return the published file of a name, never one outside the folder."""
     if "/" in name or "\\" in name or "\0" in name or name.startswith("."):
         return None
     endings = {form.ending for form in FORMATS.values()}
@@ -204,5 +191,7 @@ def _published(folder: Path, name: str) -> Path | None:
     )
 
 
-def _nothing(visit: RequestContext, why: str) -> Response:
-    return responses.of_json(visit.request, {"ok": False, "error": why, "status": 404}, status=404)
+def _not_found(context: RequestContext, message: str) -> Response:
+    return responses.of_json(
+        context.request, {"ok": False, "error": message, "status": 404}, status=404
+    )

@@ -1,4 +1,4 @@
-"""The published files of skills as they are: whole, verified, and nothing that a browser runs."""
+"""Published files of skills: unchanged, verified, and never run by a browser."""
 
 import asyncio
 import io
@@ -26,12 +26,12 @@ OF_VERSION = (
     r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)"
     r"/files/(?P<path>.+)$"
 )
-"""The same of one version; what a file refers to is found beside it, in the same version."""
+"""Files of one version; relative links in a file lead to the same version."""
 BUNDLE_PATH = "/bundle.zip"
 BUNDLE = rf"^/skills/(?P<skill_id>[^/]+){BUNDLE_PATH}$"
 
 VERSION = "Skilldrop-Version"
-"""The header that names the version which an answer is of; `?version=` asks for it again."""
+"""Header with the version of a response; `?version=` requests that version again."""
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 _HARMLESS = frozenset(
@@ -39,73 +39,76 @@ _HARMLESS = frozenset(
 )
 
 
-def answered(view: View) -> View:
-    """Return the view, which says in a sentence why it cannot give a file."""
+def with_errors(view: View) -> View:
+    """Return the view with errors of files as responses of one sentence."""
 
-    async def answer(visit: RequestContext) -> Response:
+    async def respond(context: RequestContext) -> Response:
         try:
-            return await view(visit)
+            return await view(context)
         except (NotInCatalog, PathRefused) as error:
-            return _refused(visit, str(error), 404)
+            return _error(context, str(error), 404)
         except PackageDamaged as error:
-            return _refused(visit, str(error), 503)
+            return _error(context, str(error), 503)
 
-    return answer
+    return respond
 
 
-@answered
-async def page(visit: RequestContext) -> Response:
-    """Give a file of the version that agents have now, or of the one asked for."""
-    modified = _published_at(visit)
-    package, file, content = await visit.ask(
+@with_errors
+async def page(context: RequestContext) -> Response:
+    """Return a file of the current version, or of the requested one."""
+    modified = _published_at(context)
+    package, file, content = await context.query(
         _open,
-        visit.place.packages,
-        visit.part("skill_id"),
-        visit.part("path"),
-        version=_asked_version(visit),
+        context.location.packages,
+        context.path_part("skill_id"),
+        context.path_part("path"),
+        version=_requested_version(context),
     )
     kind = content_type(file)
-    shown = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
+    is_inline = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
     name = quote(posixpath.basename(file.path), safe="")
-    how = f"{'inline' if shown else 'attachment'}; filename*=UTF-8''{name}"
+    disposition = f"{'inline' if is_inline else 'attachment'}; filename*=UTF-8''{name}"
     return responses.of_file(
-        visit.request,
+        context.request,
         content,
         file.size,
         kind,
         etag=file.sha256,
         modified=modified,
-        headers=_about(how, package.version),
+        headers=_headers(disposition, package.version),
     )
 
 
-@answered
-async def archive(visit: RequestContext) -> Response:
-    """Give all files of such a version as one archive."""
-    modified = _published_at(visit)
-    package = await visit.ask(
-        _package, visit.place.packages, visit.part("skill_id"), version=_asked_version(visit)
+@with_errors
+async def archive(context: RequestContext) -> Response:
+    """Return all files of the current or the requested version as one archive."""
+    modified = _published_at(context)
+    package = await context.query(
+        _package,
+        context.location.packages,
+        context.path_part("skill_id"),
+        version=_requested_version(context),
     )
     name = quote(f"{package.skill_id}.zip", safe="")
-    about: dict[str, Any] = {
+    options: dict[str, Any] = {
         "etag": _hex(package),
         "modified": modified,
-        "headers": _about(f"attachment; filename*=UTF-8''{name}", package.version),
+        "headers": _headers(f"attachment; filename*=UTF-8''{name}", package.version),
     }
-    if responses.is_known(visit.request, about["etag"], about["modified"]):
-        return responses.of_bytes(visit.request, b"", ARCHIVE, **about)
+    if responses.is_known(context.request, options["etag"], options["modified"]):
+        return responses.of_bytes(context.request, b"", ARCHIVE, **options)
     if bundle.size(package) > responses.WHOLE:
-        return await _large_archive(visit, package, about)
+        return await _large_archive(context, package, options)
     file = io.BytesIO()
     await asyncio.to_thread(bundle.write, package, file)
-    return responses.of_bytes(visit.request, file.getvalue(), ARCHIVE, **about)
+    return responses.of_bytes(context.request, file.getvalue(), ARCHIVE, **options)
 
 
-async def _large_archive(visit: RequestContext, package: Package, about: dict[str, Any]) -> Any:
-    """Return an archive from a file on the disk; there are only a few of them at once."""
-    slots = visit.place.archives
+async def _large_archive(context: RequestContext, package: Package, options: dict[str, Any]) -> Any:
+    """Return an archive from a temporary file, of which only a few exist at once."""
+    slots = context.location.archives
     await slots.take()
-    file = TemporaryFile()  # noqa: SIM115  # the answer closes it
+    file = TemporaryFile()  # noqa: SIM115  # the response closes it
     try:
         await asyncio.to_thread(bundle.write, package, file)
         size = file.tell()
@@ -114,13 +117,13 @@ async def _large_archive(visit: RequestContext, package: Package, about: dict[st
         file.close()
         slots.free()
         raise
-    return responses.of_file(visit.request, file, size, ARCHIVE, done=slots.free, **about)
+    return responses.of_file(context.request, file, size, ARCHIVE, done=slots.free, **options)
 
 
 def content_type(file: PublishedFile) -> str:
-    """Return what a file is served as: text where it is text that a browser would run.
+    """Return the content type of a file: plain text for every text that a browser would run.
 
-    HTML, SVG, XML and scripts are for agents to read, and here they are words.
+    HTML, SVG, XML and scripts are for agents to read, so they are served as plain text.
     """
     kind = file.media_type
     if kind in _PICTURES:
@@ -130,7 +133,7 @@ def content_type(file: PublishedFile) -> str:
     return "application/pdf" if kind == "application/pdf" else "application/octet-stream"
 
 
-def _about(disposition: str, version: str) -> dict[str, str]:
+def _headers(disposition: str, version: str) -> dict[str, str]:
     return {
         "Content-Security-Policy": security_headers.INERT,
         "Content-Disposition": disposition,
@@ -138,24 +141,31 @@ def _about(disposition: str, version: str) -> dict[str, str]:
     }
 
 
-def _published_at(visit: RequestContext) -> datetime | None:
-    """Return when the present version took its place; None for another, or for one in place.
+def _published_at(context: RequestContext) -> datetime | None:
+    """Return when the current version became current; None for a requested version or no link.
 
-    The link is replaced then. A version's own age says less: one may be returned to. It is asked
-    for before the file is read, so that a newer file never goes by an older time.
+    The `current` link is replaced at that time. The age of a version would be wrong after a
+    rollback. Callers take the time before they read the file, so that a newer file never has
+    an older time.
     """
-    if _asked_version(visit):
+    if _requested_version(context):
         return None
     try:
-        made = (visit.place.packages / visit.part("skill_id") / CURRENT).lstat().st_mtime
-    except (OSError, ValueError):  # a path that holds NUL
+        mtime = (
+            (context.location.packages / context.path_part("skill_id") / CURRENT).lstat().st_mtime
+        )
+    except (OSError, ValueError):  # ValueError: a path with NUL
         return None
-    return datetime.fromtimestamp(made, UTC)
+    return datetime.fromtimestamp(mtime, UTC)
 
 
-def _asked_version(visit: RequestContext) -> str:
-    """Return the version that the path or the query names; empty for the present one."""
-    return visit.part("version") if "version" in visit.request.url_vars else visit.asked("version")
+def _requested_version(context: RequestContext) -> str:
+    """Return the version in the path or the query; empty for the current one."""
+    return (
+        context.path_part("version")
+        if "version" in context.request.url_vars
+        else context.parameter("version")
+    )
 
 
 def _package(db: Catalog, packages: Path, skill_id: str, *, version: str) -> Package:
@@ -169,19 +179,19 @@ def _hex(package: Package) -> str:
 def _open(
     db: Catalog, packages: Path, skill_id: str, path: str, *, version: str
 ) -> tuple[Package, PublishedFile, IO[bytes]]:
-    """Return a file, verified and opened for whoever sends it."""
+    """Return a verified file, opened for sending."""
     package = package_of(db, packages, _active(db, skill_id)["name"], version)
     file = find_file(package, path)
-    with skill_files.opened(package, file) as opened:
-        return package, file, open(os.dup(opened.fileno()), "rb")
+    with skill_files.opened(package, file) as content:
+        return package, file, open(os.dup(content.fileno()), "rb")
 
 
 def _active(db: Catalog, skill_id: str) -> Row:
     skill = browse.skill(db, skill_id)
     if not skill or skill["status"] != "active":
-        raise NotInCatalog(f"No active skill goes by {skill_id}.")
+        raise NotInCatalog(f"No active skill has the identifier {skill_id}.")
     return skill
 
 
-def _refused(visit: RequestContext, why: str, status: int) -> Response:
-    return responses.of_text(visit.request, f"{why}\n", responses.TEXT, status=status)
+def _error(context: RequestContext, message: str, status: int) -> Response:
+    return responses.of_text(context.request, f"{message}\n", responses.TEXT, status=status)

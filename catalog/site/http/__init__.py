@@ -1,1 +1,1 @@
-"""Requests, responses and what holds for all of them."""
+"""Requests, responses, and the middleware around them."""

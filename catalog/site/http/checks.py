@@ -10,7 +10,7 @@ from catalog.site.http.security_headers import App, Send
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Reason why a request is not answered, as a status and a sentence."""
+    """Reason for refusing a request, as a status and a sentence."""
 
     status: int
     message: str
@@ -18,23 +18,23 @@ class Refusal:
 
 
 Check: TypeAlias = Callable[[Any], Refusal | None]
-"""Looks at the scope of a request; None lets it pass."""
+"""Function that checks the ASGI scope of a request; None accepts it."""
 
 
 def wrap(app: App, datasette: Any, checks: Sequence[Check]) -> App:
-    """Return the application behind the checks, of which the first that objects answers."""
+    """Return the application behind the checks; the first refusal is the response."""
 
     async def checked(scope: Any, receive: Any, send: Send) -> None:
-        refused = (
+        refusal = (
             next(filter(None, (check(scope) for check in checks)), None)
             if (scope["type"] == "http")
             else None
         )
-        if not refused:
+        if not refusal:
             await app(scope, receive, send)
             return
         await errors.refusal(
-            datasette, scope["path"], refused.message, refused.status, refused.headers
+            datasette, scope["path"], refusal.message, refusal.status, refusal.headers
         ).asgi_send(send)
 
     return checked

@@ -1,4 +1,4 @@
-"""Shows a table's main columns where a person asks for none: a page of all forty says nothing."""
+"""Default columns of table pages, because a page of all forty columns is unreadable."""
 
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -7,18 +7,18 @@ from catalog.site.http import location as http_catalog
 from catalog.site.http.security_headers import App, Send
 
 SETTING = "main_columns"
-"""The key of a table's metadata that names them."""
+"""Key of a table's metadata that lists its default columns."""
 
 
 def wrap(app: App, datasette: Any) -> App:
-    """Return the application, asked for the main columns on the pages of tables that name some."""
+    """Return the application, with default columns on table pages that have them configured."""
 
     async def narrowed(scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] == "http" and (columns := _columns(datasette, scope)):
-            asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-            if not any(name in ("_col", "_nocol") for name, _ in asked):
-                asked += [("_col", column) for column in columns]
-                scope = {**scope, "query_string": urlencode(asked).encode()}
+            parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            if not any(name in ("_col", "_nocol") for name, _ in parameters):
+                parameters += [("_col", column) for column in columns]
+                scope = {**scope, "query_string": urlencode(parameters).encode()}
         await app(scope, receive, send)
 
     return narrowed
@@ -26,8 +26,8 @@ def wrap(app: App, datasette: Any) -> App:
 
 def _columns(datasette: Any, scope: Any) -> list[str]:
     table = http_catalog.below(datasette, scope["path"])
-    found = http_catalog.find(datasette)
-    if not found or not table:
+    location = http_catalog.find(datasette)
+    if not location or not table:
         return []
-    columns: list[str] = datasette.table_metadata(found.database.name, table).get(SETTING, [])
+    columns: list[str] = datasette.table_metadata(location.database.name, table).get(SETTING, [])
     return columns

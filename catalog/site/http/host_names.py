@@ -1,7 +1,7 @@
-"""Check of the Host header: the site answers to its own names, whatever leads to its address.
+"""Check of the Host header: the site answers only to its own names.
 
-A web page whose name was made to lead to a private address (DNS rebinding) could read the catalog
-otherwise, and absolute URLs in answers would repeat whatever name was sent.
+Without it, a web page whose name resolves to a private address (DNS rebinding) could read the
+catalog, and absolute URLs in responses would repeat any name that a client sends.
 """
 
 import ipaddress
@@ -17,34 +17,32 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d*)?\Z", re.IGNORECASE)
 _REFUSED = Refusal(
     421,
-    "This site does not answer to that host name; "
-    "add it to `names` in the [site] settings if it is one of its own.",
+    "This site does not answer to that host name. "
+    "If the name belongs to the site, add it to `names` in the [site] settings.",
 )
 
 
 def check(names: Sequence[str]) -> Check:
-    """Return the check that lets in who asks for loopback, this machine or one of the names.
+    """Return the check that accepts loopback names, names of this machine and the given names.
 
-    This machine is the address at which a connection arrived, and its host name where that is not
-    loopback. A port is not compared.
+    The names of this machine are the address at which the connection arrived and, unless that is
+    loopback, the host name. Ports are not compared.
     """
     own = LOOPBACK | {_normal(name) for name in names}
     machine = {_normal(name) for name in (socket.gethostname(), socket.getfqdn())}
 
     def checked(scope: Any) -> Refusal | None:
-        asked = _asked(scope)
+        host = _host(scope)
         address = _normal(str((scope.get("server") or ("",))[0]))
-        is_own = (
-            asked in own or asked == address or (asked in machine and not _is_loopback(address))
-        )
-        return None if asked and is_own else _REFUSED
+        is_own = host in own or host == address or (host in machine and not _is_loopback(address))
+        return None if host and is_own else _REFUSED
 
     return checked
 
 
-def _asked(scope: Any) -> str:
-    given = [value for name, value in scope["headers"] if name == b"host"]
-    match = _HOST.match(given[0].decode("latin-1")) if len(given) == 1 else None
+def _host(scope: Any) -> str:
+    values = [value for name, value in scope["headers"] if name == b"host"]
+    match = _HOST.match(values[0].decode("latin-1")) if len(values) == 1 else None
     return _normal(match[1]) if match else ""
 
 

@@ -1,4 +1,4 @@
-"""Locations of the catalog, the packages and the published indexes, as the site finds them."""
+"""Locations of the catalog, its packages and its published indexes."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,22 +11,26 @@ from catalog.database import migrations
 from catalog.site.http.slots import Slots
 
 PLUGIN = "skilldrop"
-"""Our name in Datasette's plugin configuration."""
+"""Name of the site in Datasette's plugin configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogLocation:
-    """One catalog as Datasette serves it, with the folders that belong to it."""
+    """Served catalog, with its folders and the limits on costly requests."""
 
     database: Database
     packages: Path
     indexes: Path
     archives: Slots = field(default_factory=lambda: Slots(2, 5))
-    """For large archives, each of which is a file while it is sent."""
+    """Limit on large archives, each of which is a file while it is sent."""
     hashing: Slots = field(default_factory=lambda: Slots(1, 60))
-    """For the digests of all archives, which are all made at the first request."""
+    """Limit on hashing archives; the first request hashes all of them."""
     tables: Slots = field(default_factory=lambda: Slots(2, 5))
-    """For tables and queries, which may keep a thread busy for seconds."""
+    """Limit on tables and queries, which may keep a thread busy for seconds."""
+    archive_hashes: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of archives, by the digest of the skill, which determines it."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
 
     @property
     def catalog(self) -> Path:
@@ -35,22 +39,22 @@ class CatalogLocation:
 
 
 def find(datasette: Any) -> CatalogLocation | None:
-    """Return the catalog among the databases that are served; None where there is none.
+    """Return the catalog among the served databases; None without one.
 
-    The plugin configuration may name the `database`, and the folders `packages` and `indexes`;
-    without it they are looked for beside the database's file, where the service keeps them.
+    The plugin configuration may name the `database`, and the folders `packages` and `indexes`.
+    By default the folders are beside the database's file, where the service keeps them.
     """
-    found = _FOUND.get(datasette)
-    if not found and (found := _look(datasette)):
-        _FOUND[datasette] = found
-    return found
+    location = _LOCATIONS.get(datasette)
+    if not location and (location := _search(datasette)):
+        _LOCATIONS[datasette] = location
+    return location
 
 
 def below(datasette: Any, path: str) -> str | None:
-    """Return what of a path follows the catalog's own, such as a table; None for other paths."""
-    found = find(datasette)
+    """Return the part of a path below the catalog, such as a table; None for other paths."""
+    location = find(datasette)
     database, _, rest = path.removeprefix(datasette.setting("base_url")).strip("/").partition("/")
-    return rest if found and database == found.database.name else None
+    return rest if location and database == location.database.name else None
 
 
 def path(datasette: Any, scope: Any) -> str:
@@ -60,24 +64,24 @@ def path(datasette: Any, scope: Any) -> str:
     return f"/{raw[len(base) :]}" if base != "/" and raw.startswith(base) else str(raw)
 
 
-_FOUND: WeakKeyDictionary[Any, CatalogLocation] = WeakKeyDictionary()
+_LOCATIONS: WeakKeyDictionary[Any, CatalogLocation] = WeakKeyDictionary()
 
 
-def _look(datasette: Any) -> CatalogLocation | None:
-    said = datasette.plugin_config(PLUGIN) or {}
+def _search(datasette: Any) -> CatalogLocation | None:
+    config = datasette.plugin_config(PLUGIN) or {}
     for name, database in datasette.databases.items():
-        if name == said.get("database", name) and _is_catalog(database):
+        if name == config.get("database", name) and _is_catalog(database):
             beside = Path(database.path).absolute().parent
             return CatalogLocation(
                 database,
-                Path(said.get("packages", beside / "packages")),
-                Path(said.get("indexes", beside / "index")),
+                Path(config.get("packages", beside / "packages")),
+                Path(config.get("indexes", beside / "index")),
             )
     return None
 
 
 def _is_catalog(database: Database) -> bool:
-    """Tell by the application id in the header of an SQLite file, without opening it as one."""
+    """Check the application id in the file's header, without opening it as a database."""
     if database.is_memory or not database.path:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Check of the question in an address: what one request may ask of the tables is bounded."""
+"""Check of the URL: limits on its length and on the table query that it holds."""
 
 import json
 import re
@@ -10,47 +10,47 @@ from catalog.site.http import location as http_catalog
 from catalog.site.http.checks import Check, Refusal
 
 LONGEST_ADDRESS = 8000
-"""Bytes of a path and query together; browsers and proxies rarely pass on more."""
+"""Bytes of a path and query together; browsers and proxies rarely accept more."""
 MOST_PARAMETERS = 100
-"""Parameters of one question: enough for each column of the widest table, twice."""
+"""Parameters of one query: enough for two per column of the widest table."""
 MOST_FACETS = 8
 
 _NUMBERS = ("_facet_size", "_timelimit")
 
 
 def check(datasette: Any) -> Check:
-    """Return the check that refuses questions which cost much or cannot be understood."""
+    """Return the check that refuses costly and malformed queries."""
 
     def checked(scope: Any) -> Refusal | None:
         path, query = scope.get("raw_path") or scope["path"].encode(), scope["query_string"]
         if path.startswith(b"//") or not path.startswith(b"/"):
-            return Refusal(404, "There is nothing at this address.")
+            return Refusal(404, "Not found.")
         if len(path) + len(query) > LONGEST_ADDRESS:
-            return Refusal(414, f"The address is too long; {LONGEST_ADDRESS:,} bytes are allowed.")
+            return Refusal(414, f"The URL is too long; the limit is {LONGEST_ADDRESS:,} bytes.")
         if http_catalog.below(datasette, scope["path"]) is None:
             return None
-        complaint = _complaint(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
-        return Refusal(400, complaint) if complaint else None
+        error = _error(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+        return Refusal(400, error) if error else None
 
     return checked
 
 
-def _complaint(asked: list[tuple[str, str]]) -> str | None:
-    if len(asked) > MOST_PARAMETERS:
-        return f"These are {len(asked)} parameters; at most {MOST_PARAMETERS} are allowed."
-    facets = sum(name.startswith("_facet") and name != "_facet_size" for name, _ in asked)
+def _error(parameters: list[tuple[str, str]]) -> str | None:
+    if len(parameters) > MOST_PARAMETERS:
+        return f"The URL has {len(parameters)} parameters; the limit is {MOST_PARAMETERS}."
+    facets = sum(name.startswith("_facet") and name != "_facet_size" for name, _ in parameters)
     if facets > MOST_FACETS:
-        return f"These are {facets} facets; at most {MOST_FACETS} are allowed."
-    return next(filter(None, (_complaint_of(name, value) for name, value in asked)), None)
+        return f"The URL has {facets} facets; the limit is {MOST_FACETS}."
+    return next(filter(None, (_parameter_error(name, value) for name, value in parameters)), None)
 
 
-def _complaint_of(name: str, value: str) -> str | None:
+def _parameter_error(name: str, value: str) -> str | None:
     if name in _NUMBERS and not re.fullmatch(r"max|[0-9]{0,6}", value):
         return f"{name} must be a positive integer."
     if name.startswith("_search") and name != "_searchmode" and search.bounded(value)[1]:
         return (
-            f"These are too many words; at most {search.MOST_WORDS} words of "
-            f"{search.MOST_CHARACTERS} characters in all are searched for."
+            f"The search has too many words; the limit is {search.MOST_WORDS} words "
+            f"and {search.MOST_CHARACTERS} characters in total."
         )
     if name == "_through" and not _is_through(value):
         return "_through must be a JSON object with table, column and value."
@@ -59,11 +59,11 @@ def _complaint_of(name: str, value: str) -> str | None:
 
 def _is_through(value: str) -> bool:
     try:
-        said = json.loads(value)
+        through = json.loads(value)
     except ValueError:
         return False
     return (
-        isinstance(said, dict)
-        and {"table", "column", "value"} <= said.keys()
-        and all(isinstance(part, str | int | float) for part in said.values())
+        isinstance(through, dict)
+        and {"table", "column", "value"} <= through.keys()
+        and all(isinstance(part, str | int | float) for part in through.values())
     )

@@ -1,4 +1,4 @@
-"""Check of the method: the catalog can only be read, and Datasette takes the rest for bugs."""
+"""Check of the method: the site is read-only, and Datasette answers other methods with 500."""
 
 import re
 from collections.abc import Collection
@@ -12,7 +12,7 @@ READING_OURS: tuple[str, ...] = ("GET", "HEAD")
 
 
 def check(datasette: Any, routes: Collection[str]) -> Check:
-    """Return the check that lets tables, queries and the given routes only be read."""
+    """Return the check that allows only reading of tables, queries and the given routes."""
     ours = re.compile("|".join(f"(?:{re.sub('[?]P<[^>]+>', '', route)})" for route in routes))
 
     def checked(scope: Any) -> Refusal | None:
@@ -25,6 +25,6 @@ def check(datasette: Any, routes: Collection[str]) -> Check:
             return None
         if scope["method"] in allowed:
             return None
-        return Refusal(405, "The catalog is only read here.", {"Allow": ", ".join(allowed)})
+        return Refusal(405, "This site is read-only.", {"Allow": ", ".join(allowed)})
 
     return checked

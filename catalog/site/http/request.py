@@ -19,60 +19,60 @@ from catalog.site.rendering import templates
 
 T = TypeVar("T")
 LONGEST_NUMBER = 9
-"""Digits of a number in a path or query; a longer one is no id."""
+"""Digits of a number in a path or query; a longer one cannot be an id."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A request, and the catalog that it is about."""
+    """A request, and the catalog that answers it."""
 
     datasette: Any
     request: Any
-    place: http_catalog.CatalogLocation
+    location: http_catalog.CatalogLocation
 
-    def part(self, name: str) -> str:
-        """Return a part of the path, decoded; what is no UTF-8 in it becomes U+FFFD."""
+    def path_part(self, name: str) -> str:
+        """Return a part of the path, decoded; invalid UTF-8 becomes U+FFFD."""
         return unquote(self.request.url_vars[name], errors="replace")
 
-    def asked(self, name: str) -> str:
-        """Return a parameter of the query; empty where it was not given."""
+    def parameter(self, name: str) -> str:
+        """Return a parameter of the query string; empty if it is missing."""
         return (self.request.args.get(name) or "").encode("utf-8", "replace").decode()
 
     def number(self, name: str) -> int | None:
-        """Return a parameter as a positive number; None where it is none."""
-        given = self.asked(name)
-        is_number = given.isascii() and given.isdigit() and len(given) <= LONGEST_NUMBER
-        return int(given) or None if is_number else None
+        """Return a parameter as a positive number; None if it is not one."""
+        value = self.parameter(name)
+        is_number = value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER
+        return int(value) or None if is_number else None
 
-    async def ask(self, question: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Ask a question of the catalog on Datasette's own read-only connection, in good time.
+    async def query(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a function with the catalog, on Datasette's read-only connection.
 
-        Raises QueryInterrupted where it takes longer than Datasette's time limit.
+        Raises QueryInterrupted after Datasette's time limit.
         """
         limit = self.datasette.sql_time_limit_ms
 
-        def asking(connection: sqlite3.Connection) -> T:
+        def run(connection: sqlite3.Connection) -> T:
             with sqlite_timelimit(connection, limit):
                 try:
-                    return question(browse.over(connection), *arguments, **named)
+                    return function(browse.over(connection), *arguments, **named)
                 except sqlite3.OperationalError as error:
                     if error.args == ("interrupted",):
-                        raise QueryInterrupted(error, question.__name__, arguments) from error
+                        raise QueryInterrupted(error, function.__name__, arguments) from error
                     raise
 
-        answer: T = await self.place.database.execute_fn(asking)
-        return answer
+        result: T = await self.location.database.execute_fn(run)
+        return result
 
     def path(self, path: str) -> str:
-        """Return a path of this site, below the prefix under which a proxy shows it."""
+        """Return a path of this site, with the prefix that a proxy adds."""
         return str(self.datasette.urls.path(path))
 
     def skill_path(self, skill_id: str, rest: str = "") -> str:
-        """Return the path of a skill's page, or of what lies below it."""
+        """Return the path of a skill's page, or a path below it."""
         return self.path(f"/skills/{quote(skill_id, safe='')}{quote(rest)}")
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """Return a page made from one of the site's templates."""
+        """Return a page rendered from one of the site's templates."""
         html = templates.render(template, self, values)
         return responses.of_bytes(
             self.request,
@@ -82,44 +82,46 @@ class RequestContext:
             headers={"Content-Security-Policy": security_headers.OURS},
         )
 
-    def missing(self, what: str) -> Response:
-        """Return the page that says what there is not."""
-        return self.page("error.html", status=404, title="Not here", message=what)
+    def not_found(self, message: str) -> Response:
+        """Return the page for a missing skill, file or other item."""
+        return self.page("error.html", status=404, title="Not found", message=message)
 
 
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
 
 
 def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Response]]:
-    """Return the view as Datasette calls it: read-only, for those who may see the catalog.
+    """Return the view in the form that Datasette calls, restricted to permitted visitors.
 
-    One that is_open is for everyone, whatever the configuration allows.
+    A view with is_open is public, whatever the configuration allows.
     """
 
-    async def answer(datasette: Any, request: Any) -> Response:
-        found = http_catalog.find(datasette)
-        if not found:
-            return errors.refusal(datasette, request.path, "There is no catalog here.", 503)
-        visit = RequestContext(datasette, request, found)
+    async def respond(datasette: Any, request: Any) -> Response:
+        location = http_catalog.find(datasette)
+        if not location:
+            return errors.refusal(datasette, request.path, "This site has no catalog.", 503)
+        context = RequestContext(datasette, request, location)
         if not is_open:
             await datasette.ensure_permissions(
-                request.actor, [("view-database", found.database.name), "view-instance"]
+                request.actor, [("view-database", location.database.name), "view-instance"]
             )
         try:
-            return await view(visit)
+            return await view(context)
         except (QueryInterrupted, AllTaken):
-            message = "The catalog is busy, or the question too large. Try again."
+            message = "The catalog is busy, or the query is too large. Try again."
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503, {"Retry-After": "5"})
-            return visit.page("error.html", status=503, title="That took too long", message=message)
+            return context.page(
+                "error.html", status=503, title="Request timed out", message=message
+            )
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
             message = f"{error}. {REBUILT}"
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503)
-            return visit.page(
+            return context.page(
                 "error.html", status=503, title="The catalog is damaged", message=message
             )
 
-    return answer
+    return respond

@@ -18,9 +18,9 @@ JSON = "application/json; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 
 WORTH_COMPRESSING = 1_000
-"""Bytes from which on compression saves more than it costs."""
+"""Smallest body, in bytes, for which compression saves more than it costs."""
 WHOLE = 2**20
-"""Bytes up to which a file is sent from memory, compressed where that helps."""
+"""Largest file, in bytes, that is sent from memory, compressed if that helps."""
 
 _COMPRESSED = "-gzip"
 _ENTITY_TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
@@ -36,33 +36,33 @@ def of_bytes(
     modified: datetime | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an answer, or 304 where the asker has it already.
+    """Return a response, or 304 if the client's copy is current.
 
-    etag is the validator without quotes. An answer to HEAD has the headers and no body; one that
-    is long is compressed where the asker says that it can read that.
+    etag is the validator without quotes. The response to HEAD has no body. A long body is
+    compressed if the client accepts gzip.
     """
-    told = {"Cache-Control": "no-cache", **(headers or {})}
+    all_headers = {"Cache-Control": "no-cache", **(headers or {})}
     if modified:
-        told["Last-Modified"] = _http_date(modified)
+        all_headers["Last-Modified"] = _http_date(modified)
     compress = (
         len(body) >= WORTH_COMPRESSING
         and not content_type.startswith("image/")
         and _accepts_gzip(request.headers.get("accept-encoding", ""))
     )
-    told["Vary"] = "Accept-Encoding"
+    all_headers["Vary"] = "Accept-Encoding"
     if etag:
-        told["ETag"] = f'"{etag}{_COMPRESSED}"' if compress else f'"{etag}"'
+        all_headers["ETag"] = f'"{etag}{_COMPRESSED}"' if compress else f'"{etag}"'
     if status == 200 and is_known(request, etag, modified):
-        return Response(b"", 304, told, content_type)
+        return Response(b"", 304, all_headers, content_type)
     if compress:
         body = gzip.compress(body, 4, mtime=0)
-        told["Content-Encoding"] = "gzip"
-    told["Content-Length"] = str(len(body))
-    return Response(b"" if request.method == "HEAD" else body, status, told, content_type)
+        all_headers["Content-Encoding"] = "gzip"
+    all_headers["Content-Length"] = str(len(body))
+    return Response(b"" if request.method == "HEAD" else body, status, all_headers, content_type)
 
 
 def of_text(request: Any, text: str, content_type: str, **more: Any) -> Response:
-    """Return an answer whose validator is the text itself."""
+    """Return a text as a response whose ETag is a hash of the text."""
     body = text.encode("utf-8", "replace")
     return of_bytes(
         request, body, content_type, **{"etag": hashlib.sha256(body).hexdigest()[:32], **more}
@@ -70,7 +70,7 @@ def of_text(request: Any, text: str, content_type: str, **more: Any) -> Response
 
 
 def of_json(request: Any, value: Any, **more: Any) -> Response:
-    """Return a value as JSON."""
+    """Return a value as a JSON response."""
     return of_text(request, json.dumps(value, ensure_ascii=False) + "\n", JSON, **more)
 
 
@@ -85,26 +85,33 @@ def of_file(
     headers: Mapping[str, str],
     done: Callable[[], None] = lambda: None,
 ) -> Response | FileResponse:
-    """Return a file as an answer, which closes it; one that is large is sent in pieces.
+    """Return a file as a response, which closes the file; a large file is sent in pieces.
 
-    done is called at the end, however it ends.
+    done is called at the end, also after an error.
     """
     if size <= WHOLE or request.method == "HEAD" or is_known(request, etag, modified):
         with file:
             body = file.read() if size <= WHOLE else b""
         done()
-        told = of_bytes(request, body, content_type, etag=etag, modified=modified, headers=headers)
-        if told.status == 200 and size > WHOLE:
-            told.headers["Content-Length"] = str(size)
-        return told
-    said = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding", "ETag": f'"{etag}"', **headers}
+        response = of_bytes(
+            request, body, content_type, etag=etag, modified=modified, headers=headers
+        )
+        if response.status == 200 and size > WHOLE:
+            response.headers["Content-Length"] = str(size)
+        return response
+    all_headers = {
+        "Cache-Control": "no-cache",
+        "Vary": "Accept-Encoding",
+        "ETag": f'"{etag}"',
+        **headers,
+    }
     if modified:
-        said["Last-Modified"] = _http_date(modified)
-    return FileResponse(file, size, content_type, said, done)
+        all_headers["Last-Modified"] = _http_date(modified)
+    return FileResponse(file, size, content_type, all_headers, done)
 
 
 def is_known(request: Any, etag: str | None, modified: datetime | None) -> bool:
-    """Tell whether the asker's copy is the present one: RFC 9110, section 13.2.2."""
+    """Return whether the client's copy is current: RFC 9110, section 13.2.2."""
     if "if-none-match" in request.headers:
         return is_named(request, etag)
     since = request.headers.get("if-modified-since")
@@ -119,9 +126,9 @@ def is_known(request: Any, etag: str | None, modified: datetime | None) -> bool:
 
 
 def is_named(request: Any, etag: str | None) -> bool:
-    """Tell whether If-None-Match names a validator, compared weakly: RFC 9110, section 13.1.2.
+    """Return whether If-None-Match names an ETag, compared weakly: RFC 9110, section 13.1.2.
 
-    Our compression adds a suffix to it, with and without which it stands for the same text.
+    The suffix that marks compression is ignored.
     """
     named: str = request.headers.get("if-none-match", "")
     if not etag or named.strip() == "*":
@@ -134,7 +141,7 @@ def _http_date(moment: datetime) -> str:
 
 
 def _accepts_gzip(header: str) -> bool:
-    """Read Accept-Encoding; an explicit weight of nothing is a no."""
+    """Return whether Accept-Encoding allows gzip; a weight of 0 forbids it."""
     weights = {}
     for part in header.lower().split(","):
         name, _, weight = part.partition(";")

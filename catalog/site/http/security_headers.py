@@ -1,4 +1,4 @@
-"""Security headers of every response: nothing runs, nothing is fetched elsewhere."""
+"""Security headers of every response: no foreign script runs, nothing is loaded from elsewhere."""
 
 import base64
 import hashlib
@@ -16,16 +16,16 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Any, Any, Send], Awaitable[None]]
 
 INERT = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""For files of skills: whatever they are, a browser runs and loads nothing."""
+"""Policy for files of skills: a browser runs and loads nothing, whatever they hold."""
 
 
 def wrap(app: App) -> App:
-    """Return the application with our headers on whatever it answers."""
+    """Return the application with security headers on all its responses."""
     fixed = [(name.lower().encode(), value.encode()) for name, value in _ALWAYS.items()]
     policies = {True: DATASETTE.encode(), False: INERT.encode()}
 
     async def with_headers(scope: Any, receive: Any, send: Send) -> None:
-        async def told(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in headers}
@@ -39,7 +39,7 @@ def wrap(app: App) -> App:
                 message = {**message, "headers": headers}
             await send(message)
 
-        await app(scope, receive, told if scope["type"] == "http" else send)
+        await app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
     return with_headers
 
@@ -51,7 +51,7 @@ def _hash(script: bytes) -> str:
 def _inline_scripts() -> list[str]:
     """Return the hashes of the scripts that Datasette writes into its own pages.
 
-    Nothing else may run there, so what a skill says cannot, even if it were not escaped.
+    No other script may run there, not even one that a skill's text could inject.
     """
     templates = Path(datasette.__file__).parent / "templates"
     sources = [file.read_text("utf-8") for file in sorted(templates.glob("*.html"))]
@@ -82,11 +82,11 @@ OURS = (
     f"default-src 'none'; style-src 'self'; img-src 'self'; "
     f"script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}"
 )
-"""For our pages: one script, known by its hash, so that no file of a skill can be another."""
+"""Policy for the site's own pages: one script, identified by its hash, so no skill can add one."""
 
 DATASETTE = (
     f"default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     f"connect-src 'self'; script-src 'self' {' '.join(_inline_scripts())}; "
     f"{_NOTHING_ELSE}"
 )
-"""For Datasette's own pages, which have styles and scripts of theirs in the text."""
+"""Policy for Datasette's own pages, which contain inline styles and scripts."""

@@ -1,4 +1,4 @@
-"""Bounds on how many costly answers are made at once."""
+"""Limits on the number of costly responses that are prepared at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,16 +10,16 @@ class AllTaken(Exception):
 
 
 class Slots:
-    """A number of slots, each of which one answer takes while it is made."""
+    """Fixed number of slots; each costly response takes one while it is prepared."""
 
     def __init__(self, number: int, patience: float) -> None:
-        """Take the number of slots, and the seconds that somebody may wait for one."""
+        """Take the number of slots, and the seconds that a request may wait for one."""
         self._free = asyncio.Semaphore(number)
         self._patience = patience
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """Hold a slot. Raises AllTaken where there is none in time."""
+        """Hold a slot. Raises AllTaken if none becomes free in time."""
         await self.take()
         try:
             yield
@@ -27,7 +27,7 @@ class Slots:
             self.free()
 
     async def take(self) -> None:
-        """Take a slot, which `free` gives back. Raises AllTaken."""
+        """Take a slot, to be returned by `free`. Raises AllTaken."""
         try:
             async with asyncio.timeout(self._patience):
                 await self._free.acquire()
@@ -35,5 +35,5 @@ class Slots:
             raise AllTaken from error
 
     def free(self) -> None:
-        """Give a slot back."""
+        """Return a slot."""
         self._free.release()

@@ -1,4 +1,4 @@
-"""Answers that are read from a file piece by piece, in bounded memory and time."""
+"""Responses read from a file piece by piece, in bounded memory and time."""
 
 import asyncio
 import hashlib
@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 PIECE = 2**18
-"""Bytes in memory at once."""
+"""Bytes read into memory at once."""
 LONGEST = 300.0
-"""Seconds that a client may take for the whole of an answer."""
+"""Seconds that a client may take for the whole response."""
 
 
 class FileResponse:
-    """An answer whose body is a file, read from where it stands; the file is closed at the end."""
+    """Response whose body is a file from its current position; the file is closed at the end."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class FileResponse:
         self._headers = {**headers, "Content-Type": content_type, "Content-Length": str(size)}
 
     async def asgi_send(self, send: Any) -> None:
-        """Send it all. Raises TimeoutError and OSError, after which the connection is closed."""
+        """Send the response. Raises TimeoutError and OSError; the connection is then closed."""
         try:
             async with asyncio.timeout(LONGEST):
                 await send(
@@ -44,7 +44,7 @@ class FileResponse:
             self.close()
 
     def close(self) -> None:
-        """Close the file unread."""
+        """Close the file without sending it."""
         self._file.close()
         self._done()
 
@@ -60,6 +60,6 @@ class FileResponse:
 
 
 def sha256(file: IO[bytes]) -> str:
-    """Return the digest of a file from its beginning, read in pieces."""
+    """Return the SHA-256 of a whole file, read in pieces."""
     file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]

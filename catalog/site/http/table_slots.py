@@ -1,6 +1,6 @@
-"""Middleware that lets only a few questions about tables run at once, so that others get through.
+"""Middleware that limits the number of concurrent table queries.
 
-Each may keep a thread busy for seconds, and all threads together answer everything else, too.
+A table query may keep a thread busy for seconds, and the same threads serve all other requests.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from catalog.site.http.streamed import LONGEST
 
 
 def wrap(app: App, datasette: Any) -> App:
-    """Return the application, in which a question about tables waits for a slot, or is refused."""
+    """Return the application, in which a table query waits for a slot or is refused."""
 
     async def waiting(scope: Any, receive: Any, send: Send) -> None:
-        found = http_catalog.find(datasette)
+        location = http_catalog.find(datasette)
         if (
             scope["type"] != "http"
-            or not found
+            or not location
             or http_catalog.below(datasette, scope["path"]) is None
         ):
             await app(scope, receive, send)
             return
         try:
-            await found.tables.take()
+            await location.tables.take()
         except AllTaken:
             await errors.refusal(
                 datasette,
@@ -38,22 +38,22 @@ def wrap(app: App, datasette: Any) -> App:
             ).asgi_send(send)
             return
         is_export = b"_stream" in scope["query_string"]
-        await _Turn(app, send, found.tables.free, is_export).run(
-            _in_usual_pages(scope) if is_export else scope, receive
+        await _SlotHolder(app, send, location.tables.free, is_export).run(
+            _with_default_page_size(scope) if is_export else scope, receive
         )
 
     return waiting
 
 
-def _in_usual_pages(scope: Any) -> Any:
-    """Let an export be read in pages of the usual size: row by row it would take minutes."""
-    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    kept = [(name, value) for name, value in asked if name != "_size"]
+def _with_default_page_size(scope: Any) -> Any:
+    """Remove the page size of an export, which would take minutes row by row."""
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    kept = [(name, value) for name, value in parameters if name != "_size"]
     return {**scope, "query_string": urlencode(kept).encode()}
 
 
-class _Turn:
-    """One question that has a slot: until its answer begins, or to the end of an export."""
+class _SlotHolder:
+    """Table query that holds a slot until its response begins, or until an export ends."""
 
     def __init__(self, app: App, send: Send, free: Any, is_export: bool) -> None:
         self._app, self._send, self._free, self._is_export = app, send, free, is_export
@@ -62,16 +62,16 @@ class _Turn:
     async def run(self, scope: Any, receive: Any) -> None:
         try:
             async with asyncio.timeout(LONGEST):
-                await self._app(scope, receive, self._told)
+                await self._app(scope, receive, self._send_message)
         finally:
-            self._give_back()
+            self._free_slot()
 
-    async def _told(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if not self._is_export:
-            self._give_back()
+            self._free_slot()
         await self._send(message)
 
-    def _give_back(self) -> None:
+    def _free_slot(self) -> None:
         if not self._is_free:
             self._is_free = True
             self._free()

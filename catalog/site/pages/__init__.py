@@ -1,1 +1,1 @@
-"""The pages for people, one module a room."""
+"""HTML pages of the site, one module per page or group of pages."""

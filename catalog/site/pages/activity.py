@@ -13,14 +13,14 @@ from catalog.site.http.request import RequestContext
 ROUTE = r"^/activity$"
 
 SCANS = 6
-"""Full passes that the page names."""
+"""Full scans listed on the page."""
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show the latest changes, and further ones below."""
-    before = visit.number("before")
-    changes, scans = await visit.ask(_look_up, before)
-    return visit.page(
+async def page(context: RequestContext) -> Response:
+    """Show the latest changes, or those before a given one."""
+    before = context.number("before")
+    changes, scans = await context.query(_changes_and_scans, before)
+    return context.page(
         "activity.html",
         changes=[row | {"trace": trace(row)} for row in changes],
         scans=scans,
@@ -30,16 +30,16 @@ async def page(visit: RequestContext) -> Response:
 
 
 def trace(change: Row) -> list[dict[str, Any]]:
-    """Return the steps of a change with their place on a bar, in thousandths of its time."""
+    """Return the steps of a change with their position on a bar, in thousandths of its duration."""
     steps: list[dict[str, Any]] = json.loads(change["steps"])
     total = sum(step.get("duration") or 0 for step in steps) or 1
-    at = 0.0
+    position = 0.0
     for step in steps:
         width = 1000 * (step.get("duration") or 0) / total
-        step |= {"x": round(at, 1), "width": round(width, 1)}
-        at += width
+        step |= {"x": round(position, 1), "width": round(width, 1)}
+        position += width
     return steps
 
 
-def _look_up(db: Catalog, before: int | None) -> tuple[list[Row], list[Row]]:
+def _changes_and_scans(db: Catalog, before: int | None) -> tuple[list[Row], list[Row]]:
     return browse.recent(db, browse.PAGE, before), browse.scans(db, SCANS)

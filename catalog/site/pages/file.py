@@ -1,6 +1,6 @@
-"""The page of one file of a skill: its text in parts, with line numbers and what was found in it.
+"""Page of one file of a skill: its text in parts, with line numbers and findings.
 
-A part ends after so many bytes or lines; nothing of a text is left out, whatever its form.
+Each part has a limited number of bytes and lines; together the parts show the whole text.
 """
 
 import io
@@ -19,67 +19,58 @@ from catalog.reading import browse, paging, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.skill import which
+from catalog.site.pages.skill import UNKNOWN_SKILL, row_query
 from catalog.site.rendering import markdown
 from catalog.text.line_ends import with_plain_line_ends
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 
 MOST_LINES = 2_000
-"""Lines of a part."""
+"""Most lines in a part."""
 PART_BYTES = 100_000
-"""Bytes of a part, about."""
+"""Approximate bytes in a part."""
 LONG_LINE = 300
-"""Characters from which on a line is broken to the width of the page."""
+"""Longest line, in characters, that is not wrapped to the width of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSheet:
-    """A file of a skill with what was found in it."""
+    """File of a skill with its findings."""
 
     skill: Row
-    version: str | None  # the one asked for; None for the one that stands
+    version: str | None  # the requested version; None for the current one
     file: Row | None
-    part: Page | None  # of its text; None where there is none
+    part: Page | None  # part of its text; None for a file without text
     findings: list[Row]
     files: list[Row]
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show a part of a file, or what there is in its place."""
-    skill_id, path = visit.part("skill_id"), visit.part("path")
-    asked = {
-        "row": visit.number("row"),
-        "version": visit.asked("version"),
-        "offset": visit.number("from"),
-        "line": visit.number("line"),
+async def page(context: RequestContext) -> Response:
+    """Show a part of a file, or the files of a folder."""
+    skill_id, path = context.path_part("skill_id"), context.path_part("path")
+    options = {
+        "row": context.number("row"),
+        "version": context.parameter("version"),
+        "offset": context.number("from"),
+        "line": context.number("line"),
     }
-    sheet = await visit.ask(_look_up, visit.place.packages, skill_id, path, asked)
+    sheet = await context.query(_sheet, context.location.packages, skill_id, path, options)
     if not sheet:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
-    if asked["version"] and not sheet.version:
-        return visit.missing(f"{sheet.skill['name']} has no version {asked['version']}.")
+        return context.not_found(UNKNOWN_SKILL.format(skill_id))
+    if options["version"] and not sheet.version:
+        return context.not_found(f"{sheet.skill['name']} has no version {options['version']}.")
     if not sheet.file:
-        inside = [file for file in sheet.files if file["path"].startswith(path.rstrip("/") + "/")]
-        if inside:
-            return visit.page(
-                "folder.html",
-                skill=sheet.skill,
-                files=inside,
-                which=which(sheet.skill),
-                folder=path.rstrip("/"),
-            )
-        return visit.missing(f"{sheet.skill['name']} has no file {path}.")
+        return _folder(context, sheet, path)
     lines = part_lines(sheet.part) if sheet.part else []
-    return visit.page(
+    return context.page(
         "file.html",
         skill=sheet.skill,
-        which=which(sheet.skill),
+        row_query=row_query(sheet.skill),
         file=sheet.file,
         part=sheet.part,
         version=sheet.version,
         lines=lines,
-        beside=_beside(sheet, len(lines)),
+        findings_by_line=_findings_by_line(sheet, len(lines)),
         files=sheet.files,
         long_line=LONG_LINE,
         part_bytes=PART_BYTES,
@@ -87,10 +78,24 @@ async def page(visit: RequestContext) -> Response:
     )
 
 
-def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = None) -> Page:
-    """Return the part of a text that starts at a byte, or that a line lies in.
+def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:
+    folder = path.rstrip("/")
+    files = [file for file in sheet.files if file["path"].startswith(f"{folder}/")]
+    if not files:
+        return context.not_found(f"{sheet.skill['name']} has no file {path}.")
+    return context.page(
+        "folder.html",
+        skill=sheet.skill,
+        files=files,
+        row_query=row_query(sheet.skill),
+        folder=folder,
+    )
 
-    A line of the first part is shown there, any other one at the top of its part.
+
+def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = None) -> Page:
+    """Return the part of a text that starts at a byte offset, or that contains a line.
+
+    A line of the first part is shown in that part; any other line starts its part.
     """
     if line:
         offset = paging.line_start(file, line)
@@ -106,40 +111,40 @@ def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = Non
 
 
 def part_lines(part: Page) -> list[str]:
-    """Return the lines of a part; the first and the last one need not be whole."""
+    """Return the lines of a part; the first and the last line may be incomplete."""
     lines = part.text.removesuffix("\n").split("\n") if part.text else []
     return [line.removesuffix("\r") for line in lines]
 
 
-def _beside(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
-    """Sort the findings to the lines that are shown; 0 has those of the file or of other parts."""
+def _findings_by_line(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
+    """Group the findings by shown line; 0 has those of the whole file or of other parts."""
     first = sheet.part.line if sheet.part else 1
-    beside: dict[int, list[Row]] = {}
-    for found in sheet.findings:
-        line = found["line"] or 0
-        beside.setdefault(line if first <= line < first + count else 0, []).append(found)
-    return beside
+    by_line: dict[int, list[Row]] = {}
+    for finding in sheet.findings:
+        line = finding["line"] or 0
+        by_line.setdefault(line if first <= line < first + count else 0, []).append(finding)
+    return by_line
 
 
-def _look_up(
-    db: Catalog, packages: Path, skill_id: str, path: str, asked: Mapping[str, Any]
+def _sheet(
+    db: Catalog, packages: Path, skill_id: str, path: str, options: Mapping[str, Any]
 ) -> FileSheet | None:
     with one_moment(db):
-        return _in_one_moment(db, packages, skill_id, path, asked)
+        return _in_one_moment(db, packages, skill_id, path, options)
 
 
 def _in_one_moment(
-    db: Catalog, packages: Path, skill_id: str, path: str, asked: Mapping[str, Any]
+    db: Catalog, packages: Path, skill_id: str, path: str, options: Mapping[str, Any]
 ) -> FileSheet | None:
-    skill = browse.skill(db, skill_id, asked["row"])
+    skill = browse.skill(db, skill_id, options["row"])
     if not skill:
         return None
     version, name = skill["current_version_id"], None
-    if asked["version"]:
-        found = browse.version(db, skill_id, asked["version"])
-        if not found or found["skill"] != skill["id"]:
+    if options["version"]:
+        row = browse.version(db, skill_id, options["version"])
+        if not row or row["skill"] != skill["id"]:
             return FileSheet(skill, None, None, None, [], [])
-        version, name = found["id"], found["version"]
+        version, name = row["id"], row["version"]
     file = browse.file(db, version, path) if version else None
     is_newest = skill["is_newest"] and version == skill["current_version_id"]
     findings = [
@@ -151,7 +156,7 @@ def _in_one_moment(
         skill,
         name,
         file,
-        _part(db, packages, skill, name, file, asked),
+        _part(db, packages, skill, name, file, options),
         findings,
         browse.files(db, version) if version else [],
     )
@@ -163,12 +168,12 @@ def _part(
     skill: Row,
     version: str | None,
     file: Row | None,
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> Page | None:
-    """Read a part of a file from the catalog, or else from the package of its version."""
+    """Read a part of a file from the catalog, or from the package of its version."""
     if not file or not file["is_text"]:
         return None
-    offset, line = asked["offset"] or 0, asked["line"]
+    offset, line = options["offset"] or 0, options["line"]
     if file["text"] is not None:
         data = with_plain_line_ends(file["text"]).encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)
@@ -177,7 +182,7 @@ def _part(
             suppress(NotInCatalog, PathRefused, PackageDamaged),
             skill_files.open_skill_file(
                 db, packages, skill["name"], file["path"], version=version or skill["version"]
-            ) as (entry, opened),
+            ) as (entry, content),
         ):
-            return read_part(opened, entry.size, offset, line)
+            return read_part(content, entry.size, offset, line)
     return None

@@ -1,4 +1,4 @@
-"""The findings: each kind with what to do about it, and where it was found."""
+"""Pages of findings: the list of all kinds, and one kind with the skills that have it."""
 
 from datasette.utils.asgi import Response
 
@@ -9,17 +9,17 @@ LIST = r"^/findings$"
 ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
-async def listing(visit: RequestContext) -> Response:
-    """Show each kind of finding that there is at present."""
-    return visit.page("findings.html", codes=await visit.ask(browse.finding_codes))
+async def listing(context: RequestContext) -> Response:
+    """Show each kind of finding in the catalog."""
+    return context.page("findings.html", codes=await context.query(browse.finding_codes))
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show where one kind was found."""
-    code, number = visit.part("code"), visit.number("page") or 1
-    rows = await visit.ask(browse.findings_of, code, number)
+async def page(context: RequestContext) -> Response:
+    """Show all findings of one kind."""
+    code, number = context.path_part("code"), context.number("page") or 1
+    rows = await context.query(browse.findings_of, code, number)
     if not rows:
-        return visit.missing(f"Nothing has the finding {code} at present.")
-    return visit.page(
-        "finding.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
+        return context.not_found(f"No finding has the code {code}.")
+    return context.page(
+        "finding_kind.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
     )

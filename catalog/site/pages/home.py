@@ -1,4 +1,4 @@
-"""The front page: the search, how many there are of what, what changed and how the service is."""
+"""Home page: search, counts, recent changes, prompt indexes and the health of the service."""
 
 from datetime import UTC, datetime
 
@@ -10,8 +10,8 @@ from catalog.site.http.request import RequestContext
 ROUTE = r"^/$"
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show the way in."""
-    overview = await visit.ask(browse.overview, visit.place.catalog)
+async def page(context: RequestContext) -> Response:
+    """Show the home page."""
+    overview = await context.query(browse.overview, context.location.catalog)
     health = health_summary.health(overview, datetime.now(UTC))
-    return visit.page("home.html", **overview | {"health": health})
+    return context.page("home.html", **overview | {"health": health})

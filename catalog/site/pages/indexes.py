@@ -1,4 +1,4 @@
-"""The prompt indexes as people see them: what is in, what was shortened, what is left out."""
+"""Pages of the prompt indexes: included, shortened and left-out skills."""
 
 from typing import Any
 
@@ -13,27 +13,27 @@ LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"
 
 NAMED_LEFT_OUT = 100
-"""Skills that are left out and named on the page."""
+"""Most left-out skills that the page lists."""
 MOST_CHARS = 60_000
-"""Characters of an index that the page shows; the whole text is a link away."""
+"""Most characters of an index on the page, which links to the whole text."""
 MOST_SEGMENTS = 400
-"""Entries that the bar shows one by one; thinner ones could not be seen."""
+"""Most entries with a segment of their own on the bar; thinner ones would be invisible."""
 
 
-async def listing(visit: RequestContext) -> Response:
-    """Show the indexes there are."""
-    return visit.page("indexes.html", indexes=await visit.ask(index_views.indexes))
+async def listing(context: RequestContext) -> Response:
+    """Show all indexes."""
+    return context.page("indexes.html", indexes=await context.query(index_views.indexes))
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show one index and the budget that it spent."""
-    name = visit.part("name")
-    found = await visit.ask(_look_up, name)
-    if not found:
-        return visit.missing(f"There is no index {name}.")
-    index, entries, (left_out, reasons) = found
-    return visit.page(
-        "one_index.html",
+async def page(context: RequestContext) -> Response:
+    """Show one index and its use of the budget."""
+    name = context.path_part("name")
+    row = await context.query(_index, name)
+    if not row:
+        return context.not_found(f"No index has the name {name}.")
+    index, entries, (left_out, reasons) = row
+    return context.page(
+        "index.html",
         index=index,
         entries=entries,
         most_chars=MOST_CHARS,
@@ -48,9 +48,9 @@ async def page(visit: RequestContext) -> Response:
 
 
 def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
-    """Return the parts of the bar: where each entry begins, how wide it is, and what it is.
+    """Return the segments of the bar: position, width and name of each entry.
 
-    Widths are thousandths of the budget; what stands around the entries comes first.
+    Positions and widths are thousandths of the budget; header and footer come first.
     """
     budget = max(index["budget_chars"], 1)
     around = (index["chars"] or 0) - sum(row["chars"] for row in entries)
@@ -68,15 +68,15 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
             }
             for state in ("full", "shortened", "name_only")
         ]
-    at = 0.0
+    position = 0.0
     for part in parts:
         width = 1000 * part["chars"] / budget
-        part |= {"x": round(at, 2), "width": round(width, 2)}
-        at += width
+        part |= {"x": round(position, 2), "width": round(width, 2)}
+        position += width
     return [part for part in parts if part["width"]]
 
 
-def _look_up(db: Catalog, name: str) -> Any:
+def _index(db: Catalog, name: str) -> Any:
     index = index_views.index(db, name)
     if not index:
         return None

@@ -1,4 +1,4 @@
-"""The page of one skill: what it says, what it consists of, and what became of it."""
+"""Page of one skill: instructions, files, findings, prompt indexes and versions."""
 
 import json
 from bisect import bisect_left
@@ -20,16 +20,17 @@ from catalog.text.line_ends import with_plain_line_ends
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
 SHOWN_VERSIONS = 12
-"""Versions that the page names; the rest are a link away."""
+"""Most versions on the page, which links to the rest."""
 LONGEST_TEXT = 100_000
-"""Characters of a SKILL.md that is not rendered which the page shows; the rest is a link away."""
+"""Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 MOST_FILES = 500
-"""Files that the page names; the rest are a link away."""
+"""Most files on the page, which links to the rest."""
+UNKNOWN_SKILL = "No skill has or ever had the identifier {}."
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All that the catalog knows of one skill."""
+    """All data of one skill in the catalog."""
 
     skill: Row
     rivals: list[Row]
@@ -39,24 +40,26 @@ class Sheet:
     indexes: list[Row]
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show a skill, or that there is none."""
-    skill_id = visit.part("skill_id")
-    sheet = await visit.ask(look_up, skill_id, visit.number("row"))
+async def page(context: RequestContext) -> Response:
+    """Show a skill."""
+    skill_id = context.path_part("skill_id")
+    sheet = await context.query(look_up, skill_id, context.number("row"))
     if not sheet:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
+        return context.not_found(UNKNOWN_SKILL.format(skill_id))
     skill = sheet.skill
-    content, front, rendered = await _text(visit, skill)
-    plain = content[:LONGEST_TEXT] if rendered and rendered.too_much else ""
-    beside = _beside(sheet.findings, front, rendered) if skill["is_newest"] else {}
-    return visit.page(
+    content, front, rendered = await _text(context, skill)
+    plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
+    findings_by_line = (
+        _findings_by_line(sheet.findings, front, rendered) if skill["is_newest"] else {}
+    )
+    return context.page(
         "skill.html",
         sheet=sheet,
         skill=skill,
         front=front,
         rendered=rendered,
-        beside=beside,
-        which=which(skill),
+        findings_by_line=findings_by_line,
+        row_query=row_query(skill),
         tree=file_tree.grow(sheet.files),
         most_files=MOST_FILES,
         plain=plain,
@@ -71,9 +74,9 @@ async def page(visit: RequestContext) -> Response:
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
-    """Ask for a skill and everything that hangs on it, as of one moment; None where there is none.
+    """Return a skill with all its data, read in one transaction; None if it is unknown.
 
-    With a version the skill is what it was then, where that is known.
+    With a version, the skill is returned as it was in that version, if that is known.
     """
     with one_moment(db):
         skill = browse.skill(db, skill_id, row)
@@ -81,24 +84,24 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             skill = browse.as_of(db, skill, version)
         if not skill:
             return None
-        held = skill["current_version_id"]
+        version_id = skill["current_version_id"]
         return Sheet(
             skill,
             browse.rivals(db, skill),
             browse.findings(db, skill["id"]),
-            browse.files(db, held) if held else [],
+            browse.files(db, version_id) if version_id else [],
             browse.versions(db, skill["id"]),
             index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
         )
 
 
-def which(skill: Row) -> str:
-    """Return what a link to a part of a skill needs where others go by its skill_id, too."""
+def row_query(skill: Row) -> str:
+    """Return the query that links need to select this folder among those with its skill_id."""
     return "" if skill["status"] == "active" else f"?row={skill['id']}"
 
 
 def front_lines(content: str, body: str | None) -> int:
-    """Return how many lines of a SKILL.md stand before its body."""
+    """Return the number of lines before the body of a SKILL.md."""
     content, body = map(with_plain_line_ends, (content, body or ""))
     if body and content.endswith(body):
         return content[: -len(body)].count("\n")
@@ -108,9 +111,9 @@ def front_lines(content: str, body: str | None) -> int:
 
 
 async def _text(
-    visit: RequestContext, skill: Row
+    context: RequestContext, skill: Row
 ) -> tuple[str, list[str], markdown.Rendered | None]:
-    """Return a SKILL.md, the lines of its frontmatter, and what stands below that as HTML."""
+    """Return a SKILL.md, the lines of its frontmatter, and its body as HTML."""
     content = skill["skill_md_content"]
     if content is None:
         return "", [], None
@@ -121,44 +124,45 @@ async def _text(
             markdown.kept,
             content,
             "",
-            visit.skill_path(skill["skill_id"], "/view/"),
-            visit.skill_path(skill["skill_id"], "/files/"),
+            context.skill_path(skill["skill_id"], "/view/"),
+            context.skill_path(skill["skill_id"], "/files/"),
             skip,
-            which(skill),
+            row_query(skill),
         ),
         otherwise=lambda: markdown.BUSY,
     )
-    return content, [] if rendered.too_much else content.split("\n")[:skip], rendered
+    return content, [] if rendered.unrendered_reason else content.split("\n")[:skip], rendered
 
 
-def _beside(
+def _findings_by_line(
     findings: list[Row], front: list[str], rendered: markdown.Rendered | None
 ) -> dict[int, list[Row]]:
-    """Sort the findings of SKILL.md to the lines they speak of.
+    """Group the findings of SKILL.md by line.
 
-    Those of the frontmatter go by their line; those of the body by the first line of the block.
+    Findings of the frontmatter are grouped by their line, findings of the body by the first line
+    of their block.
     """
-    beside: dict[int, list[Row]] = {}
-    for found in findings:
-        line = found["line"]
+    by_line: dict[int, list[Row]] = {}
+    for finding in findings:
+        line = finding["line"]
         if (
             not line
             or not rendered
-            or rendered.too_much
-            or (found["path"] or "SKILL.md").lower() != "skill.md"
+            or rendered.unrendered_reason
+            or (finding["path"] or "SKILL.md").lower() != "skill.md"
         ):
             continue
         if line <= len(front):
-            beside.setdefault(line, []).append(found)
+            by_line.setdefault(line, []).append(finding)
         else:
-            at = bisect_left(rendered.blocks, line, key=lambda block: block.last)
-            if at < len(rendered.blocks):
-                beside.setdefault(rendered.blocks[at].first, []).append(found)
-    return beside
+            index = bisect_left(rendered.blocks, line, key=lambda block: block.last)
+            if index < len(rendered.blocks):
+                by_line.setdefault(rendered.blocks[index].first, []).append(finding)
+    return by_line
 
 
 def _counts(findings: list[Row]) -> dict[str, int]:
     counts: dict[str, Any] = {}
-    for found in findings:
-        counts[found["severity"]] = counts.get(found["severity"], 0) + 1
+    for finding in findings:
+        counts[finding["severity"]] = counts.get(finding["severity"], 0) + 1
     return counts

@@ -1,4 +1,4 @@
-"""The list of skills: all of them by name, or those that a search finds, best first."""
+"""List of skills: all skills by name, or the results of a search, best match first."""
 
 from datasette.utils.asgi import Response
 
@@ -10,24 +10,29 @@ from catalog.site.rendering.templates import MARKS
 
 ROUTE = r"^/skills/?$"
 
-FOUND = 50
-"""Skills that a search shows at most."""
+MOST_HITS = 50
+"""Most search results on the page."""
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show what was asked for, with the ways to ask for less."""
-    words = visit.asked("q").strip()
+async def page(context: RequestContext) -> Response:
+    """Show the results of a search, or the list of skills with its filters."""
+    words = context.parameter("q").strip()
     if words:
         words, left_out = search.bounded(words)
-        hits, alike = await visit.ask(_found, words)
-        return visit.page(
-            "found.html", words=words, hits=hits, alike=alike, most=FOUND, left_out=left_out
+        hits, alike = await context.query(_search, words)
+        return context.page(
+            "search_results.html",
+            words=words,
+            hits=hits,
+            alike=alike,
+            most=MOST_HITS,
+            left_out=left_out,
         )
-    filters = {name: visit.asked(name) for name in ("level", "plugin", "tag")}
-    filters["status"] = visit.asked("status") or "active"
-    number = visit.number("page") or 1
-    (rows, total), groups = await visit.ask(_listed, filters, number)
-    return visit.page(
+    filters = {name: context.parameter(name) for name in ("level", "plugin", "tag")}
+    filters["status"] = context.parameter("status") or "active"
+    number = context.number("page") or 1
+    (rows, total), groups = await context.query(_listed, filters, number)
+    return context.page(
         "skills.html",
         rows=rows,
         total=total,
@@ -39,8 +44,8 @@ async def page(visit: RequestContext) -> Response:
     )
 
 
-def _found(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
-    hits = search.find(db, words, FOUND, marks=MARKS)
+def _search(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
+    hits = search.find(db, words, MOST_HITS, marks=MARKS)
     return hits, browse.alike(db, [hit.skill_id for hit in hits])
 
 

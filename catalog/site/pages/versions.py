@@ -1,4 +1,4 @@
-"""The versions of a skill, and what each changed."""
+"""Pages of a skill's versions, and of the changes between two versions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from catalog.prompt_index.query import one_moment
 from catalog.reading import browse
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.skill import which
+from catalog.site.pages.skill import UNKNOWN_SKILL, row_query
 from catalog.site.rendering.background import aside
 from catalog.site.rendering.result_cache import ResultCache
 from catalog.text.differences import Difference, Work, difference
@@ -21,35 +21,35 @@ LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)$"
 
 PAGE = 300_000
-"""Characters of differences that a page shows, about; the next ones are a link away."""
+"""Approximate characters of differences on one page, which links to the next page."""
 ROW = 100
-"""What a row counts beside its characters."""
+"""Characters that a row counts in addition to its text."""
 LONGEST_ROW = 1_000
-"""Characters of a line in one row; a longer line takes several."""
+"""Most characters of a line in one row; a longer line takes several rows."""
 COMPARED_CHARS = 4_000_000
-"""Characters of texts that one page compares; other files are compared one by one."""
+"""Characters of texts that one page compares; further files are compared one by one."""
 LISTED = 200
-"""Versions on a page of their list."""
+"""Versions on one page of the list."""
 
 
-class Shown(NamedTuple):
-    """A row of the page: a line of a difference, or a part of one."""
+class DiffRow(NamedTuple):
+    """Row of the page: a line of a difference, or a part of a long line."""
 
     kind: str  # add, del, same, place
     text: str
-    goes_on: bool = False  # whether it continues the row before it
+    is_continued: bool = False  # whether it continues the row before it
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of one file between two versions."""
+    """Change of one file between two versions."""
 
     path: str
-    what: str  # added, removed, changed
-    lines: tuple[Shown, ...] = ()
+    kind: str  # added, removed, changed
+    lines: tuple[DiffRow, ...] = ()
     note: str = ""
-    alone: bool = False  # whether it is compared only where it alone is asked for
-    elsewhere: bool = False  # whether all its rows are on other pages
+    is_separate: bool = False  # whether it is compared only on a page of its own
+    is_elsewhere: bool = False  # whether all its rows are on other pages
 
 
 Compared: TypeAlias = tuple[FileChange, Difference | None]
@@ -57,7 +57,7 @@ Compared: TypeAlias = tuple[FileChange, Difference | None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The files that differ, with as many rows as one page shows."""
+    """Changed files, with the rows of one page."""
 
     changes: tuple[FileChange, ...]
     first: int  # rows before this page
@@ -65,23 +65,23 @@ class Part:
 
     @property
     def following(self) -> int | None:
-        """The first row of the next page."""
+        """First row of the next page; None on the last page."""
         after = self.first + sum(len(change.lines) for change in self.changes)
         return after if after < self.total else None
 
 
-async def listing(visit: RequestContext) -> Response:
+async def listing(context: RequestContext) -> Response:
     """Show the versions of a skill, newest first."""
-    skill_id, number = visit.part("skill_id"), visit.number("page") or 1
-    found = await visit.ask(_versions, skill_id, visit.number("row"))
-    if not found:
-        return visit.missing(f"No skill goes by {skill_id}, and none ever did.")
-    skill, versions = found
+    skill_id, number = context.path_part("skill_id"), context.number("page") or 1
+    result = await context.query(_versions, skill_id, context.number("row"))
+    if not result:
+        return context.not_found(UNKNOWN_SKILL.format(skill_id))
+    skill, versions = result
     shown = versions[(number - 1) * LISTED : number * LISTED]
-    return visit.page(
+    return context.page(
         "versions.html",
         skill=skill,
-        which=which(skill),
+        row_query=row_query(skill),
         total=len(versions),
         number=number,
         has_more=number * LISTED < len(versions),
@@ -89,107 +89,115 @@ async def listing(visit: RequestContext) -> Response:
     )
 
 
-async def page(visit: RequestContext) -> Response:
-    """Show what a version changed, against the one before it or the one asked for."""
-    skill_id, name, only = visit.part("skill_id"), visit.part("version"), visit.asked("file")
-    found = await visit.ask(_pair, skill_id, name, visit.asked("against"), only)
-    if not found:
-        return visit.missing(f"{skill_id} has no version {name}.")
-    skill, version, before, old, new = found
-    first = visit.number("from") or 0
+async def page(context: RequestContext) -> Response:
+    """Show the changes from the version before, or from the one that the query names."""
+    skill_id, name, only = (
+        context.path_part("skill_id"),
+        context.path_part("version"),
+        context.parameter("file"),
+    )
+    result = await context.query(_pair, skill_id, name, context.parameter("against"), only)
+    if not result:
+        return context.not_found(f"{skill_id} has no version {name}.")
+    skill, version, before, old, new = result
+    first = context.number("from") or 0
     key = (before and before["digest"], version["digest"], only)
     part = await aside(
-        lambda: take(_COMPARED.get(key, lambda: list(compare(old, new, Work()))), first),
+        lambda: take(_COMPARISONS.get(key, lambda: list(compare(old, new, Work()))), first),
         otherwise=lambda: take(compare(old, new, Work(0)), first),
     )
-    return visit.page(
+    return context.page(
         "diff.html",
         skill=skill,
-        which=which(skill),
+        row_query=row_query(skill),
         version=version,
         before=before,
         part=part,
         only=only,
-        against=visit.asked("against"),
+        against=context.parameter("against"),
         files=version["files"],
     )
 
 
 def take(compared: Iterable[Compared], first: int = 0) -> Part:
-    """Return the part of all differences that begins with a row, counted from 0.
+    """Return one page of the differences, starting at a row, counted from 0.
 
-    Each file that differs is on every page, SKILL.md first; its rows are on one, or on several.
+    Every page lists all changed files, SKILL.md first; the rows of a file may span pages.
     """
-    changes, at, room = [], 0, PAGE
-    for change, found in compared:
-        shown: list[Shown] = []
-        start = at
-        for row in _rows(found) if found else ():
-            if at >= first and room > 0:
-                shown.append(row)
+    changes, number, room = [], 0, PAGE
+    for change, diff in compared:
+        rows: list[DiffRow] = []
+        start = number
+        for row in _rows(diff) if diff else ():
+            if number >= first and room > 0:
+                rows.append(row)
                 room -= len(row.text) + ROW
-            at += 1
-        changes.append(replace(change, lines=tuple(shown), elsewhere=at > start and not shown))
-    return Part(tuple(changes), min(first, at), at)
+            number += 1
+        changes.append(replace(change, lines=tuple(rows), is_elsewhere=number > start and not rows))
+    return Part(tuple(changes), min(first, number), number)
 
 
 def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Iterator[Compared]:
-    """Yield what became of each file that is not the same in both."""
-    for path in sorted({*old, *new}, key=lambda path: (path.lower() != "skill.md", path)):
+    """Yield the change of each file that differs, SKILL.md first."""
+    for path in sorted({*old, *new}, key=_skill_md_first):
         before, after = old.get(path), new.get(path)
-        notes = [_of_mode(before, after)]
-        text, becomes = (row["text"] if row else "" for row in (before, after))
-        found: Difference | None = None
-        what = "changed" if before and after else "added" if after else "removed"
-        alone = any(row and row["is_left_out"] for row in (before, after))
+        notes = [_mode_note(before, after)]
+        old_text, new_text = (row["text"] if row else "" for row in (before, after))
+        diff: Difference | None = None
+        kind = "changed" if before and after else "added" if after else "removed"
+        is_separate = any(row and row["is_left_out"] for row in (before, after))
         if before and after and before["sha256"] == after["sha256"]:
             if not any(notes):
                 continue
-        elif alone:
-            notes.append("Together with the others it is too long to be compared.")
-        elif text is None or becomes is None:
-            notes.append("Its text is not kept in the catalog.")
+        elif is_separate:
+            notes.append("The files are too long to be compared on one page.")
+        elif old_text is None or new_text is None:
+            notes.append("The catalog does not store the text of this file.")
         else:
-            found = difference(text, becomes, work)
-            notes += _of_difference(found)
-        yield FileChange(path, what, (), " ".join(filter(None, notes)), alone), found
+            diff = difference(old_text, new_text, work)
+            notes += _difference_notes(diff)
+        yield FileChange(path, kind, (), " ".join(filter(None, notes)), is_separate), diff
+
+
+def _skill_md_first(path: str) -> tuple[bool, str]:
+    return path.lower() != "skill.md", path
 
 
 def _size(compared: Sequence[Compared]) -> int:
-    """Return about the memory that differences take, in characters."""
+    """Return the approximate memory of a comparison, in characters."""
     return 500 + sum(
-        300 + sum(100 + len(line) for line in (*found.old, *found.new))
-        for _, found in compared
-        if found
+        300 + sum(100 + len(line) for line in (*diff.old, *diff.new))
+        for _, diff in compared
+        if diff
     )
 
 
-_COMPARED: ResultCache[list[Compared]] = ResultCache(16_000_000, _size)
+_COMPARISONS: ResultCache[list[Compared]] = ResultCache(16_000_000, _size)
 
 
-def _of_mode(before: Row | None, after: Row | None) -> str:
+def _mode_note(before: Row | None, after: Row | None) -> str:
     if not after or (before["mode"] if before else "644") == after["mode"]:
         return ""
-    return f"It may {'now' if after['mode'] == '755' else 'no longer'} be executed."
+    return f"The file is {'now' if after['mode'] == '755' else 'no longer'} executable."
 
 
-def _of_difference(found: Difference) -> Iterator[str]:
-    if found.is_coarse:
+def _difference_notes(diff: Difference) -> Iterator[str]:
+    if diff.is_coarse:
         yield (
-            "To compare it exactly would take too long: lines that only moved may be shown as "
-            "removed and added."
+            "An exact comparison would take too long: moved lines may be shown as removed and "
+            "added."
         )
-    if not found.groups:
-        yield "Only how its last line ends differs."
+    if not diff.groups:
+        yield "Only the line end of the last line differs."
 
 
-def _rows(found: Difference) -> Iterator[Shown]:
-    """Yield the lines of a difference, long ones in several rows."""
-    for line in found.lines():
+def _rows(diff: Difference) -> Iterator[DiffRow]:
+    """Yield the lines of a difference, long lines in several rows."""
+    for line in diff.lines():
         text = f"line {line.number}" if line.kind == "place" else line.text
-        yield Shown(line.kind, text[:LONGEST_ROW])
-        for at in range(LONGEST_ROW, len(text), LONGEST_ROW):
-            yield Shown(line.kind, text[at : at + LONGEST_ROW], True)
+        yield DiffRow(line.kind, text[:LONGEST_ROW])
+        for start in range(LONGEST_ROW, len(text), LONGEST_ROW):
+            yield DiffRow(line.kind, text[start : start + LONGEST_ROW], True)
 
 
 def _versions(db: Catalog, skill_id: str, row: int | None) -> tuple[Row, list[Row]] | None:
@@ -204,42 +212,52 @@ def _pair(db: Catalog, skill_id: str, name: str, against: str, only: str) -> Any
 
 def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: str) -> Any:
     version = browse.version(db, skill_id, name)
-    found = _versions(db, skill_id, version["skill"]) if version else None
-    if not version or not found:
+    result = _versions(db, skill_id, version["skill"]) if version else None
+    if not version or not result:
         return None
-    skill, versions = found
+    skill, versions = result
     names = [row["version"] for row in versions]
     if name not in names:
         return None
-    at = names.index(name)
-    other = names.index(against) if against in names else at + 1
+    index = names.index(name)
+    other = names.index(against) if against in names else index + 1
     before = versions[other] if other < len(versions) else None
     old, new = (
         ({file["path"]: file for file in browse.files(db, row["id"])} if row else {})
-        for row in (before, versions[at])
+        for row in (before, versions[index])
     )
-    version = versions[at] | {"files": len(new)}
-    differing = [
+    version = versions[index] | {"files": len(new)}
+    changed = [
         path
         for path in {**old, **new}
         if not only or path == only
         if _content(old.get(path)) != _content(new.get(path))
     ]
-    room = COMPARED_CHARS
-    for path in sorted(differing, key=lambda path: (path.lower() != "skill.md", path)):
-        for row, files in ((before, old), (versions[at], new)):
-            if file := files.get(path):
-                is_left_out = room <= 0 and not only
-                text = None if is_left_out or not row else browse.text(db, row["id"], path)
-                room -= len(text or "")
-                files[path] = file | {"text": text, "is_left_out": is_left_out}
+    _add_texts(db, sorted(changed, key=_skill_md_first), [(before, old), (version, new)], only)
     return (
         skill,
         version,
         before,
-        {path: old[path] for path in differing if path in old},
-        {path: new[path] for path in differing if path in new},
+        {path: old[path] for path in changed if path in old},
+        {path: new[path] for path in changed if path in new},
     )
+
+
+def _add_texts(
+    db: Catalog,
+    paths: Sequence[str],
+    sides: Sequence[tuple[Row | None, dict[str, Row]]],
+    only: str,
+) -> None:
+    """Add the texts of changed files, up to a limit unless one file alone is compared."""
+    room = COMPARED_CHARS
+    for path in paths:
+        for version, files in sides:
+            if file := files.get(path):
+                is_left_out = room <= 0 and not only
+                text = None if is_left_out or not version else browse.text(db, version["id"], path)
+                room -= len(text or "")
+                files[path] = file | {"text": text, "is_left_out": is_left_out}
 
 
 def _content(file: Row | None) -> Any:

@@ -1,1 +1,1 @@
-"""HTML from data."""
+"""Rendering of data, Markdown and templates as HTML."""

@@ -1,4 +1,4 @@
-"""The style sheets, the script and the sign of the site, served from memory."""
+"""Style sheets, script and logo of the site, served from memory."""
 
 import base64
 import hashlib
@@ -25,22 +25,22 @@ def read(name: str) -> bytes:
 
 @cache
 def names() -> frozenset[str]:
-    """Return the names there are."""
+    """Return the names of all assets."""
     return frozenset(file.name for file in _FOLDER.iterdir() if file.suffix in _TYPES)
 
 
 def content_type(name: str) -> str:
-    """Return what an asset is."""
+    """Return the content type of an asset."""
     return _TYPES[Path(name).suffix]
 
 
 @cache
 def path(name: str) -> str:
-    """Return the path of an asset, which changes with its content and may be kept for ever."""
+    """Return the path of an asset; it changes with the content, so clients may cache it forever."""
     return f"/-/skilldrop/{name}?{hashlib.sha256(read(name)).hexdigest()[:12]}"
 
 
 @cache
 def integrity(name: str) -> str:
-    """Return the hash by which a page names the one script it means."""
+    """Return the hash with which a page identifies its script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(read(name)).digest()).decode()}"

@@ -1,7 +1,7 @@
-"""Work on the texts of skills, done beside the event loop by one thread, one piece at a time.
+"""Background thread for work on the texts of skills, one task at a time, beside the event loop.
 
-Each piece bounds its own work. Waiting is bounded here, so that many long pieces of one visitor
-keep others waiting for a few seconds at most: they get the plain form of their page.
+Each task limits its own work. The wait for a turn is limited here: if one visitor's tasks keep the
+thread busy, others wait a few seconds and then get the plain form of their page.
 """
 
 import asyncio
@@ -12,13 +12,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LONGEST_WAIT = 4.0
-"""Seconds that a page waits for its piece of work."""
+"""Seconds that a page waits for its task."""
 
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="texts")
 
 
 async def aside(work: Callable[[], T], otherwise: Callable[[], T]) -> T:
-    """Return what the work returns, or the quick alternative where its turn does not come."""
+    """Return the result of the work, or of the quick alternative after a timeout."""
     loop = asyncio.get_running_loop()
     try:
         return await asyncio.wait_for(loop.run_in_executor(_THREAD, work), LONGEST_WAIT)

@@ -1,4 +1,4 @@
-"""The cells of Datasette's tables as people read them: JSON as words, names as links."""
+"""Cells of Datasette's tables in readable form: JSON as text, names as links."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ from catalog.site.rendering import formatting, invisible
 from catalog.text import humanize
 
 LONGEST = 300
-"""Characters of a value that a cell shows, as Datasette does."""
-_ITEMS, _PAIRS = 20, 12  # of a list, or of an object, that a cell shows
+"""Most characters of a value in a cell, as in Datasette."""
+_ITEMS, _PAIRS = 20, 12  # most items of a list, and most pairs of an object, in a cell
 
 _INVENTORY = ("file_inventory", "fileInventory")
 _JSON = frozenset(
@@ -44,10 +44,10 @@ _AMOUNTS = {
 
 
 def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
-    """Return the rows of a table as HTML in one piece.
+    """Return the rows of a table as one piece of HTML.
 
-    Datasette's own template hands on each of a page's cells in pieces, through every template
-    around it: a third of the time that a page takes.
+    Datasette's own template passes each cell in pieces through every template around it, which
+    takes a third of the time of a page.
     """
     classes: dict[str, str] = {}
     parts = []
@@ -66,12 +66,12 @@ def rows(displayed: Iterable[Iterable[Mapping[str, Any]]]) -> Markup:
 
 
 def as_html(value: Any) -> Markup:
-    """Return what a cell shows as HTML in which nothing is invisible."""
+    """Return the value of a cell as HTML, with invisible characters marked."""
     return Markup(invisible.in_html(str(escape(value))))
 
 
 def concerns(value: Any, column: str) -> bool:
-    """Tell whether a cell may be one that is not shown in Datasette's own way."""
+    """Return whether `render` may have a form of its own for a cell."""
     if isinstance(value, str):
         return bool(value) and (column in _TEXTS or column.endswith("_at"))
     return isinstance(value, int | float) and (column in _AMOUNTS or column in _ROWS)
@@ -84,7 +84,7 @@ _ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
 def render(
     value: Any, column: str, table: str | None, database: str, datasette: Any
 ) -> Markup | None:
-    """Return a cell that concerns us as HTML; None where Datasette's own way is good."""
+    """Return a cell as HTML; None leaves it to Datasette."""
     if column in _AMOUNTS:
         return escape(_AMOUNTS[column](value)) if isinstance(value, int | float) else None
     if column in _ROWS:
@@ -135,7 +135,7 @@ def _json(text: str, column: str) -> Markup | None:
 
 
 def _more(count: int) -> str:
-    """Say how many items a cell leaves out; nothing where it has them all."""
+    """Return the number of omitted items as text; empty if the cell shows all."""
     return f"… and {count:,} more" if count > 0 else ""
 
 

@@ -1,4 +1,4 @@
-"""A list of files as the tree of folders that it is (pure)."""
+"""Tree of folders from a list of files (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a tree: a folder with all its files' size, or a file."""
+    """Line of a tree: a file, or a folder with the total size of its files."""
 
     depth: int
     name: str
@@ -22,17 +22,17 @@ def grow(files: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 
 def _lines(files: Sequence[Mapping[str, Any]], folder: str, depth: int) -> Iterator[Line]:
-    below: dict[str, list[Mapping[str, Any]]] = {}
-    here = []
+    subfolders: dict[str, list[Mapping[str, Any]]] = {}
+    direct = []
     for file in files:
         name, _, rest = file["path"][len(folder) :].partition("/")
         if rest:
-            below.setdefault(name, []).append(file)
+            subfolders.setdefault(name, []).append(file)
         else:
-            here.append(file)
-    for file in sorted(here, key=lambda file: (file["kind"] != "skill_md", file["path"])):
+            direct.append(file)
+    for file in sorted(direct, key=lambda file: (file["kind"] != "skill_md", file["path"])):
         yield Line(depth, file["path"][len(folder) :], file["path"], file["size"], file)
-    for name, inside in sorted(below.items()):
+    for name, contents in sorted(subfolders.items()):
         path = f"{folder}{name}/"
-        yield Line(depth, name, path, sum(file["size"] for file in inside))
-        yield from _lines(inside, path, depth + 1)
+        yield Line(depth, name, path, sum(file["size"] for file in contents))
+        yield from _lines(contents, path, depth + 1)

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, or that turn a text about, marked on the pages."""
+"""Marks for characters that are invisible or that reverse the direction of text."""
 
 import re
 from typing import Any
@@ -10,12 +10,12 @@ from catalog.text.display import visible_prose
 
 
 def marked(text: str) -> Markup:
-    """Return a text as HTML with each run of such characters in a mark of its own."""
+    """Return a text as HTML with one mark for each run of such characters."""
     return Markup(invisible.substituted(str(escape(text)), _mark))
 
 
 def in_html(html: str) -> str:
-    """Return HTML with the same marks in its text, and the code points alone in its tags."""
+    """Return HTML with the same marks in its text, and plain code points in its tags."""
     if html.isascii() or visible_prose(html) == html:
         return html
     return _PARTS.sub(
@@ -29,9 +29,9 @@ def in_html(html: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what a template writes: texts with code points, anything else as it is.
+    """Return a text with code points in place of such characters; other values are unchanged.
 
-    As Jinja's `finalize` it sees each value before it is escaped, in attributes and titles, too.
+    As Jinja's `finalize`, it receives each value before escaping, also in attributes and titles.
     """
     return visible_prose(value) if type(value) is str else value
 
@@ -41,5 +41,5 @@ def _mark(run: str) -> str:
     return f'<span class="unseen" title="{escape(name)}">{visible_prose(run)}</span>'
 
 
-# A tag, whose attributes may hold what looks like the end of it, or text.
+# A tag, whose quoted attributes may contain ">", or text.
 _PARTS = re.compile(r'<(?:[^"<>]|"[^"]*")*+>|[^<]+|<')

@@ -1,8 +1,8 @@
-"""The Markdown of skills as HTML that is safe to show: nothing in it runs or calls elsewhere.
+"""Safe HTML from the Markdown of skills: it runs nothing and loads nothing from elsewhere.
 
-Two walls stand before a hostile text: the renderer leaves raw HTML as the words it is, and a
-sanitiser lets through only what is listed here. The policy of the page is the third. A text that
-is too long, or takes too much time, is not rendered: the page shows it as it is written.
+Three barriers stop a hostile text: the renderer escapes raw HTML, a sanitiser keeps only the tags
+and attributes listed here, and the policy of the page forbids the rest. A text that is too long,
+or takes too much time, is not rendered: the page shows its source.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ from catalog.site.rendering import invisible
 from catalog.site.rendering.result_cache import ResultCache
 
 LONGEST = 200_000
-"""Characters of a text that is rendered."""
+"""Most characters of a text that is rendered."""
 MOST_LINES = 10_000
-"""Lines of a text that is rendered."""
+"""Most lines of a text that is rendered."""
 SECONDS = 1.0
-"""Processor time that rendering a text may take; nearly all take a hundredth of that."""
+"""Most processor time for rendering a text; nearly all texts take a hundredth of it."""
 KEPT = 16_000_000
-"""Characters of HTML that are kept for the next visitor."""
+"""Most characters of HTML in the cache."""
 
 _TAGS = set(
     "h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
@@ -50,12 +50,12 @@ _ATTRIBUTES = {
 }
 _SCHEMES = {"http", "https", "mailto"}
 PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
-"""Ends the path of a file that is shown as a picture."""
+"""Pattern of file names that are shown as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a rendered text, and the lines of the source that it stands for."""
+    """Part of a rendered text, with its lines in the source."""
 
     first: int  # from 1
     last: int
@@ -64,27 +64,27 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A text as its blocks, or why it is not rendered."""
+    """Rendered blocks of a text, or the reason why it is not rendered."""
 
     blocks: tuple[Block, ...] = ()
-    too_much: str = ""  # completes "It is shown as it is written: …"
+    unrendered_reason: str = ""  # a clause such as "it has 12,000 lines, the limit is 10,000"
 
     @property
     def size(self) -> int:
-        """About the memory that it takes, in characters."""
+        """Approximate memory, in characters."""
         return 200 + sum(200 + len(block.html) for block in self.blocks)
 
 
-BUSY = Rendered(too_much="the site is rendering other texts at present")
-"""Stands for a text whose turn did not come."""
+BUSY = Rendered(unrendered_reason="the site is busy rendering other texts")
+"""Result for a text that waited too long."""
 
 
 def kept(
     text: str, folder: str, view: str, files: str, skip_lines: int = 0, query: str = ""
 ) -> Rendered:
-    """Return what `render` returns, from the last time where that is not long ago."""
+    """Return the result of `render`, from the cache if possible."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return _KEPT.get(
+    return _CACHE.get(
         (digest, folder, view, files, skip_lines, query),
         lambda: render(text, folder, view, files, skip_lines, query),
     )
@@ -101,40 +101,40 @@ def render(
 ) -> Rendered:
     """Return a Markdown text as safe HTML, block by block.
 
-    folder is where it lies in the skill, for its relative links: those to files lead to `view`
-    and a path and the query, pictures come from `files` and a path. The first skip_lines are
-    frontmatter; the blocks count lines from the beginning of the file all the same. It takes at
-    most so many seconds of processor time, and a text that is too much has no blocks.
+    folder is the folder of the text in the skill, for its relative links: a link to a file leads
+    to `view`, the path and the query; a picture comes from `files` and the path. The first
+    skip_lines are frontmatter; the line numbers of the blocks include them. seconds limits the
+    processor time; a text beyond a limit has no blocks.
     """
-    if too_much := _size(text):
-        return Rendered(too_much=too_much)
+    if reason := _too_large(text):
+        return Rendered(unrendered_reason=reason)
     body = "\n" * skip_lines + text.split("\n", skip_lines)[-1] if skip_lines else text
-    environment = {_UNTIL: time.thread_time() + seconds}
+    environment = {_DEADLINE: time.thread_time() + seconds}
     try:
         tokens = _parser().parse(body, environment)
         _name_headings(tokens)
         for token in tokens:
             for child in token.children or ():
-                _settle(child, folder, view, files, query)
+                _rewrite_target(child, folder, view, files, query)
         return Rendered(tuple(_block(run, environment) for run in _runs(tokens)))
-    except _TooLong:
-        return Rendered(too_much=f"rendering it takes more than {seconds:g} s")
+    except _TooSlow:
+        return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
 
 
-class _TooLong(Exception):
-    """Ends the rendering of a text that takes too much time."""
+class _TooSlow(Exception):
+    """Rendering of a text takes too much time."""
 
 
-_UNTIL = "until"  # in what markdown-it hands to its rules
-_KEPT: ResultCache[Rendered] = ResultCache(KEPT, lambda rendered: rendered.size)
+_DEADLINE = "deadline"  # key in the environment that markdown-it passes to its rules
+_CACHE: ResultCache[Rendered] = ResultCache(KEPT, lambda rendered: rendered.size)
 
 
-def _size(text: str) -> str:
-    """Return why a text is too large to be rendered; empty where it is not."""
+def _too_large(text: str) -> str:
+    """Return the reason why a text is too large to be rendered; empty if it is not."""
     if len(text) > LONGEST:
-        return f"it has {len(text):,} characters, and up to {LONGEST:,} are rendered"
+        return f"it has {len(text):,} characters, and the limit is {LONGEST:,}"
     if (lines := text.count("\n") + 1) > MOST_LINES:
-        return f"it has {lines:,} lines, and up to {MOST_LINES:,} are rendered"
+        return f"it has {lines:,} lines, and the limit is {MOST_LINES:,}"
     return ""
 
 
@@ -143,38 +143,38 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 20}).enable(
         ["table", "strikethrough"]
     )
-    # Asked before all others at each place of a text, these two rules see the time pass.
+    # markdown-it tries these two rules first at each place of a text, so they can check the time.
     parser.block.ruler.before(
         "table",
-        "in_time",
-        _block_in_time,
+        "deadline",
+        _block_deadline,
         {"alt": ["paragraph", "reference", "blockquote", "list"]},
     )
-    parser.inline.ruler.before("text", "in_time", _inline_in_time)
+    parser.inline.ruler.before("text", "deadline", _inline_deadline)
     return parser
 
 
-def _block_in_time(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    return _in_time(state.env)
+def _block_deadline(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    return _check_deadline(state.env)
 
 
-def _inline_in_time(state: StateInline, silent: bool) -> bool:
-    return _in_time(state.env)
+def _inline_deadline(state: StateInline, silent: bool) -> bool:
+    return _check_deadline(state.env)
 
 
-def _in_time(environment: MutableMapping[str, Any]) -> bool:
-    if time.thread_time() > environment[_UNTIL]:
-        raise _TooLong
-    return False  # the rule does not apply, so the next one is asked
+def _check_deadline(environment: MutableMapping[str, Any]) -> bool:
+    if time.thread_time() > environment[_DEADLINE]:
+        raise _TooSlow
+    return False  # the rule does not apply, so markdown-it tries the next one
 
 
 def _name_headings(tokens: Sequence[Token]) -> None:
-    """Give each heading an anchor, and a level below those of the page that it is shown on."""
-    taken: dict[str, int] = {}  # the last number that an anchor was given
-    for opening, inside, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+    """Give each heading an anchor, and a level below the headings of the page."""
+    taken: dict[str, int] = {}  # last number given to an anchor
+    for opening, inline, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if opening.type != "heading_open":
             continue
-        text = "".join(child.content for child in inside.children or ()).strip()
+        text = "".join(child.content for child in inline.children or ()).strip()
         slug = anchor = "md-" + re.sub(r"\W+", "-", text.lower()).strip("-")[:60]
         while anchor in taken:
             taken[slug] += 1
@@ -184,18 +184,18 @@ def _name_headings(tokens: Sequence[Token]) -> None:
         opening.tag = closing.tag = f"h{min(int(opening.tag[1:]) + 2, 6)}"
 
 
-def _settle(token: Token, folder: str, view: str, files: str, query: str) -> None:
-    """Let links lead to our pages, and pictures come from the skill or be named only."""
+def _rewrite_target(token: Token, folder: str, view: str, files: str, query: str) -> None:
+    """Point links to the site's pages and pictures to files of the skill, or only name them."""
     if token.type == "link_open":
         token.attrSet("href", _target(str(token.attrGet("href") or ""), folder, view, query))
     elif token.type == "image":
         source = str(token.attrGet("src") or "")
-        inside = _inside(source, folder)
-        if inside and PICTURES.search(inside):
-            token.attrSet("src", files + quote(inside))
+        path = _path_in_skill(source, folder)
+        if path and PICTURES.search(path):
+            token.attrSet("src", files + quote(path))
         else:
-            # A picture of another host would tell it who reads this; one we do not serve as a
-            # picture would be a broken one.
+            # A picture from another host would reveal the visitor to it; a file that the site
+            # does not serve as a picture would be a broken one.
             token.type, token.tag, token.nesting = "text", "", 0
             token.content = f"[picture: {token.content or source}]"
             token.children = None
@@ -204,12 +204,12 @@ def _settle(token: Token, folder: str, view: str, files: str, query: str) -> Non
 def _target(href: str, folder: str, view: str, query: str) -> str:
     if href.startswith("#"):
         return f"#md-{unquote(href[1:]).lower()}"
-    inside = _inside(href, folder)
-    return view + quote(inside) + query if inside else href
+    path = _path_in_skill(href, folder)
+    return view + quote(path) + query if path else href
 
 
-def _inside(href: str, folder: str) -> str | None:
-    """Return the path in the skill that a relative link means; None where it means none."""
+def _path_in_skill(href: str, folder: str) -> str | None:
+    """Return the path in the skill of a relative link; None for any other link."""
     try:
         parts = urlsplit(href)
     except ValueError:
@@ -221,7 +221,7 @@ def _inside(href: str, folder: str) -> str | None:
 
 
 def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":
-    """Cut the tokens where a block of the outermost level ends."""
+    """Split the tokens at the ends of top-level blocks."""
     runs: list[list[Token]] = []
     depth = 0
     for token in tokens:
@@ -233,15 +233,15 @@ def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":
 
 
 def _block(run: list[Token], environment: MutableMapping[str, Any]) -> Block:
-    _in_time(environment)
+    _check_deadline(environment)
     parser = _parser()
     html = parser.renderer.render(run, parser.options, {})
     first, last = run[0].map or (0, 0)
-    return Block(first + 1, last, invisible.in_html(_reachable(_sanitise(html))))
+    return Block(first + 1, last, invisible.in_html(_focusable(_sanitise(html))))
 
 
-def _reachable(html: str) -> str:
-    """Let what may be wider than the page be scrolled by keyboard, too."""
+def _focusable(html: str) -> str:
+    """Let code and tables wider than the page be scrolled by keyboard."""
     return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
 
 

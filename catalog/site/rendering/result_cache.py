@@ -1,4 +1,4 @@
-"""Results of work on texts that are kept for the next visitor, up to a size in all."""
+"""Cache of results of work on texts, limited by total size."""
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -7,26 +7,23 @@ T = TypeVar("T")
 
 
 class ResultCache(Generic[T]):
-    """The latest results by key; the one not asked for longest goes first.
-
-    Used by one thread at a time: that of `aside`.
-    """
+    """Least-recently-used cache; only the thread of `aside` uses it."""
 
     def __init__(self, most: int, size: Callable[[T], int]) -> None:
-        """Take the size that all results may have together, and how large one is."""
+        """Take the limit on the total size, and the function that measures a result."""
         self._most, self._size = most, size
         self._results: dict[Hashable, T] = {}
-        self._held = 0
+        self._total = 0
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of a key, made now where it is not kept."""
+        """Return the result for a key; make it if it is not cached."""
         if key in self._results:
             result = self._results.pop(key)
         else:
             result = make()
-            self._held += self._size(result)
+            self._total += self._size(result)
         self._results[key] = result
-        while self._held > self._most and self._results:
+        while self._total > self._most and self._results:
             oldest = next(iter(self._results))
-            self._held -= self._size(self._results.pop(oldest))
+            self._total -= self._size(self._results.pop(oldest))
         return result

@@ -1,4 +1,4 @@
-"""Our pages' templates, and the words that they use."""
+"""Templates of the site's pages, and the filters and functions they use."""
 
 import json
 from datetime import UTC, datetime
@@ -15,27 +15,27 @@ from catalog.text import humanize
 
 FOLDER = Path(__file__).parents[1] / "templates"
 MARKS = ("\ue000", "\ue001")
-"""Stand around what a search found until it is escaped; a skill's own are taken away before."""
+"""Delimiters of matches in a snippet until it is escaped; removed from the skill's text first."""
 
 
-def render(template: str, visit: Any, values: dict[str, Any]) -> str:
-    """Return a page as HTML; whatever it is given is escaped."""
+def render(template: str, context: Any, values: dict[str, Any]) -> str:
+    """Return a page as HTML, with all values escaped."""
     now = datetime.now(UTC)
-    database = visit.place.database.name
+    database = context.location.database.name
     return (
         _environment()
         .get_template(template)
         .render(
             values,
-            visit=visit,
-            urls=visit.datasette.urls,
-            path=visit.path,
-            skill_path=visit.skill_path,
+            context=context,
+            urls=context.datasette.urls,
+            path=context.path,
+            skill_path=context.skill_path,
             table=lambda name, **filters: _query(
-                str(visit.datasette.urls.table(database, name)), filters
+                str(context.datasette.urls.table(database, name)), filters
             ),
-            canned=lambda name, **given: _query(
-                str(visit.datasette.urls.query(database, name)), given
+            canned=lambda name, **parameters: _query(
+                str(context.datasette.urls.query(database, name)), parameters
             ),
             ago=lambda moment: _ago(moment, now),
         )
@@ -44,7 +44,7 @@ def render(template: str, visit: Any, values: dict[str, Any]) -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader([FOLDER, FOLDER / "shared"]),
         autoescape=True,
         trim_blocks=True,
@@ -52,8 +52,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=invisible.plain,
     )
-    found.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
-    found.filters |= {
+    environment.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
+    environment.filters |= {
         "count": humanize.count,
         "size": humanize.size,
         "ms": formatting.milliseconds,
@@ -65,11 +65,11 @@ def _environment() -> Environment:
         "shown": invisible.marked,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
-    return found
+    return environment
 
 
 def marked(snippet: str) -> Markup:
-    """Return a search's snippet with what was found marked."""
+    """Return the snippet of a search result with its matches marked."""
     text = str(invisible.marked(snippet))
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
 
@@ -83,7 +83,7 @@ _LEVELS = {
 
 
 def _ago(moment: str | None, now: datetime) -> Markup:
-    """Return a time in words, with the exact one for those who point at it."""
+    """Return a time in words, with the exact time as a tooltip."""
     if not moment:
         return Markup("never")
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(
@@ -92,12 +92,12 @@ def _ago(moment: str | None, now: datetime) -> Markup:
 
 
 def _query(path: str, filters: dict[str, Any]) -> str:
-    given = {name: value for name, value in filters.items() if value not in ("", None)}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    parameters = {name: value for name, value in filters.items() if value not in ("", None)}
+    return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
 
 def put_before(environment: Any) -> None:
-    """Let Datasette's environment find our frame for its pages before its own."""
+    """Make Datasette use the site's templates before its own."""
     environment.loader = ChoiceLoader(
         [FileSystemLoader([FOLDER / "datasette", FOLDER / "shared"]), environment.loader]
     )

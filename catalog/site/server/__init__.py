@@ -1,1 +1,1 @@
-"""The process that serves the site."""
+"""Process that serves the site."""

@@ -1,4 +1,4 @@
-"""Datasette as an application on a catalog that another process may be writing."""
+"""Datasette application for a catalog that another process may be writing."""
 
 import os
 import signal
@@ -22,46 +22,47 @@ from catalog.site.server.bounded_database import BoundedDatabase
 from catalog.site.server.protocol import MOST_CONNECTIONS, BoundedProtocol
 
 SETTINGS: Mapping[str, int | bool] = {
-    # Suggesting facets scans the table once a column: 246 ms a page against 11 at 10,000 skills.
+    # Suggesting facets scans the table once per column: 246 ms a page instead of 11 at 10,000
+    # skills.
     "suggest_facets": False,
-    # What is configured must not be left out because an ingest keeps the disk busy for a moment.
+    # Configured facets must not be left out because an ingest keeps the disk busy for a moment.
     "facet_time_limit_ms": 1000,
-    # The same for questions asked of 100,000 skills; one that takes longer is a mistake.
+    # Enough for every page with 100,000 skills; a query that takes longer is a mistake.
     "sql_time_limit_ms": 3000,
-    # Two may be busy with tables at once, and the others answer everything else.
+    # Two threads may be busy with tables; the others answer all other requests.
     "num_sql_threads": 4,
-    # Rows are wide, and a page is read from the top; each ten of them take a millisecond.
+    # Rows are wide, and a page is read from the top; ten rows take a millisecond.
     "default_page_size": 30,
     "truncate_cells_html": 300,
-    # A page says what the catalog says now.
+    # A page must show the current state of the catalog.
     "default_cache_ttl": 0,
-    # A copy of a file in WAL mode lacks what is still in the log.
+    # A copy of a file in WAL mode lacks the changes that are still in the log.
     "allow_download": False,
-    # An export that stops after max_returned_rows looks complete and is not.
+    # An export that stopped after max_returned_rows would look complete.
     "allow_csv_stream": True,
     "max_csv_mb": 100,
 }
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
-"""Addresses that stand for all of a machine, and are the name of none."""
+"""Addresses that mean all interfaces of a machine; they are not host names."""
 
 GRACE = 1
-"""Seconds that requests have to finish after a SIGTERM. All of them only read."""
+"""Seconds for requests to finish after a SIGTERM. All of them only read."""
 
 
 def serve(
     catalog: Path, host: str, port: int, names: Sequence[str] = (), *, sql: bool = False
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `application` says what names and sql mean.
+    """Serve until SIGTERM or SIGINT; names and sql are explained at `application`.
 
-    Raises NotInCatalog where there is no catalog, CatalogUnusable where it cannot be read, and
-    SiteUnavailable where the address cannot be had.
+    Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
+    SiteUnavailable if the address is not available.
     """
     database_connection.open_catalog(catalog).conn.close()
     address.check(host, port)
     if read_mode(catalog) == READ_AT_REST:
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()
-    # Datasette puts the path into a URI as it is; a file name is safe there, a folder's may not be.
+    # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
     site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql)
     uvicorn.run(
@@ -79,13 +80,13 @@ def serve(
 
 
 def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) -> Datasette:
-    """Return Datasette with the catalog as its one database, always by the name `catalog`.
+    """Return Datasette with the catalog as its only database, named `catalog`.
 
-    It answers to loopback, to this machine and to the names, and runs SQL of visitors only with
-    sql. It opens the file read-only, and as immutable only where it cannot be read otherwise: an
-    immutable file in WAL mode shows nothing of what is still in the log.
+    It answers to loopback, to this machine and to the names, and runs SQL from visitors only with
+    sql. It opens the file read-only, and as immutable only if it cannot be read otherwise: an
+    immutable file in WAL mode hides the changes that are still in the log.
     """
-    if not pm.has_plugin(http_catalog.PLUGIN):  # where we run without being installed
+    if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
     metadata = parse_metadata(metadata_path().read_text("utf-8"))
     metadata["allow_sql"] = sql
@@ -96,17 +97,17 @@ def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) 
         datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST
     )
     datasette.add_database(database, name="catalog")
-    datasette.client = DatasetteClient(datasette)  # the first one was made before our routes
+    datasette.client = DatasetteClient(datasette)  # the first one was made before the routes
     return datasette
 
 
 def _end_when_written(catalog: Path) -> None:
-    """End the site once somebody writes the file that was opened as one that nobody writes."""
+    """End the site once a program writes the file, which was opened as immutable."""
     while read_mode(catalog) == READ_AT_REST:
         time.sleep(1)
     sys.stderr.write(
-        f"skilldrop: a program has begun to write {catalog}, which could only be "
-        "served as it was; the site ends, to be started again.\n"
+        f"skilldrop: a program has begun to write {catalog}, which was opened as immutable; "
+        "the site stops and must be started again.\n"
     )
     sys.stderr.flush()
     os.kill(os.getpid(), signal.SIGTERM)
@@ -114,6 +115,6 @@ def _end_when_written(catalog: Path) -> None:
 
 def metadata_path() -> Path:
     """Return datasette-metadata.yml: in an installed package, else at the top of the repository."""
-    here = Path(__file__).parents[1]
+    package = Path(__file__).parents[1]
     name = "datasette-metadata.yml"
-    return here / name if (here / name).exists() else here.parents[1] / name
+    return package / name if (package / name).exists() else package.parents[1] / name

@@ -1,4 +1,4 @@
-"""Datasette's database, with a bound on the bytes that one answer reads from it."""
+"""Datasette's database with a limit on the bytes read for one response."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from datasette.database import Database
 from datasette.views.base import DatasetteError
 
 RESULT_BYTES = 32 * 2**20
-"""Texts and blobs that one statement or one page of the site may read."""
+"""Most bytes of texts and blobs that one statement or one page of the site may read."""
 
 
 class BoundedDatabase(Database):  # type: ignore[misc]  # Datasette has no types
-    """A database that refuses to read more than a bounded number of bytes at once."""
+    """Database that limits the bytes read by one call."""
 
     async def execute_fn(self, fn: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Call a function with a connection; raises DatasetteError where it reads too much."""
+        """Call a function with a connection. Raises DatasetteError if it reads too much."""
 
         def counted(connection: sqlite3.Connection) -> Any:
             connection.row_factory = _counting(RESULT_BYTES)
@@ -33,7 +33,7 @@ def _counting(left: int) -> Callable[[sqlite3.Cursor, tuple[Any, ...]], sqlite3.
         left -= sum(len(value) for value in values if isinstance(value, str | bytes))
         if left < 0:
             raise DatasetteError(
-                "These rows are too large for one answer; ask for fewer with _size.", status=400
+                "These rows are too large for one page; request fewer with _size.", status=400
             )
         return sqlite3.Row(cursor, values)
 

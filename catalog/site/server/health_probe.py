@@ -1,4 +1,4 @@
-"""Probe that asks a running site whether it answers, on a thread of its own."""
+"""Probe that requests the health of a running site, in its own thread."""
 
 import threading
 from contextlib import closing
@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 from catalog.site.server import address
 
 ASK_EVERY = 5.0
-"""Seconds between two questions, the next one being asked only after an answer to the last."""
+"""Seconds between two requests; the next one starts only after the last one has ended."""
 ANSWER_SECONDS = 10.0
-"""Seconds that the site has to answer."""
+"""Timeout of a request, in seconds."""
 
 
 class HealthProbe:
-    """Questions to one site; any answer over HTTP will do, for it shows that requests are served.
+    """Health probe of one site. Any HTTP response counts, since it shows that the site works.
 
-    Whoever looks at it never waits.
+    Its methods never wait.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -24,12 +24,12 @@ class HealthProbe:
         self._thread: threading.Thread | None = None
         self._next = 0.0
         self.misses = 0
-        """How many questions in a row were not answered, up to now."""
+        """Latest requests in a row without a response."""
         self.has_answered = False
-        """Whether any question was ever answered."""
+        """Whether any request ever got a response."""
 
     def ask_if_due(self, now: float) -> None:
-        """Ask, where the time has come; now is seconds on a monotonic clock."""
+        """Send a request if it is due; now is seconds on a monotonic clock."""
         if now < self._next or (self._thread and self._thread.is_alive()):
             return
         self._next = now + ASK_EVERY

@@ -1,4 +1,4 @@
-"""The site as a child process that is kept running and never outlives its parent."""
+"""Child process of the site, which is kept running and never outlives its parent."""
 
 import errno
 import logging
@@ -20,23 +20,23 @@ from catalog.site.server.health_probe import HealthProbe
 log = logging.getLogger("skilldrop.site")
 
 STOPPING = 1.5
-"""Seconds that the site has to end before it is killed."""
+"""Seconds for the site to end before it is killed."""
 LONGEST_PAUSE = 60.0
-"""Seconds between two attempts to start a site that does not stay up, at most."""
+"""Most seconds between two attempts to start a site that keeps ending."""
 STEADY = 60.0
-"""Seconds after which a site that runs is no longer taken for one that does not stay up."""
+"""Seconds of running after which earlier failures are forgotten."""
 LOG_BYTES = 2**20
-"""A log larger than this is set aside, as `<name>.1`."""
+"""Bytes above which the log is moved to `<name>.1`."""
 MOST_MISSES = 3
-"""Questions in a row that a site may leave unanswered before it is replaced."""
+"""Health requests in a row without a response after which the site is replaced."""
 STARTING = 60.0
-"""Seconds that a site may take until its first answer."""
+"""Seconds for a new site to respond for the first time."""
 _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 class SiteProcess:
-    """The site and what is needed to start it again."""
+    """The site's process, with all settings to start it again."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class SiteProcess:
         names: Sequence[str] = (),
         sql: bool = False,
     ) -> None:
-        """Take what to serve, where, and what `server.serve` is to be told of names and SQL.
+        """Take the catalog, the address, the log file, and the options of `app.serve`.
 
-        Without a log file the site writes where we do.
+        Without a log file the site writes to the output of this process.
         """
         self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
         self._names, self._sql = tuple(names), sql
@@ -65,37 +65,37 @@ class SiteProcess:
 
     @property
     def url(self) -> str:
-        """Where a browser on this machine finds the site."""
+        """URL of the site for a browser on this machine."""
         return address.url(self._host, self._port)
 
     @property
     def pid(self) -> int | None:
-        """The process that serves, or did last; None before `start` and after `stop`."""
+        """Id of the current or last process; None before `start` and after `stop`."""
         return self._process.pid if self._process else None
 
     @property
     def trouble(self) -> str | None:
-        """Why the site cannot be visited at present, in a sentence; None where it can, or stopped.
+        """Reason why the site is unavailable, as a sentence; None if it works or was stopped.
 
-        A site that was just started is no trouble, unless it takes the place of one that was.
+        A site that is starting has no trouble, unless it replaces one that failed.
         """
         return self._trouble
 
     @property
     def failures(self) -> int:
-        """How often the site ended, or had to be ended, since it last stayed up."""
+        """Number of times the site ended, or had to be ended, since it last ran steadily."""
         return self._failures
 
     @property
     def next_start(self) -> float | None:
-        """When it is started again, on the clock of `ensure_running`; None while it runs."""
+        """Time of the next start, on the clock of `ensure_running`; None while the site runs."""
         return self._not_before
 
     def start(self) -> None:
-        """Start the site; it answers about a second later.
+        """Start the site, which responds about a second later.
 
-        Raises NotInCatalog where there is no catalog yet, CatalogUnusable where it cannot be
-        read, and SiteUnavailable where the address cannot be had.
+        Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
+        SiteUnavailable if the address is not available.
         """
         connection.open_catalog(self._catalog).conn.close()
         address.check(self._host, self._port)
@@ -106,26 +106,26 @@ class SiteProcess:
                 stdout=output,
                 stderr=output,
                 env=_environment(),
-                start_new_session=True,  # a Ctrl-C is for us, and we stop the site in our order
+                start_new_session=True,  # Ctrl-C reaches only the parent, which stops the site
             )
-        self._let_go()
+        self._release()
         self._process = process
         self._running_since = self._not_before = self._kill_at = None
         self._probe = HealthProbe(self._host, self._port)
 
     def ensure_running(self, now: float) -> None:
-        """Start the site again where it died: at once, then after ever longer pauses.
+        """Restart the site if it died: the first time at once, then after ever longer pauses.
 
-        One that runs is asked whether it answers, and ended where it does not: a thread of it may
-        be busy for hours with one question. Nothing of this waits.
+        A running site is probed, and ended if it does not respond: one of its threads may be busy
+        for hours with one query. This method never waits.
 
-        now is seconds on a monotonic clock. Before `start` and after `stop` nothing happens, and
-        nothing is raised: what goes wrong is logged, and tried again later.
+        now is seconds on a monotonic clock. Before `start` and after `stop` nothing happens. No
+        error is raised: it is logged, and the start is tried again later.
         """
         if self._process is None:
             return
         if self._process.poll() is None:
-            self._look_after(self._process, now)
+            self._supervise(self._process, now)
             return
         if self._not_before is None:
             self._put_off(
@@ -145,12 +145,12 @@ class SiteProcess:
         if not (process := self._process):
             return 0
         with suppress(ChildProcessError):
-            # Popen.wait holds a lock meanwhile, for which `stop` in a signal handler would wait.
+            # Popen.wait holds a lock, for which `stop` in a signal handler would wait.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         return process.wait()
 
     def stop(self) -> None:
-        """End the site for good."""
+        """Stop the site; it is not started again."""
         if not (process := self._process):
             return
         process.terminate()
@@ -159,11 +159,11 @@ class SiteProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        self._let_go()
+        self._release()
         self._trouble = None
 
-    def _look_after(self, process: subprocess.Popen[bytes], now: float) -> None:
-        """Ask a running site how it is, and end it, by force at last, where it does not answer."""
+    def _supervise(self, process: subprocess.Popen[bytes], now: float) -> None:
+        """Probe a running site; terminate it if it does not respond, and finally kill it."""
         self._running_since = now if self._running_since is None else self._running_since
         self._limit_log()
         if self._kill_at is not None:
@@ -176,7 +176,7 @@ class SiteProcess:
         if probe.has_answered and not probe.misses:
             if age >= STEADY:
                 self._pause, self._failures = 0.0, 0
-            if self._failures < 2:  # one that ends again and again is one until it stays up
+            if self._failures < 2:  # a site that keeps ending is in trouble until it runs steadily
                 self._trouble = None
         elif probe.misses >= MOST_MISSES and (probe.has_answered or age >= STARTING):
             self._trouble = "The site does not answer; it is being replaced."
@@ -184,9 +184,9 @@ class SiteProcess:
             process.terminate()
 
     def _limit_log(self) -> None:
-        """Set a log aside that grew large, while the site goes on appending to it.
+        """Move a large log to `<name>.1` while the site continues to append to it.
 
-        A link in its place is appended to; what it leads to is not ours to cut.
+        A link in its place is followed for appending only; its target is never truncated.
         """
         if not self._log_file:
             return
@@ -203,16 +203,16 @@ class SiteProcess:
             if error.errno not in (errno.ENOENT, errno.ELOOP):
                 raise
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._process and self._process.stdin:
             self._process.stdin.close()
         self._process = None
 
-    def _put_off(self, now: float, why: str) -> None:
+    def _put_off(self, now: float, reason: str) -> None:
         self._not_before = now + self._pause
-        self._trouble, self._failures = f"{why.removesuffix('.')}.", self._failures + 1
+        self._trouble, self._failures = f"{reason.removesuffix('.')}.", self._failures + 1
         pause, self._pause = self._pause, min(max(1.0, 2 * self._pause), LONGEST_PAUSE)
-        log.warning("%s; starting it again%s", why, f" in {pause:g} s" if pause else "")
+        log.warning("%s; starting it again%s", reason, f" in {pause:g} s" if pause else "")
 
     def _output(self) -> AbstractContextManager[IO[bytes] | None]:
         if not self._log_file:
@@ -221,7 +221,7 @@ class SiteProcess:
         return self._log_file.open("ab")
 
     def _command(self) -> list[str]:
-        # -P: the working directory may hold a `catalog` of its own.
+        # -P: the working directory may contain another package `catalog`.
         return [
             sys.executable,
             "-P",
@@ -239,6 +239,6 @@ class SiteProcess:
 
 
 def _environment() -> dict[str, str]:
-    """Return ours, in which the child finds this package where it is not installed."""
+    """Return this process's environment, with a path on which the child finds this package."""
     paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -1,4 +1,4 @@
-"""HTTP connections that end: with limits on their number and on how long a client may be slow."""
+"""HTTP protocol with limits on the number of connections and on slow clients."""
 
 import asyncio
 from typing import Any
@@ -7,9 +7,9 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_SECONDS = 10.0
-"""Time from the opening of a connection, or the first byte of a next request, to its last."""
+"""Most seconds for a request to arrive, from the opening of the connection or its first byte."""
 READING_SECONDS = 30.0
-"""Time for which a client may take nothing of an answer."""
+"""Most seconds for which a client may read nothing of a response."""
 MOST_CONNECTIONS = 200
 
 
@@ -20,12 +20,12 @@ def _answer(status: str, message: str) -> bytes:
     ).encode()
 
 
-_BUSY = _answer("503 Service Unavailable", "There are too many connections; try again later.\n")
+_BUSY = _answer("503 Service Unavailable", "Too many connections. Try again later.\n")
 _SLOW = _answer("408 Request Timeout", "The request did not arrive in time.\n")
 
 
 class BoundedProtocol(H11Protocol):
-    """uvicorn's protocol, which alone would wait for half a request for ever."""
+    """uvicorn's protocol with timeouts; without them it waits forever for half a request."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -33,7 +33,7 @@ class BoundedProtocol(H11Protocol):
         self._reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the time of the first request, unless there are too many connections already."""
+        """Start the timer of the first request, or refuse the connection above the limit."""
         super().connection_made(transport)
         if len(self.connections) > MOST_CONNECTIONS:
             transport.write(_BUSY)
@@ -42,13 +42,13 @@ class BoundedProtocol(H11Protocol):
             self._timer = self.loop.call_later(REQUEST_SECONDS, self._end_request)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting."""
+        """Stop the timers."""
         self._cancel()
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count the time while the client owes a part of its request."""
+        """Run the timer while a part of the request is missing."""
         if self.transport.is_closing():
             return
         super().data_received(data)
@@ -58,12 +58,12 @@ class BoundedProtocol(H11Protocol):
             self._timer = self.loop.call_later(REQUEST_SECONDS, self._end_request)
 
     def pause_writing(self) -> None:
-        """Count the time in which the client takes nothing."""
+        """Start the timer of a client that reads nothing."""
         super().pause_writing()
         self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Stop counting that."""
+        """Stop the timer of a client that reads nothing."""
         if self._reading_timer:
             self._reading_timer.cancel()
             self._reading_timer = None

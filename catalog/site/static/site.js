@@ -1,4 +1,4 @@
-// Conveniences only: everything works without this. "/" leads to the search, a button copies.
+// Optional shortcuts; the pages work without them. "/" focuses the search; a button copies a value.
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {

@@ -91,7 +91,7 @@ def url(shelf: Shelf) -> Iterator[str]:
 
 
 def answers(port: int) -> bool:
-    """Tell whether somebody listens there."""
+    """Return whether a server listens at an address."""
     try:
         socket.create_connection(("127.0.0.1", port)).close()
     except ConnectionRefusedError:
@@ -109,7 +109,7 @@ def server(request: pytest.FixtureRequest, shelf: Shelf) -> Server:
 
 
 def session(server: Server, work: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Return what is done in one session of a real client."""
+    """Return the result of work in one session of a real client."""
 
     async def whole() -> Any:
         async with Client(server, read_timeout_seconds=60) as client:
@@ -174,7 +174,7 @@ def test_what_is_offered_says_what_it_does(server: Server) -> None:
 
 
 def test_search_is_the_one_ranking(url: str) -> None:
-    """Chinese is found, nothing is an answer, and what only people may start is not found."""
+    """Chinese is found, an empty result is valid, and skills hidden from agents are not found."""
 
     async def work(client: Client) -> list[Any]:
         return [
@@ -193,7 +193,7 @@ def test_search_is_the_one_ranking(url: str) -> None:
 
 
 def test_a_search_for_very_many_words_is_a_search_for_the_first(server: Server) -> None:
-    """And the answer says so."""
+    """The result has a note about it."""
 
     async def work(client: Client) -> Any:
         return json.loads(text(await client.call_tool("search_skills", {"query": "count " * 5000})))
@@ -226,7 +226,7 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
 
 
 def test_a_long_file_comes_in_pages(url: str) -> None:
-    """Each page says where the next one starts, and joined they are the file."""
+    """Each page names the start of the next one, and all pages together are the file."""
 
     async def work(client: Client) -> list[str]:
         pages, at = [], 0
@@ -237,7 +237,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
             )
             pages.append(text(answer))
             said = text(answer, 1)
-            following = re.search(r"next one starts at offset (\d+) of version", said)
+            following = re.search(r"next page starts at offset (\d+) of version", said)
             at = int(following[1]) if following else None
         return pages
 
@@ -306,7 +306,7 @@ def test_wrong_arguments_are_a_tool_error(url: str) -> None:
     ):
         answer = call(url, "read_skill_file", **arguments)
         assert answer.is_error
-        assert text(answer).startswith(f"These arguments of read_skill_file are wrong: {wrong}")
+        assert text(answer).startswith(f"Invalid arguments for read_skill_file: {wrong}")
         assert text(answer).isprintable()
     unknown = call(url, "run_skill")
     assert unknown.is_error
@@ -314,7 +314,7 @@ def test_wrong_arguments_are_a_tool_error(url: str) -> None:
 
 
 def test_resources_are_skills_and_their_manifests(server: Server) -> None:
-    """Listed in index order, read by their address, and hashed as the catalog says."""
+    """They are listed in index order, read by their URI, and have the hashes of the catalog."""
 
     async def work(client: Client) -> Any:
         listed = (await client.list_resources()).resources
@@ -370,7 +370,7 @@ def test_a_resource_that_is_none_is_an_error(url: str, uri: str) -> None:
 
 
 def test_answers_follow_the_catalog(tmp_path: Path, skill: SkillWriter) -> None:
-    """A server that started before there was a catalog answers with what is there now."""
+    """A server that started before the catalog existed serves its current content."""
     shelf = Shelf(tmp_path)
 
     async def work(client: Client) -> list[str]:
@@ -427,7 +427,7 @@ def test_another_name_of_the_host_can_be_allowed() -> None:
 
 
 def test_it_ends_when_its_client_does(shelf: Shelf) -> None:
-    """Closing stdin is how a client says goodbye; what was no message harms nobody."""
+    """A client ends the session by closing stdin; invalid messages do no harm."""
     done = subprocess.run(
         program(shelf),
         input=b"no json\n\xff\xfe\n{}\n",

@@ -1,4 +1,4 @@
-"""Pages of texts that are too much: they come soon, and nothing is cut without saying so."""
+"""Pages of very long texts: they load quickly, and every cut is announced."""
 
 import asyncio
 import hashlib
@@ -46,16 +46,18 @@ def put(catalog: Path, *bodies: str, name: str = "hostile", text: str | None = N
 
 def texts(page: str) -> str:
     """Return the lines of code of a page as they were written."""
-    found = re.findall(r'aria-label="Line \d+">\d+</a><code>(.*?)</code></div>', page, re.DOTALL)
-    plain = [html.unescape(re.sub(r'<span class="unseen">.*?</span>', "", line)) for line in found]
+    matches = re.findall(r'aria-label="Line \d+">\d+</a><code>(.*?)</code></div>', page, re.DOTALL)
+    plain = [
+        html.unescape(re.sub(r'<span class="unseen">.*?</span>', "", line)) for line in matches
+    ]
     return "\n".join(plain)
 
 
 def all_parts(site: Site, path: str) -> list[str]:
     """Return a page with all that follow it."""
     pages = [site.get(path).text]
-    while found := re.search(r'<a href="([^"]*)" rel="next">', pages[-1]):
-        link = html.unescape(found[1])
+    while match := re.search(r'<a href="([^"]*)" rel="next">', pages[-1]):
+        link = html.unescape(match[1])
         pages.append(site.get(link if link.startswith("/") else path + link).text)
         assert len(pages) < 60
     return pages
@@ -70,23 +72,23 @@ def test_many_headings_come_soon(site: Site, catalog: Path, body: str) -> None:
     store = Store.open(catalog)
     store.apply([Removal(ROOT, "hostile")], trigger="event", at=NOON.replace(hour=15))
     store.close()
-    found = site.get("/skills/hostile")
+    response = site.get("/skills/hostile")
     assert time.process_time() - began < 10
-    assert "Agents do not get this one" in found.text
+    assert "Agents do not get this skill" in response.text
     if len(body) > 50_000:
-        assert "It is shown as it is written" in found.text
-        assert 'class="source"' in found.text
+        assert "The source is shown instead" in response.text
+        assert 'class="source"' in response.text
 
 
 def test_a_long_text_is_shown_plainly_and_goes_on(site: Site, catalog: Path) -> None:
     """The page names the bound, and the link leads to the line at which the text goes on."""
     put(catalog, "word\n" * 60_000 + "payload\n")
     page = site.get("/skills/hostile").text
-    found = re.search(r'<a href="([^"]*)">The text goes on at line ([\d,]+)</a>', page)
-    assert found
-    assert "up to 200,000 are rendered" in page
-    following = site.get(html.unescape(found[1])).text
-    assert f'id="L{found[2].replace(",", "")}"' in following
+    match = re.search(r'<a href="([^"]*)">Continue at line ([\d,]+)</a>', page)
+    assert match
+    assert "the limit is 200,000" in page
+    following = site.get(html.unescape(match[1])).text
+    assert f'id="L{match[2].replace(",", "")}"' in following
 
 
 def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path) -> None:
@@ -112,11 +114,11 @@ def test_a_page_whose_turn_does_not_come_is_shown_plainly(
     catalog: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where others keep the thread busy it waits for a bounded time, and says why it is plain."""
+    """A page waits a limited time for the busy thread, then shows its plain form."""
     put(catalog, "*a* " * 20_000 + "payload")
     monkeypatch.setattr(background, "LONGEST_WAIT", 0.001)
     page = site.get("/skills/hostile").text
-    assert "the site is rendering other texts at present" in page
+    assert "the site is busy rendering other texts" in page
     assert "payload" in page
 
 
@@ -144,12 +146,12 @@ def test_results_are_kept_up_to_a_size() -> None:
     ],
 )
 def test_the_parts_of_a_file_are_all_of_it(site: Site, catalog: Path, text: str) -> None:
-    """Whatever its lines, following the links shows each character once."""
+    """The parts together show each character once, whatever the lines."""
     put(catalog, "b", text=text)
     pages = all_parts(site, "/skills/hostile/view/notes.md")
     joined = texts(pages[0])
     for before, page in pairwise(pages):
-        joined += ("" if "goes on in the next part" in before else "\n") + texts(page)
+        joined += ("" if "continues in the next part" in before else "\n") + texts(page)
     assert joined == text.removesuffix("\n")
     assert "payload" in pages[-1]
 
@@ -229,13 +231,13 @@ def test_many_long_files_are_compared_one_by_one(
     catalog: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What one page does not compare has a link that compares it alone."""
+    """A file that the page does not compare has a link to its own comparison."""
     monkeypatch.setattr(versions, "COMPARED_CHARS", 10)
     put(catalog, "old words", "new words", text="notes")
     newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"', site.get("/skills/hostile").text)
     assert newest
     page = site.get(newest[1]).text
     assert "too long to be compared" in page
-    link = re.search(r'<a href="([^"]*)">Compare it alone', page)
+    link = re.search(r'<a href="([^"]*)">Compare only this file', page)
     assert link
     assert "too long to be compared" not in site.get(newest[1] + html.unescape(link[1])).text

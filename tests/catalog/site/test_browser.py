@@ -1,4 +1,4 @@
-"""The site as a person meets it, in a real browser."""
+"""The site in a real browser."""
 
 import re
 
@@ -50,13 +50,13 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     expect(page.get_by_text("What to do:").first).to_be_visible()
     page.get_by_role("link", name="Indexes").click()
     page.get_by_role("link", name="default").click()
-    expect(page.get_by_role("img", name="characters are spent")).to_be_visible()
+    expect(page.get_by_role("img", name="characters used")).to_be_visible()
     page.get_by_role("link", name="oddity").click()
     expect(page).to_have_url("/skills/oddity")
 
 
 def test_all_of_it_by_keyboard(page: Page) -> None:
-    """The slash leads to the search, Enter searches, and Tab leads to what was found."""
+    """The slash focuses the search, Enter searches, and Tab reaches the results."""
     page.goto("/findings")
     page.keyboard.press("/")
     page.keyboard.type("纪要")
@@ -104,7 +104,7 @@ def test_everyone_can_use_every_page(page: Page) -> None:
 
 
 def test_the_tables_keep_their_scripts_and_our_looks(page: Page) -> None:
-    """Under our policy the menu of a column opens, and asks what it says."""
+    """The menu of a column opens and works under the site's policy."""
     page.goto("/catalog/skills")
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(243, 244, 249)"
@@ -117,7 +117,7 @@ def test_the_tables_keep_their_scripts_and_our_looks(page: Page) -> None:
 
 
 def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
-    """Whatever a skill says in Markdown, names and files, no page of it runs or fetches it."""
+    """No page runs or fetches anything from a skill's Markdown, names or files."""
     hostile = _hostile(page)
     for path in (
         hostile,
@@ -172,7 +172,7 @@ def test_even_an_injected_script_would_not_run(page: Page, seen: Seen) -> None:
 
 
 def test_a_path_is_copied(page: Page) -> None:
-    """A click puts the folder's path into the clipboard, and says so."""
+    """A click copies the folder's path and confirms it."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/skills/csv-profile")
     page.get_by_role("button", name="Copy the folder's path").click()

@@ -1,4 +1,4 @@
-"""The questions that the site answers with one click."""
+"""Canned queries of the site."""
 
 import sqlite3
 import time
@@ -18,7 +18,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
     [
         pytest.param(
             "word-count",
-            [("company", "no", "The index lets in only"), ("default", "yes", "It is number ")],
+            [("company", "no", "allows only"), ("default", "yes", "It has rank ")],
             id="in one index and filtered from the other",
         ),
         pytest.param(
@@ -29,8 +29,8 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
         pytest.param(
             "zz-l",
             [
-                ("company", "no", "lets in only"),
-                ("default", "no", "does not fit into 500 characters"),
+                ("company", "no", "allows only"),
+                ("default", "no", "use the budget of 500 characters"),
             ],
             id="over the budget",
         ),
@@ -43,7 +43,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
             "broken", [(None, "no", "It was rejected. There is no description.")], id="rejected"
         ),
         pytest.param(
-            "gone", [(None, "no", "Its folder is gone since 2026-11-20T12:00")], id="removed"
+            "gone", [(None, "no", "Its folder was removed at 2026-11-20T12:00")], id="removed"
         ),
         pytest.param(
             "copying", [(None, "no", "12:00:00.000+00:00: still changing.")], id="pending"
@@ -59,7 +59,7 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
         pytest.param("loose", [(None, "no", "No skill.")], id="a folder that is no skill"),
         pytest.param(
             "100%",
-            [(None, "no", "No such skill and no such folder was ever seen")],
+            [(None, "no", "No skill or folder of this name was ever seen")],
             id="never seen",
         ),
     ],
@@ -67,32 +67,32 @@ LONG_AGO = "2020-01-01T00:00:00+00:00"
 def test_why_a_skill_is_not_in_the_index(
     site: Site, asked: str, answers: list[tuple[str | None, str, str]]
 ) -> None:
-    """Whatever became of it, there is a reason, and what to do where something can be done."""
+    """Each state has a reason, and each skill that is left out has a fix."""
     rows = site.rows("why_not_in_the_index", skill=asked)
     assert [(row["index"], row["in_the_index"]) for row in rows] == [
         (index, inside) for index, inside, _ in answers
     ]
     assert [
-        row["because"]
+        row["reason"]
         for row, (_, _, why) in zip(rows, answers, strict=True)
-        if why not in row["because"]
+        if why not in row["reason"]
     ] == []
     assert [row for row in rows if row["in_the_index"] == "no" and not row["what_to_do"]] == []
 
 
 def test_why_tells_the_findings_with_their_place(site: Site) -> None:
-    """They need not be looked up in another table."""
+    """The row includes the findings of the skill."""
     (row,) = site.rows("why_not_in_the_index", skill="broken")
     assert row["findings"] == "error, SKILL.md:2: There is no description. Write one."
 
 
 def test_why_tells_of_a_root_that_cannot_be_read(site: Site, catalog: Path) -> None:
-    """A share that is not mounted explains every skill that is missing."""
+    """An unmounted share explains all its missing skills."""
     store = Store.open(catalog)
     store.roots.set_trouble("/company", "No such file or directory")
     store.close()
     told = [
-        (row["status"], row["folder"], row["because"])
+        (row["status"], row["folder"], row["reason"])
         for row in site.rows("why_not_in_the_index", skill="no such thing")
     ]
     assert ("no root", "/company", "No such file or directory") in told
@@ -120,7 +120,7 @@ def test_what_changed(
     rows = serve(catalog).rows("what_changed", days=days)
     assert {row["name"] for row in rows} & {"word-count", "old"} == names
     assert [row["at"] for row in rows] == sorted((row["at"] for row in rows), reverse=True)
-    assert {row["name"] for row in rows if row["what"] == "index published"} == {
+    assert {row["name"] for row in rows if row["event"] == "index published"} == {
         "default",
         "company",
     }

@@ -1,4 +1,4 @@
-"""The site before a hostile visitor: whose names it answers to, and which questions it refuses."""
+"""Protection from hostile visitors: accepted host names and refused queries."""
 
 import json
 import socket
@@ -35,9 +35,9 @@ HUGE = "select hex(zeroblob(200000000))"
 def test_sql_of_visitors_is_refused(site: Site, path: str) -> None:
     """A statement in the address is not run, whatever the form of the answer."""
     for sql in ("select 1", HUGE):
-        found = site.get(path, sql=sql)
-        assert found.status_code == 403
-        assert "_internal" in path or "no SQL but its own" in found.text or "json" not in path
+        response = site.get(path, sql=sql)
+        assert response.status_code == 403
+        assert "_internal" in path or "does not run SQL" in response.text or "json" not in path
 
 
 def test_conditions_of_visitors_are_refused(site: Site) -> None:
@@ -52,7 +52,7 @@ def test_canned_queries_run_only_their_own_sql(site: Site) -> None:
 
 
 def test_no_page_offers_to_edit_sql(site: Site) -> None:
-    """What is refused is not offered."""
+    """Pages do not offer SQL that the site would refuse."""
     for path in ("/catalog", "/catalog/skills", "/catalog/skills_with_tool?tool=Bash"):
         page = site.get(path).text
         assert "?sql=" not in page
@@ -63,9 +63,9 @@ def test_the_operator_may_allow_sql(catalog: Path, serve: Callable[..., Site]) -
     """With the setting a question is answered, and its values stay bounded."""
     site = serve(catalog, sql=True)
     assert site.get("/catalog.json", sql="select 1", _shape="arrays").json()["rows"] == [[1]]
-    found = site.get("/catalog.json", sql=HUGE)
-    assert found.status_code == 400
-    assert "too big" in found.json()["error"]
+    response = site.get("/catalog.json", sql=HUGE)
+    assert response.status_code == 400
+    assert "too big" in response.json()["error"]
 
 
 def test_plain_datasette_refuses_sql(catalog: Path) -> None:
@@ -137,10 +137,10 @@ def test_every_connection_of_the_site_is_limited(site: Site) -> None:
     ],
 )
 def test_a_costly_or_broken_question_is_refused(site: Site, path: str, complaint: str) -> None:
-    """One sentence says what is too much, before the catalog is asked."""
-    found = site.get(path)
-    assert found.status_code in {400, 414}, found.text
-    assert complaint in found.json()["error"]
+    """One sentence names the limit, before the catalog is queried."""
+    response = site.get(path)
+    assert response.status_code in {400, 414}, response.text
+    assert complaint in response.json()["error"]
 
 
 def test_a_page_of_huge_rows_is_refused(
@@ -148,22 +148,22 @@ def test_a_page_of_huge_rows_is_refused(
 ) -> None:
     """A page has a bounded number of bytes, however many rows it may have."""
     monkeypatch.setattr(bounded_database, "RESULT_BYTES", 100)
-    found = serve(catalog).get("/catalog/skills.json", _size="max")
-    assert found.status_code == 400
-    assert "_size" in found.json()["error"]
+    response = serve(catalog).get("/catalog/skills.json", _size="max")
+    assert response.status_code == 400
+    assert "_size" in response.json()["error"]
 
 
 def test_questions_about_tables_leave_room_for_others(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While as many run as may, another is put off, and everything else is answered."""
-    found = http_catalog.find(site.datasette)
-    assert found
-    monkeypatch.setattr(found.tables, "_patience", 0.01)
+    location = http_catalog.find(site.datasette)
+    assert location
+    monkeypatch.setattr(location.tables, "_patience", 0.01)
 
     async def asked() -> list[Any]:
-        await found.tables.take()
-        await found.tables.take()
+        await location.tables.take()
+        await location.tables.take()
         try:
             return [
                 await site.datasette.client.get(path)
@@ -175,8 +175,8 @@ def test_questions_about_tables_leave_room_for_others(
                 )
             ]
         finally:
-            found.tables.free()
-            found.tables.free()
+            location.tables.free()
+            location.tables.free()
 
     answers = site.runner.run(asked())
     assert [answer.status_code for answer in answers[:3]] == [503, 503, 200]
@@ -188,8 +188,8 @@ def test_questions_about_tables_leave_room_for_others(
 
 def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
     """Also where it is an error; an export keeps it to its end."""
-    found = http_catalog.find(site.datasette)
-    assert found
+    location = http_catalog.find(site.datasette)
+    assert location
     for path in (
         "/catalog/skills.json",
         "/catalog/nothing",
@@ -198,7 +198,7 @@ def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
         "/catalog/skills.json?sql=x",
     ):
         site.get(path)
-        assert found.tables._free._value == 2
+        assert location.tables._free._value == 2
 
 
 def test_an_export_row_by_row_is_read_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,11 +251,11 @@ def test_the_site_answers_to_its_own_names(site: Site, path: str, host: str) -> 
 @pytest.mark.parametrize("path", ["/", "/catalog/skills.json", "/-/healthz", "/-/nothing/"])
 def test_the_site_does_not_answer_to_other_names(site: Site, path: str, host: str) -> None:
     """A web page whose name leads to this address learns nothing, and reads nothing of itself."""
-    found = site.ask("get", path, headers={"Host": host})
-    assert found.status_code == 421
-    assert "evil.example" not in found.text
-    assert "names" in found.text
-    assert found.headers["content-security-policy"]
+    response = site.ask("get", path, headers={"Host": host})
+    assert response.status_code == 421
+    assert "evil.example" not in response.text
+    assert "names" in response.text
+    assert response.headers["content-security-policy"]
 
 
 def test_a_proxy_may_give_the_site_another_name(catalog: Path, serve: Callable[..., Site]) -> None:
@@ -286,22 +286,22 @@ def test_a_proxy_may_give_the_site_another_name(catalog: Path, serve: Callable[.
 def test_a_site_on_all_addresses_answers_to_those_of_this_machine(
     host: str, address: str, is_answered: bool
 ) -> None:
-    """The address at which somebody arrived is one, and the machine's name from elsewhere."""
+    """The address of the connection is accepted, and the machine's name on other interfaces."""
     scope = {"headers": [(b"host", host.encode())], "server": (address, 8001)}
     assert (host_names.check([])(scope) is None) == is_answered
 
 
 @pytest.mark.parametrize("headers", [[], [(b"host", b"localhost"), (b"host", b"evil.example")]])
 def test_a_request_names_one_host(headers: list[tuple[bytes, bytes]]) -> None:
-    """No name, or two, are none of ours."""
+    """A request without a Host header, or with two, is refused."""
     assert host_names.check([])({"headers": headers, "server": ("127.0.0.1", 1)})
 
 
 def test_no_address_leads_to_another_site(site: Site) -> None:
     """A path that begins like an address is no redirect to it."""
     for path in ("//evil.example/", "//evil.example/%2e", "///evil.example/"):
-        found = site.ask("get", path, follow_redirects=False)
-        assert "evil" not in found.headers.get("location", "")
+        response = site.ask("get", path, follow_redirects=False)
+        assert "evil" not in response.headers.get("location", "")
 
 
 # Inner pages
@@ -328,9 +328,9 @@ INNER = [
 def test_inner_pages_of_datasette_are_not_shown(site: Site, page: str) -> None:
     """They tell of threads, files and settings, and only the operator may know."""
     for path in (f"/-/{page}", f"/-/{page}.json", f"/-/{page}?all=1"):
-        found = site.get(path)
-        assert found.status_code == 404, path
-        assert "catalog.db" not in found.text
+        response = site.get(path)
+        assert response.status_code == 404, path
+        assert "catalog.db" not in response.text
 
 
 def test_the_operator_of_a_plain_datasette_may_show_them(catalog: Path, tmp_path: Path) -> None:
@@ -381,11 +381,11 @@ def test_the_operator_of_a_plain_datasette_may_show_them(catalog: Path, tmp_path
     ],
 )
 def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, status: int) -> None:
-    """A program can read what went wrong wherever it can read the answer."""
-    found = site.ask(method, path)
-    assert found.status_code == status
-    assert found.headers["content-type"].startswith("application/json")
-    assert found.json()["error"]
+    """Errors of JSON endpoints are JSON."""
+    response = site.ask(method, path)
+    assert response.status_code == status
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -394,23 +394,23 @@ def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, stat
 def test_a_bug_of_a_json_route_is_json(
     site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It says that something went wrong and nothing of the inside."""
+    """The response reports an internal error without details."""
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("the inside")
 
     monkeypatch.setattr(site.datasette.get_database("catalog"), "execute_fn", broken)
-    found = site.get(path)
-    assert found.status_code == 500
-    assert found.headers["content-type"].startswith("application/json")
-    assert found.json()["error"]
-    assert "inside" not in found.text
+    response = site.get(path)
+    assert response.status_code == 500
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json()["error"]
+    assert "inside" not in response.text
 
 
 def test_a_program_is_told_that_the_catalog_is_busy(own_site: Site) -> None:
-    """What takes longer than the time limit is 503 as JSON."""
+    """A query beyond the time limit is a 503 in JSON."""
     own_site.get("/")
     own_site.datasette.sql_time_limit_ms = 0
-    found = own_site.get("/skills/word-count/preview")
-    assert found.status_code == 503
-    assert found.json()["error"]
+    response = own_site.get("/skills/word-count/preview")
+    assert response.status_code == 503
+    assert response.json()["error"]

@@ -1,4 +1,4 @@
-"""The catalog as Datasette shows it: what is said of its tables, and their pages."""
+"""The catalog in Datasette: descriptions of its tables, and their pages."""
 
 import re
 import sqlite3
@@ -44,7 +44,7 @@ def columns_of(catalog: Path) -> dict[str, list[str]]:
 
 
 def test_every_table_is_described_and_there_is_no_other(catalog: Path) -> None:
-    """A new table or view is described with its migration; what FTS5 keeps hides by itself."""
+    """A new table or view is described with its migration; the tables of FTS5 hide themselves."""
     there_are = {table for table in columns_of(catalog) if not HIDDEN_BY_FTS.fullmatch(table)}
     assert set(TABLES) == there_are
     assert [
@@ -142,7 +142,7 @@ def test_configured_facets_are_there_and_no_others(site: Site, table: str) -> No
 
 
 def test_a_facet_counts_and_narrows(site: Site) -> None:
-    """Of each status there are so many, and its link shows just those."""
+    """Each status has its number of skills, and its link shows only those."""
     facets = site.get("/catalog/skills.json").json()["facet_results"]["status"]["results"]
     counts = {facet["value"]: facet["count"] for facet in facets}
     assert counts == {"active": 6, "rejected": 2, "shadowed": 1, "pending": 1, "removed": 1}
@@ -166,7 +166,7 @@ def test_the_search_finds_skills(site: Site, words: str, found: set[str]) -> Non
 
 
 def test_hidden_tables_are_out_of_sight(site: Site) -> None:
-    """The front page names what people come for and not what makes it work."""
+    """The overview lists only tables of interest to visitors."""
     hidden = {
         table["name"] for table in site.get("/catalog.json").json()["tables"] if table["hidden"]
     }
@@ -186,7 +186,7 @@ def test_hidden_tables_are_out_of_sight(site: Site) -> None:
     ],
 )
 def test_rows_link_to_one_another_by_name(site: Site, table: str, column: str, label: str) -> None:
-    """A foreign key shows what it means instead of a number."""
+    """A foreign key shows the name of its row instead of a number."""
     rows = site.rows(table, _labels="on", _size="max")
     assert label in [row[column]["label"] for row in rows if isinstance(row[column], dict)]
 

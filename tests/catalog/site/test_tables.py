@@ -1,4 +1,4 @@
-"""Datasette's own pages of the catalog, as people read them."""
+"""Datasette's pages of the catalog in readable form."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
         ("/catalog/files?path=scripts/run.py&_size=1", ">9 bytes</td>"),
         ("/catalog/scans", ">1.23 s</td>"),
         ("/catalog/why_not_in_the_index?skill=gone", '<a href="/catalog/skills/8">8</a>'),
-        ("/catalog/why_not_in_the_index?skill=zz-l", "lets in only levels enterprise."),
+        ("/catalog/why_not_in_the_index?skill=zz-l", "allows only levels enterprise."),
         ("/catalog/roots", '<span class="chip">spec</span>'),
     ],
 )
@@ -58,7 +58,7 @@ def test_a_cell_is_shown_as_a_person_reads_it(site: Site, page: str, shown: str)
 
 
 def test_a_cell_that_is_no_json_is_left_alone(site: Site, catalog: Path) -> None:
-    """A skill may call itself what it likes, and its cells stay text."""
+    """Cells stay text, whatever a skill's name is."""
     store = Store.open(catalog)
     store.apply(
         [judged("odd", '["<b>', license='{"<i>'), judged("deep", tags=("<u>a</u>",))],
@@ -74,10 +74,10 @@ def test_a_cell_that_is_no_json_is_left_alone(site: Site, catalog: Path) -> None
 
 def test_datasettes_scripts_run_and_no_others(site: Site) -> None:
     """Its pages keep a policy that names each script of theirs by its hash."""
-    found = site.get("/catalog/skills")
-    policy = found.headers["content-security-policy"]
+    response = site.get("/catalog/skills")
+    policy = response.headers["content-security-policy"]
     assert policy == security_headers.DATASETTE
-    for script in re.findall(r"<script>(.*?)</script>", found.text, re.DOTALL):
+    for script in re.findall(r"<script>(.*?)</script>", response.text, re.DOTALL):
         assert security_headers._hash(script.encode()) in policy
     assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
 
@@ -106,7 +106,7 @@ def test_the_same_content_is_found(site: Site, catalog: Path) -> None:
     store.close()
     (row,) = [row for row in site.rows("same_content") if row["names"] == "same"]
     assert row["same"] == "all files"
-    assert set(row["places"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
+    assert set(row["paths"].split("\n")) == {f"{ROOT}/copies/word", f"{ROOT}/other/word"}
 
 
 def test_what_indexes_lack_is_counted(site: Site) -> None:
@@ -114,19 +114,19 @@ def test_what_indexes_lack_is_counted(site: Site) -> None:
     rows = {row["index"]: row for row in site.rows("cut_from_indexes")}
     assert rows["default"]["hidden"] == 1
     assert rows["company"]["filtered"] == 4
-    assert rows["default"]["spent"] <= 500
+    assert rows["default"]["chars"] <= 500
 
 
-@pytest.mark.parametrize(("whose", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
-def test_an_author_sees_the_findings(site: Site, whose: str, codes: list[str]) -> None:
-    """Those of the skills whose name, folder or author has what was typed."""
-    assert [row["code"] for row in site.rows("my_findings", whose=whose)] == codes
+@pytest.mark.parametrize(("author", "codes"), [("word-c", ["field-unknown"]), ("nobody", [])])
+def test_an_author_sees_the_findings(site: Site, author: str, codes: list[str]) -> None:
+    """The query matches a part of a skill's name, folder or author."""
+    assert [row["code"] for row in site.rows("my_findings", author=author)] == codes
 
 
 def test_a_row_is_read_from_top_to_bottom(site: Site) -> None:
-    """Each column is a line with what it means, and rows that speak of it are a link away."""
+    """Each column has its description, and the page links to the rows that refer to it."""
     page = site.get("/catalog/skills/1").text
-    assert re.search(r'"row">description<span>What it does and[^<]*</span></th><td>Counts', page)
+    assert re.search(r'"row">description<span>Its purpose and[^<]*</span></th><td>Counts', page)
     assert '<a href="/catalog/findings?skill=1">1 of findings</a>' in page
     assert "0 of" not in page
 
@@ -136,16 +136,16 @@ def test_a_page_of_rows_can_be_exported_whole(site: Site) -> None:
     page = site.get("/catalog/skills", _size=2).text
     assert '<input type="checkbox" name="_stream" checked> all pages' in page
     assert len(site.get("/catalog/skills.csv", _size=2, _stream=1).text.splitlines()) == 12
-    assert "What the columns mean" in page
+    assert "Column descriptions" in page
 
 
 def test_the_tables_go_by_their_titles(site: Site) -> None:
-    """With what each holds, and what each question answers."""
+    """Each table and query has its description."""
     page = site.get("/catalog").text
     assert '<a href="/catalog/index_builds">Publications of indexes</a>' in page
-    assert "Each time an index changed, and what it said from then on." in page
+    assert "Publications of indexes, with the published texts." in page
     assert '<a href="/catalog/what_changed">' in page
-    assert "newest first. Without a number of days" in page
+    assert "Type a number of days" in page
     assert "skills_fts" not in page
 
 
@@ -153,6 +153,8 @@ def test_the_tables_go_by_their_titles(site: Site) -> None:
     ("path", "status", "said"),
     [
         ("/catalog/nothing", 404, "Table not found"),
+        ("/catalog/nothing/1", 404, "Table not found: nothing"),
+        ("/catalog/-/query?sql=select+1", 404, "Table not found: -"),
         ("/catalog/skills/999999", 404, "Record not found"),
         ("/catalog/skills?_size=none", 400, "_size must be a positive integer"),
     ],
@@ -160,12 +162,20 @@ def test_the_tables_go_by_their_titles(site: Site) -> None:
 def test_an_error_of_datasette_wears_our_frame(
     site: Site, path: str, status: int, said: str
 ) -> None:
-    """It says what is wrong and where to go on."""
-    found = site.get(path)
-    assert found.status_code == status
-    assert said in found.text
-    assert "/-/skilldrop/tables.css?" in found.text
-    assert '<a href="/skills">All skills</a>' in found.text
+    """The page names the error and links to other pages."""
+    response = site.get(path)
+    assert response.status_code == status
+    assert said in response.text
+    assert "/-/skilldrop/tables.css?" in response.text
+    assert '<a href="/skills">All skills</a>' in response.text
+
+
+@pytest.mark.parametrize("path", ["/catalog/nothing/1.json", "/catalog/-/query.json?sql=select+1"])
+def test_a_missing_table_is_not_found_as_json(site: Site, path: str) -> None:
+    """A row of a table that does not exist is a 404, not invalid SQL."""
+    response = site.get(path)
+    assert response.status_code == 404
+    assert response.json()["status"] == 404
 
 
 @pytest.mark.parametrize(
@@ -174,21 +184,21 @@ def test_an_error_of_datasette_wears_our_frame(
 def test_the_tables_are_read_only(site: Site, path: str) -> None:
     """Another request is refused in a sentence and is no bug."""
     for method in ("post", "put", "delete"):
-        found = site.ask(method, path)
-        assert found.status_code == 405
-        assert found.headers["allow"] == "GET, HEAD, OPTIONS"
-        assert found.headers["content-security-policy"] == security_headers.INERT
+        response = site.ask(method, path)
+        assert response.status_code == 405
+        assert response.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert response.headers["content-security-policy"] == security_headers.INERT
 
 
 def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
-    """Only the log says what it was."""
+    """Only the log has the details."""
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the inside")
 
     own_site.get("/")  # now the templates have their words
     own_site.datasette.jinja_env.globals["table_rows"] = broken
-    found = own_site.get("/catalog/skills")
-    assert found.status_code == 500
-    assert "Something went wrong" in found.text
-    assert "the inside" not in found.text
+    response = own_site.get("/catalog/skills")
+    assert response.status_code == 500
+    assert "Internal error" in response.text
+    assert "the inside" not in response.text

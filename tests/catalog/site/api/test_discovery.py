@@ -1,4 +1,4 @@
-"""The discovery index, and the archives that it offers to agents elsewhere."""
+"""Discovery index, and the archives that it offers to remote agents."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import pytest
 
 from catalog.reading.published import package_of
 from catalog.site.api import discovery
+from catalog.site.http import location as http_catalog
 from tests.support.shelf import Shelf
 from tests.support.sites import Site
 from tests.support.skills import SkillWriter
@@ -39,24 +40,24 @@ def far(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
 
 
 def test_the_index_leads_to_what_it_says(far: Site) -> None:
-    """Each artifact can be fetched where the index says, and has the digest it says."""
-    found = far.get(INDEX)
-    assert found.headers["content-type"] == "application/json; charset=utf-8"
-    told = found.json()
-    assert told["$schema"].endswith("/discovery/0.2.0/schema.json")
-    assert {skill["name"]: skill["type"] for skill in told["skills"]} == {
+    """Each artifact can be fetched at its URL and has its digest from the index."""
+    response = far.get(INDEX)
+    assert response.headers["content-type"] == "application/json; charset=utf-8"
+    body = response.json()
+    assert body["$schema"].endswith("/discovery/0.2.0/schema.json")
+    assert {skill["name"]: skill["type"] for skill in body["skills"]} == {
         "alone": "skill-md",
         "with-files": "archive",
     }
-    for skill in told["skills"]:
-        answer = far.ask("get", skill["url"])
-        assert skill["digest"] == f"sha256:{hashlib.sha256(answer.content).hexdigest()}"
+    for skill in body["skills"]:
+        response = far.ask("get", skill["url"])
+        assert skill["digest"] == f"sha256:{hashlib.sha256(response.content).hexdigest()}"
         kind = {"skill-md": "text/markdown; charset=utf-8", "archive": "application/zip"}
-        assert answer.headers["content-type"] == kind[skill["type"]]
+        assert response.headers["content-type"] == kind[skill["type"]]
 
 
 def test_an_index_that_is_known_is_not_sent_again(far: Site) -> None:
-    """The same catalog gives the same bytes, also from a site that was started anew."""
+    """The same catalog gives the same bytes, also after a restart of the site."""
     known = {"If-None-Match": far.get(INDEX).headers["etag"]}
     assert far.ask("get", INDEX, headers=known).status_code == 304
     assert far.ask("head", INDEX).content == b""
@@ -72,8 +73,8 @@ def test_a_catalog_without_skills_has_an_index(far: Site, shelf: Shelf) -> None:
 
 def test_an_archive_that_is_known_is_not_sent_again(far: Site, shelf: Shelf) -> None:
     """Its ETag is the digest of the skill, and it changes with a file."""
-    found = far.get("/skills/with-files/bundle.zip")
-    etag = found.headers["etag"]
+    response = far.get("/skills/with-files/bundle.zip")
+    etag = response.headers["etag"]
     digest = package_of(shelf.db, shelf.packages, "with-files").digest.removeprefix("sha256:")
     assert etag.strip('"').removesuffix("-gzip") == digest
     known = {"If-None-Match": etag}
@@ -86,7 +87,7 @@ def test_an_archive_that_is_known_is_not_sent_again(far: Site, shelf: Shelf) -> 
 
 
 def test_a_damaged_skill_is_not_offered(far: Site, shelf: Shelf) -> None:
-    """What is not as it was accepted is given to nobody; the others are."""
+    """A damaged file is never sent; other files still are."""
     shelf.loosen()
     script = shelf.version_folder("with-files") / "scripts" / "run.py"
     script.chmod(0o644)
@@ -101,7 +102,7 @@ def test_who_is_not_whole_is_left_out(
     serve: Callable[[Path], Site],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A damaged package that nobody hashed yet is not in the index, and the log says why."""
+    """A damaged package without a known hash is not in the index, and the log has the reason."""
     shelf = Shelf(tmp_path)
     skill(shelf.root / "spoilt", files={"scripts/only-here.py": "print(3)\n"})
     skill(shelf.root / "alone")
@@ -119,26 +120,28 @@ def test_who_is_not_whole_is_left_out(
 def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:
     """The hashes of archives would else pile up with every change, for months."""
     far.get(INDEX)
-    before = dict(discovery._HASHES)
+    location = http_catalog.find(far.datasette)
+    assert location
+    before = dict(location.archive_hashes)
     (shelf.root / "with-files" / "scripts" / "run.py").write_text("print(2)\n")
     shelf.scan()
     far.get(INDEX)
-    assert len(before) == len(discovery._HASHES) == 1
-    assert before.keys().isdisjoint(discovery._HASHES)
+    assert len(before) == len(location.archive_hashes) == 1
+    assert before.keys().isdisjoint(location.archive_hashes)
 
 
 def test_what_one_request_forgets_another_still_says(
     far: Site, shelf: Shelf, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each answers from what it knew when it began, and from what it has hashed itself."""
+    """Each request uses the hashes known at its start, and those it computed itself."""
     far.get(INDEX)
     skill(shelf.root / "newer", files={"scripts/new.py": "print(4)\n"})
     shelf.scan()
     real = discovery._hash
 
-    def beside_another(*given: Any) -> dict[str, str]:
-        discovery._HASHES.clear()
-        return real(*given)
+    def beside_another(db: Any, location: http_catalog.CatalogLocation, skills: Any) -> Any:
+        location.archive_hashes.clear()
+        return real(db, location, skills)
 
     monkeypatch.setattr(discovery, "_hash", beside_another)
     listed = far.get(INDEX).json()["skills"]

@@ -1,4 +1,4 @@
-"""What programs ask of the site."""
+"""Endpoints for programs."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -15,10 +15,10 @@ from tests.support.sites import Site
 
 def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> None:
     """Byte for byte the file, with its type; its report lies beside it."""
-    found = site.get("/index/default")
-    assert found.content == (published / "default.xml").read_bytes()
-    assert found.headers["content-type"] == "application/xml; charset=utf-8"
-    assert site.get("/index/default.xml").content == found.content
+    response = site.get("/index/default")
+    assert response.content == (published / "default.xml").read_bytes()
+    assert response.headers["content-type"] == "application/xml; charset=utf-8"
+    assert site.get("/index/default.xml").content == response.content
     report = site.get("/index/default.meta.json")
     assert report.headers["content-type"] == "application/json; charset=utf-8"
     assert report.json()["sha256"]
@@ -31,16 +31,16 @@ def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> N
 def test_nothing_but_an_index_is_given(site: Site, published: Path, name: str) -> None:
     """No path leads out of the folder of the indexes, and no other file in it is given."""
     (published / ".hidden.xml").write_text("x")
-    found = site.ask("get", f"/index/{name}")
-    assert found.status_code == 404
+    response = site.ask("get", f"/index/{name}")
+    assert response.status_code == 404
 
 
 def test_a_new_index_is_given_at_once(site: Site, published: Path) -> None:
-    """With its new validator; nobody is told an old one."""
+    """The response has the new ETag, never an old one."""
     first = site.get("/index/default").headers["etag"]
     (published / "default.xml").write_text("new")
-    found = site.ask("get", "/index/default", headers={"If-None-Match": first})
-    assert (found.status_code, found.text) == (200, "new")
+    response = site.ask("get", "/index/default", headers={"If-None-Match": first})
+    assert (response.status_code, response.text) == (200, "new")
 
 
 def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) -> None:
@@ -48,9 +48,9 @@ def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) ->
     db = connection.open_catalog(catalog)
     expected = [hit.name for hit in search.find(db, "counts")]
     db.conn.close()
-    found = site.get("/search.json", q="counts").json()
-    assert [hit["name"] for hit in found] == expected
-    assert {site.get(hit["url"]).status_code for hit in found} == {200}
+    body = site.get("/search.json", q="counts").json()
+    assert [hit["name"] for hit in body] == expected
+    assert {site.get(hit["url"]).status_code for hit in body} == {200}
     assert len(site.get("/search.json", q="counts", limit="1").json()) == 1
 
 
@@ -63,13 +63,13 @@ def test_nothing_typed_is_an_error(site: Site, words: str) -> None:
 
 
 def test_a_preview_has_content_and_inventory(site: Site) -> None:
-    """One answer holds what a program would put together from six tables."""
-    found = site.get("/skills/word-count/preview").json()
-    assert found["skill_md_content"].startswith("---\nname: word-count\n")
-    assert found["fileInventory"]["scriptFiles"] == ["scripts/run.py"]
-    assert [file["path"] for file in found["files"]] == ["SKILL.md", "scripts/run.py"]
-    assert found["findings"][0]["code"] == "field-unknown"
-    assert {index["name"]: index["state"] for index in found["indexes"]} == {
+    """One response replaces queries of six tables."""
+    body = site.get("/skills/word-count/preview").json()
+    assert body["skill_md_content"].startswith("---\nname: word-count\n")
+    assert body["fileInventory"]["scriptFiles"] == ["scripts/run.py"]
+    assert [file["path"] for file in body["files"]] == ["SKILL.md", "scripts/run.py"]
+    assert body["findings"][0]["code"] == "field-unknown"
+    assert {index["name"]: index["state"] for index in body["indexes"]} == {
         "default": "full",
         "company": "filtered",
     }
@@ -96,10 +96,10 @@ def test_health_is_a_status(
         watcher_mode="native",
     )
     store.close()
-    found = site.get("/-/healthz")
-    assert found.status_code == status
-    assert found.json()["health"]["watcher_mode"] == "native"
-    assert found.headers["cache-control"] == "no-store"
+    response = site.get("/-/healthz")
+    assert response.status_code == status
+    assert response.json()["health"]["watcher_mode"] == "native"
+    assert response.headers["cache-control"] == "no-store"
 
 
 def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> None:
@@ -107,30 +107,30 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
     store = Store.open(catalog)
     store.roots.set_trouble("/company", "No such file or directory")
     store.close()
-    found = site.get("/-/healthz")
-    assert found.status_code == 503
-    (trouble,) = found.json()["troubles"]
+    response = site.get("/-/healthz")
+    assert response.status_code == 503
+    (trouble,) = response.json()["troubles"]
     assert (trouble["part"], trouble["what"]) == ("root", "/company: No such file or directory")
 
 
 def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:
-    """The page says so in a sentence, and the JSON in a header."""
-    words, said = "counts " * 900, "Only the first 32 words were used; 900 were given."
-    found = site.get("/search.json", q=words)
-    assert found.json()
-    assert found.headers["x-search-note"] == said
+    """The page reports it in a sentence, and the JSON in a header."""
+    words, said = "counts " * 900, "Only the first 32 words were searched for; 900 were given."
+    response = site.get("/search.json", q=words)
+    assert response.json()
+    assert response.headers["x-search-note"] == said
     assert said in site.get("/skills", q=words).text
     assert "x-search-note" not in site.get("/search.json", q="counts").headers
 
 
 def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
-    """It says so as JSON, with what the service told in the file beside it."""
+    """The response is JSON, with the troubles that the service wrote into the file beside it."""
     trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
     stored_health.write_file(catalog, 1, "now", None, [trouble])
     with catalog.open("r+b") as file:
         file.seek(100)
         file.write(b"rubbish" * 20_000)
-    found = site.get("/-/healthz")
-    assert found.status_code == 503
-    assert found.json()["message"].startswith("The catalog cannot be read: ")
-    assert found.json()["troubles"] == [asdict(trouble)]
+    response = site.get("/-/healthz")
+    assert response.status_code == 503
+    assert response.json()["message"].startswith("The catalog cannot be read: ")
+    assert response.json()["troubles"] == [asdict(trouble)]

@@ -87,19 +87,19 @@ def test_a_picture_is_shown_as_one(raw: Site) -> None:
 
 @pytest.mark.parametrize("path", ["files/SKILL.md", "bundle.zip"])
 def test_a_file_says_since_when_it_is_published(shelf: Shelf, raw: Site, path: str) -> None:
-    """Who has it from then on need not fetch it again, also where a version is returned to."""
+    """A client with a copy from that time need not fetch it again, also after a rollback."""
     link = shelf.version_folder("kinds").parent / "current"
     os.utime(link, (1_700_000_000, 1_700_000_000), follow_symlinks=False)
-    found = raw.ask("get", f"/skills/kinds/{path}")
-    assert found.headers["last-modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
-    since = {"If-Modified-Since": found.headers["last-modified"]}
+    response = raw.ask("get", f"/skills/kinds/{path}")
+    assert response.headers["last-modified"] == "Tue, 14 Nov 2023 22:13:20 GMT"
+    since = {"If-Modified-Since": response.headers["last-modified"]}
     assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 304
     os.utime(link, (1_700_000_001, 1_700_000_001), follow_symlinks=False)
     assert raw.ask("get", f"/skills/kinds/{path}", headers=since).status_code == 200
 
 
 def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
-    """With the command that lets it go; what was found in the folder is said of no line."""
+    """The page names the command that unpins it; findings of the folder are at no line."""
     version = shelf.version_folder("kinds").name
     write_skill(shelf.root / "kinds", more="colour: red")
     shelf.scan()
@@ -115,7 +115,7 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
 def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     shelf: Shelf, raw: Site
 ) -> None:
-    """On its own, on the front page, to monitors and to whom asks why it is in no index."""
+    """On its own page, on the home page, in the health, and in the query for missing skills."""
     folder = shelf.version_folder("kinds")
     write_skill(shelf.root / "kinds", more="colour: red")
     shelf.scan()
@@ -135,7 +135,7 @@ def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     assert health.status_code == 503
     assert [said in each["what"] for each in health.json()["troubles"]] == [True]
     (why,) = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
-    assert why["because"] == f"It is {said}."
+    assert why["reason"] == f"It is {said}."
     assert "skilldrop unpin" in why["what_to_do"]
 
 
@@ -163,13 +163,13 @@ def test_a_file_is_given_whole_and_inert(
     raw: Site, shelf: Shelf, path: str, kind: str, how: str
 ) -> None:
     """Byte for byte, in a type that no browser runs, under a policy that lets nothing run."""
-    found = raw.ask("get", f"/skills/kinds/files/{quote(path)}")
-    assert found.status_code == 200
-    assert found.content == (shelf.root / "kinds" / path).read_bytes()
-    assert found.headers["content-type"] == kind
-    assert found.headers["content-disposition"].startswith(f"{how}; filename*=UTF-8''")
-    assert found.headers["content-security-policy"] == security_headers.INERT
-    assert found.headers["x-content-type-options"] == "nosniff"
+    response = raw.ask("get", f"/skills/kinds/files/{quote(path)}")
+    assert response.status_code == 200
+    assert response.content == (shelf.root / "kinds" / path).read_bytes()
+    assert response.headers["content-type"] == kind
+    assert response.headers["content-disposition"].startswith(f"{how}; filename*=UTF-8''")
+    assert response.headers["content-security-policy"] == security_headers.INERT
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_the_page_of_a_file_shows_also_what_the_catalog_does_not_keep(raw: Site) -> None:
@@ -203,19 +203,19 @@ def test_a_file_that_is_known_is_not_sent_again(raw: Site) -> None:
     ],
 )
 def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
-    """What is no file of the skill is said not to be there, whatever lies on the disk."""
-    found = raw.ask("get", f"/skills/kinds/files/{path}")
-    assert found.status_code == 404
-    assert "root:" not in found.text
+    """A path that is no file of the skill is a 404, whatever is on the disk."""
+    response = raw.ask("get", f"/skills/kinds/files/{path}")
+    assert response.status_code == 404
+    assert "root:" not in response.text
 
 
 def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) -> None:
-    """An agent never gets what was not validated."""
+    """An agent never gets content that was not validated."""
     (shelf.version_folder("kinds") / "scripts" / "run.py").chmod(0o644)
     (shelf.version_folder("kinds") / "scripts" / "run.py").write_text("print(2)\n")
-    found = raw.ask("get", "/skills/kinds/files/scripts/run.py")
-    assert found.status_code == 503
-    assert "print" not in found.text
+    response = raw.ask("get", "/skills/kinds/files/scripts/run.py")
+    assert response.status_code == 503
+    assert "print" not in response.text
 
 
 def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
@@ -246,9 +246,9 @@ def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
             ]
             assert location == f"{origin}/skills/count/files/SKILL.md"
             skill_md = agent.get(location).raise_for_status().text
-            found = re.search(r"\]\((.+?)\)", skill_md)
-            assert found
-            script = agent.get(urljoin(location, found[1])).raise_for_status()
+            match = re.search(r"\]\((.+?)\)", skill_md)
+            assert match
+            script = agent.get(urljoin(location, match[1])).raise_for_status()
     finally:
         child.stop()
     assert script.text == "print(1)\n"
@@ -283,18 +283,23 @@ def test_a_large_file_is_sent_in_pieces(
         await send(self, told)
 
     monkeypatch.setattr(streamed.FileResponse, "asgi_send", counting)
-    found = large.get(f"/skills/large/{path}")
-    assert len(found.content) == int(found.headers["content-length"]) == sum(pieces) > 5_000_000
+    response = large.get(f"/skills/large/{path}")
+    assert (
+        len(response.content) == int(response.headers["content-length"]) == sum(pieces) > 5_000_000
+    )
     assert max(pieces) <= streamed.PIECE
     assert (
-        found.content == LARGE
+        response.content == LARGE
         if "bin" in path
-        else (zipfile.ZipFile(io.BytesIO(found.content)).read("assets/large.bin") == LARGE)
+        else (zipfile.ZipFile(io.BytesIO(response.content)).read("assets/large.bin") == LARGE)
     )
     head = large.ask("head", f"/skills/large/{path}")
-    assert (head.content, head.headers["content-length"]) == (b"", found.headers["content-length"])
-    assert head.headers["etag"] == found.headers["etag"]
-    known = {"If-None-Match": f"W/{found.headers['etag']}"}
+    assert (head.content, head.headers["content-length"]) == (
+        b"",
+        response.headers["content-length"],
+    )
+    assert head.headers["etag"] == response.headers["etag"]
+    known = {"If-None-Match": f"W/{response.headers['etag']}"}
     assert large.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
 
 
@@ -304,30 +309,30 @@ def test_a_validator_that_only_holds_ours_gets_the_file(large: Site, path: str) 
     whole = large.get(f"/skills/large/{path}")
     for form in ("{}-br", "x{}"):
         tag = f'"{form.replace("{}", whole.headers["etag"].strip(chr(34)))}"'
-        found = large.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
-        assert (found.status_code, found.content) == (200, whole.content)
+        response = large.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
+        assert (response.status_code, response.content) == (200, whole.content)
 
 
 def test_there_are_only_a_few_large_archives_at_once(
     large: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One more waits a little and is then put off; small ones and files are not concerned."""
-    found = http_catalog.find(large.datasette)
-    assert found
-    monkeypatch.setattr(found.archives, "_patience", 0.01)
+    location = http_catalog.find(large.datasette)
+    assert location
+    monkeypatch.setattr(location.archives, "_patience", 0.01)
 
     async def asked() -> list[tuple[str, int]]:
-        await found.archives.take()
-        await found.archives.take()
+        await location.archives.take()
+        await location.archives.take()
         try:
             return [
                 (path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
                 for path in ("large/bundle.zip", "kinds/bundle.zip", "large/files/assets/large.bin")
             ]
         finally:
-            found.archives.free()
-            found.archives.free()
+            location.archives.free()
+            location.archives.free()
 
     assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
     assert large.get("/skills/large/bundle.zip").status_code == 200
-    assert found.archives._free._value == 2
+    assert location.archives._free._value == 2

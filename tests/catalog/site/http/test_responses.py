@@ -57,15 +57,15 @@ def test_head_is_get_without_the_body(site: Site, published: Path, path: str) ->
     ],
 )
 def test_compression_is_for_those_who_ask(site: Site, accepts: str, encoding: str | None) -> None:
-    """The same page either way, and caches are told that there are two."""
-    found = site.ask("get", "/skills/word-count", headers={"Accept-Encoding": accepts})
-    assert found.headers.get("content-encoding") == encoding
-    assert "Accept-Encoding" in found.headers["vary"]
-    assert "word-count" in found.text
+    """Both forms have the same content, and Vary announces them to caches."""
+    response = site.ask("get", "/skills/word-count", headers={"Accept-Encoding": accepts})
+    assert response.headers.get("content-encoding") == encoding
+    assert "Accept-Encoding" in response.headers["vary"]
+    assert "word-count" in response.text
 
 
 def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: Path) -> None:
-    """The validator says which form it is of, and both mean the same text."""
+    """The ETag names the form, and both forms match the same text."""
     long = site.ask("get", "/skills/word-count/preview", headers={"Accept-Encoding": "gzip"})
     assert long.headers["etag"].endswith('-gzip"')
     plain = {"Accept-Encoding": "identity", "If-None-Match": long.headers["etag"]}
@@ -102,27 +102,27 @@ def test_validators_are_compared_as_the_standard_says(
     """Weakly and as a whole: RFC 9110, sections 8.8.3.2 and 13.1.2."""
     plain = {"Accept-Encoding": "identity"}
     etag = site.ask("get", path, headers=plain).headers["etag"].strip('"')
-    found = site.ask(method, path, headers=plain | {"If-None-Match": form.replace("{}", etag)})
-    assert found.status_code == status
-    assert bool(found.content) == (status == 200 and method == "get")
+    response = site.ask(method, path, headers=plain | {"If-None-Match": form.replace("{}", etag)})
+    assert response.status_code == status
+    assert bool(response.content) == (status == 200 and method == "get")
 
 
 def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> None:
     """If-Modified-Since with the time of the first answer, and not with an earlier one."""
     since = site.ask("get", "/index/default").headers["last-modified"]
     for moment, status in ((since, 304), ("Mon, 01 Jan 2001 00:00:00 GMT", 200), ("rubbish", 200)):
-        found = site.ask("get", "/index/default", headers={"If-Modified-Since": moment})
-        assert found.status_code == status
+        response = site.ask("get", "/index/default", headers={"If-Modified-Since": moment})
+        assert response.status_code == status
     both = {"If-Modified-Since": since, "If-None-Match": '"x"'}
     assert site.ask("get", "/index/default", headers=both).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 def test_only_reading_is_answered(site: Site, method: str) -> None:
-    """Whatever would change something is refused, and what is allowed is named."""
-    found = site.ask(method, "/skills/word-count")
-    assert found.status_code in {403, 405}
-    assert found.status_code == 403 or found.headers["allow"] == "GET, HEAD"
+    """A method that could change data is refused with the list of allowed methods."""
+    response = site.ask(method, "/skills/word-count")
+    assert response.status_code in {403, 405}
+    assert response.status_code == 403 or response.headers["allow"] == "GET, HEAD"
 
 
 def test_the_clock_of_a_file_counts_in_seconds() -> None:

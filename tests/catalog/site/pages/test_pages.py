@@ -34,7 +34,7 @@ PAGES = [
 
 
 class Links(HTMLParser):
-    """Collects where a page leads, and what it loads."""
+    """Collector of the links and resources of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -50,26 +50,26 @@ class Links(HTMLParser):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_answers_under_a_strict_policy(site: Site, page: str) -> None:
-    """Nothing runs but our one script, nothing is loaded from elsewhere, nobody is told."""
-    found = site.get(page)
-    assert found.status_code == 200
-    assert found.headers["content-security-policy"] == security_headers.OURS
-    assert found.headers["x-content-type-options"] == "nosniff"
-    assert found.headers["referrer-policy"] == "no-referrer"
-    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", found.text)
-    assert '<html lang="en">' in found.text
-    assert found.text.count("<h1") == 1
+    """Only the site's script runs, nothing is loaded from elsewhere, and no referrer is sent."""
+    response = site.get(page)
+    assert response.status_code == 200
+    assert response.headers["content-security-policy"] == security_headers.OURS
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", response.text)
+    assert '<html lang="en">' in response.text
+    assert response.text.count("<h1") == 1
 
 
 def test_every_link_leads_somewhere(site: Site) -> None:
-    """Followed from the front page on, no link of ours or to a table ends in an error."""
+    """No link that can be reached from the home page leads to an error."""
     seen, waiting = set(), ["/"]
     while waiting:
         page = waiting.pop()
-        found = site.get(page)
-        assert found.status_code == 200 or re.search("/files/|/index/|/bundle.zip", page), page
-        ours = found.headers["content-security-policy"] == security_headers.OURS
-        for link in Links(found.text).found if ours else []:
+        response = site.get(page)
+        assert response.status_code == 200 or re.search("/files/|/index/|/bundle.zip", page), page
+        ours = response.headers["content-security-policy"] == security_headers.OURS
+        for link in Links(response.text).found if ours else []:
             target = urljoin(page, link.partition("#")[0])
             assert target.startswith("/"), f"{page} leads to {target}"
             if target not in seen:
@@ -92,18 +92,18 @@ def test_every_link_leads_somewhere(site: Site) -> None:
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(site: Site, page: str) -> None:
-    """With the way back, and without a detour."""
-    found = site.ask("get", page)
-    assert found.status_code == 404
-    assert "Not here" in found.text
+    """The page links back to other pages, without a redirect."""
+    response = site.ask("get", page)
+    assert response.status_code == 404
+    assert "Not found" in response.text
 
 
 def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
-    """Rejected, shadowed, pending and removed skills have a page, too."""
+    """Rejected, shadowed, pending and removed skills also have a page."""
     for skill, said in [
         ("broken", "It was rejected."),
         ("copying", "still changing"),
-        ("gone", "Its folder is gone"),
+        ("gone", "Its folder was removed"),
         ("worse", "newest content of its folder was rejected"),
         ("secret", "disable-model-invocation"),
         ("zz-large", "Raise the budget"),
@@ -115,7 +115,7 @@ def test_a_page_of_each_fate_says_what_to_do(site: Site) -> None:
 
 
 def test_a_finding_stands_beside_its_line(site: Site) -> None:
-    """On the page of the file right below the line that it speaks of, with what to do."""
+    """The page of the file shows it right below its line, with the fix."""
     page = site.get("/skills/word-count/view/SKILL.md").text
     line = page.index('id="L4"')
     assert line < page.index("The field colour is unknown.") < page.index('id="L5"')
@@ -123,20 +123,20 @@ def test_a_finding_stands_beside_its_line(site: Site) -> None:
 
 
 def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
-    """What was found in a rejected update is not said of the lines of the last good version."""
+    """Findings of a rejected update are not shown at lines of the last accepted version."""
     page = site.get("/skills/worse").text
     assert page.count("There is no description.") == 1
-    assert "speak of what its folder holds now" in page
+    assert "refer to the current content of the folder" in page
     source = site.get("/skills/worse/view/SKILL.md").text
     assert "There is no description." not in source
-    assert "its folder holds other content now" in source
+    assert "The folder has other content now" in source
     assert "/skills/worse/view/" not in site.get("/findings/description-missing").text
 
 
 def test_an_empty_catalog_says_how_to_fill_it(
     tmp_path: Path, serve: Callable[[Path], Site]
 ) -> None:
-    """And a choice that leaves nothing leads back to all."""
+    """A filter without results links back to all skills."""
     Store.open(tmp_path / "catalog.db").close()
     empty = serve(tmp_path / "catalog.db")
     assert "Put a folder with a SKILL.md" in empty.get("/skills").text
@@ -152,7 +152,7 @@ def test_a_rejected_skill_speaks_of_no_version(site: Site) -> None:
 
 
 def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
-    """Its files and versions are its own, though the rival goes by the same identifier."""
+    """Its links lead to its own files and versions, not to those of the active skill."""
     page = site.get("/skills/dup").text
     row = re.search(r"/skills/dup(\?row=\d+)", page)
     assert row
@@ -169,7 +169,7 @@ def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
 
 
 def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
-    """The message and what to do are of one and the same finding."""
+    """The message and the fix come from the same finding."""
     other = ODD._replace(message="A is odd.", fix="Zap it.")
     store = Store.open(catalog)
     store.apply([judged("zoo", findings=[other])], trigger="event", at=NOON)
@@ -241,7 +241,7 @@ def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
     store.close()
     newest = re.search(r'href="(/skills/mode/versions/[^"]+)"', site.get("/skills/mode").text)
     assert newest
-    assert "It may now be executed." in site.get(newest[1]).text
+    assert "The file is now executable." in site.get(newest[1]).text
 
 
 def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
@@ -285,9 +285,9 @@ def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
         "/indexes/default",
         "/catalog/skills",
     ):
-        found = site.get(page)
-        assert found.status_code == 200, page
-        assert "<script>alert" not in found.text, page
+        response = site.get(page)
+        assert response.status_code == 200, page
+        assert "<script>alert" not in response.text, page
 
 
 SLY = "a\u202eb\u200bc"
@@ -370,10 +370,10 @@ def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
     """Datasette's own permissions hold for our pages; only health answers, without the row."""
     own_site.datasette._metadata_local["allow"] = {"id": "somebody"}
     for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
-        found = own_site.get(page)
-        assert found.status_code == 403, page
-        assert "Not for you" in found.text
-        assert "Counts words" not in found.text
+        response = own_site.get(page)
+        assert response.status_code == 403, page
+        assert "Forbidden" in response.text
+        assert "Counts words" not in response.text
     assert set(own_site.get("/-/healthz").json()) == {"status"}
 
 

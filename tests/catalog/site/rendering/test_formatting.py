@@ -1,4 +1,4 @@
-"""How the pages put it in words."""
+"""Texts for health, durations, reasons and file trees."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ def before(**passed: float) -> str:
 
 
 def row(**said: Any) -> dict[str, Any]:
-    """Return the health row of a service that runs, with other things said."""
+    """Return the health row of a running service, with some values replaced."""
     return {
         "service_pid": 1,
         "service_seen": before(seconds=1),
@@ -30,7 +30,7 @@ def row(**said: Any) -> dict[str, Any]:
 
 
 def held(skills: int, why: str = "30 of 40 skills disappeared at once") -> dict[str, Any]:
-    """Return what the catalog says of removals that are held."""
+    """Return the held removals of the catalog."""
     return {"held": [{"root": "/a", "why": why, "skills": skills}]}
 
 
@@ -136,7 +136,7 @@ FULL = {
 def test_health_is_a_sentence(
     said: dict[str, Any], found: dict[str, Any], tone: str, sentence: str
 ) -> None:
-    """It says what is the case and not what the columns are called."""
+    """The sentence describes the state without naming columns."""
     health = health_summary.health(EMPTY | {"health": row(**said)} | found, NOW)
     assert (health.tone, health.sentence) == (tone, sentence)
     assert health.is_well == (tone != "bad")
@@ -146,7 +146,7 @@ def test_health_is_a_sentence(
 
 
 def test_failed_work_says_when_it_is_tried_again() -> None:
-    """What failed, why, how often, since when."""
+    """The detail names the failed part, the reason, the number of failures and their start."""
     health = health_summary.health(EMPTY | {"troubles": [FULL]}, NOW)
     (detail,) = health.details
     assert detail == (
@@ -171,7 +171,7 @@ def test_a_root_is_called_what_its_trouble_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0.5, "500 μs"), (1500, "1.50 s"), (None, "cut short")]
+    ("number", "text"), [(0.5, "500 μs"), (1500, "1.50 s"), (None, "unfinished")]
 )
 def test_work_that_was_cut_short_has_no_duration(number: float | None, text: str) -> None:
     """The catalog has no milliseconds for it."""
@@ -179,7 +179,7 @@ def test_work_that_was_cut_short_has_no_duration(number: float | None, text: str
 
 
 def test_a_list_of_files_is_a_tree() -> None:
-    """SKILL.md first, then files, then folders with what they hold in all."""
+    """SKILL.md comes first, then files, then folders with their total sizes."""
     files = [
         {"path": path, "size": size, "kind": kind}
         for path, size, kind in (

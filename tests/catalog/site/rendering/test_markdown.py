@@ -56,7 +56,7 @@ def test_nothing_in_it_runs_or_calls_elsewhere(text: str) -> None:
     ],
 )
 def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
-    """Even where the renderer let HTML through, what runs or lays traps would be taken out."""
+    """The sanitiser removes scripts and traps even if the renderer let HTML through."""
     left = markdown._sanitise(html)
     for trap in ("script", "alert", "style", "svg", "base", "form", "input", "data:"):
         assert trap not in left
@@ -111,14 +111,14 @@ def test_what_is_too_long_is_not_rendered() -> None:
     """A text of megabytes has no blocks, and the bound that it passes is named."""
     rendered = markdown.render("word " * markdown.LONGEST, "", "/v/", "/f/", 0)
     assert rendered.blocks == ()
-    assert f"{markdown.LONGEST:,} are rendered" in rendered.too_much
+    assert f"the limit is {markdown.LONGEST:,}" in rendered.unrendered_reason
 
 
 def test_what_takes_too_long_is_not_rendered() -> None:
     """A text may be short and yet full of work; the time that it may take is named."""
     rendered = markdown.render("*a* " * 1_000, "", "/v/", "/f/", 0, seconds=0)
     assert rendered.blocks == ()
-    assert "takes more than 0 s" in rendered.too_much
+    assert "takes more than 0 s" in rendered.unrendered_reason
 
 
 def test_headings_alike_take_no_longer_than_others() -> None:

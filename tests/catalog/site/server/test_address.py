@@ -22,7 +22,7 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
     """The site is not started only to die of it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SiteUnavailable, match=f"127.0.0.1:{port}: another program does"):
+        with pytest.raises(SiteUnavailable, match=f"127.0.0.1:{port}: another program uses it"):
             SiteProcess(catalog, "127.0.0.1", port).start()
 
 
@@ -30,8 +30,8 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
     ("host", "complaint"),
     [
         ("192.0.2.1", "this machine does not have that address"),
-        ("no host", "no such host is known"),
-        ("a" * 64 + ".org", "no such host is known"),
+        ("no host", "the host is unknown"),
+        ("a" * 64 + ".org", "the host is unknown"),
     ],
 )
 def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None:

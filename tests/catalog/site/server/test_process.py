@@ -69,7 +69,7 @@ def test_the_child_serves_until_it_is_stopped(child: SiteProcess) -> None:
 
 
 def test_the_child_serves_a_catalog_of_any_name(tmp_path: Path) -> None:
-    """A folder or file may be called what it likes; the site calls it `catalog`."""
+    """The database is named `catalog`, whatever the name of its folder or file."""
     path = tmp_path / "100% #1? 目录" / "skills.sqlite"
     fill(Store.open(path)).close()
     child = SiteProcess(path, "127.0.0.1", free_port(), tmp_path / "site.log")
@@ -139,7 +139,7 @@ def test_the_child_dies_with_its_parent(catalog: Path) -> None:
 
 
 def test_a_child_that_died_is_started_again(child: SiteProcess) -> None:
-    """At the first death there is no pause, and the new one serves."""
+    """After the first death the site restarts without a pause."""
     child.start()
     ask(child)
     pid = child.pid
@@ -219,7 +219,7 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
     port = int(sickly.url.rstrip("/").rpartition(":")[2])
     with socket.create_server(("127.0.0.1", port)):
         assert tries(sickly, [0, 0.5]) == []
-    assert "another program does" in caplog.messages[-1]
+    assert "another program uses it" in caplog.messages[-1]
     assert tries(sickly, [1]) == [1]
 
 
@@ -239,7 +239,7 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
 def test_without_a_catalog_there_is_no_site(
     tmp_path: Path, content: bytes | None, error: type[SkilldropError], complaint: str
 ) -> None:
-    """One sentence says so, and nothing is started or created."""
+    """The error is one sentence, and nothing is started or created."""
     path = tmp_path / "catalog.db"
     if content is not None:
         path.write_bytes(content)
@@ -301,7 +301,7 @@ def test_a_log_that_grows_large_is_set_aside_while_the_site_runs(
 
 
 def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
-    """And ends in order when it is told to."""
+    """The command restarts a dead site, and ends cleanly on SIGTERM."""
     port = free_port()
     command = subprocess.Popen(
         [
@@ -370,7 +370,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_site_whose_threads_all_hang_is_replaced(
     catalog: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An operator who allows SQL has to expect that; the new site answers."""
+    """Queries of visitors can block all threads where SQL is on; the new site responds."""
     child = SiteProcess(catalog, "127.0.0.1", free_port(), tmp_path / "site.log", sql=True)
     child.start()
     try:
@@ -424,7 +424,7 @@ def test_a_site_that_is_starting_has_more_time(child: SiteProcess) -> None:
 
 
 def test_a_site_that_ended_is_a_trouble_until_it_answers_again(sickly: SiteProcess) -> None:
-    """In a sentence, for those who ask how the service is."""
+    """The trouble is one sentence, for the health of the service."""
     assert sickly.trouble is None
     sickly.start()
     tries(sickly, [0, 1])

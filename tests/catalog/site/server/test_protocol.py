@@ -18,7 +18,7 @@ BIG = 32 * 2**20
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with a small or a very large body, or with what was sent."""
+    """Respond with a small body, a very large body, or the body of the request."""
     if scope["type"] != "http":
         return
     if scope["method"] == "POST":
@@ -83,7 +83,7 @@ def received(connection: socket.socket) -> bytes:
 def test_half_a_request_ends(
     connect: Callable[..., socket.socket], sent: bytes, status: bytes
 ) -> None:
-    """Head or body: what does not come in time is waited for no longer."""
+    """Headers and bodies that do not arrive in time end the connection."""
     assert received(connect(sent))[9:12] == status
 
 
@@ -116,13 +116,13 @@ def test_who_takes_nothing_of_an_answer_is_left(connect: Callable[..., socket.so
 
 
 def test_a_slow_but_steady_reader_gets_all(connect: Callable[..., socket.socket]) -> None:
-    """The time starts anew whenever something was taken."""
+    """The timer restarts whenever the client reads."""
     connection = connect(b"GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     assert len(received(connection)) > BIG
 
 
 def test_too_many_connections_are_refused(connect: Callable[..., socket.socket]) -> None:
-    """They are told so and closed, and those there are go on."""
+    """New connections are refused with 503; existing ones continue."""
     kept = [connect() for _ in range(protocol.MOST_CONNECTIONS)]
     assert received(connect())[9:12] == b"503"
     kept[0].sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
