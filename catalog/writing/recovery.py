@@ -90,6 +90,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
         _drop_incomplete(db)
         _keep_holds(db)
         _drop_contradictions(db)
+        _rewind_listeners(db)
         _doubt_skills(db)
         _write_derived(db)
         saved = {
@@ -284,6 +285,14 @@ def _drop_contradictions(db: Database) -> None:
                 else f'UPDATE {table} SET "{column}" = NULL WHERE rowid = ?',
                 [row],
             )
+
+
+def _rewind_listeners(db: Database) -> None:
+    """Let listeners go on behind the newest recovered event: the next ids are used again."""
+    db.execute(
+        "UPDATE listeners SET last_event ="
+        " min(last_event, (SELECT ifnull(max(id), 0) FROM ingestions))"
+    )
 
 
 def _doubt_skills(db: Database) -> None:

@@ -18,7 +18,7 @@ CREATE TABLE scans (
 ) STRICT;
 
 CREATE TABLE ingestions (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, -- ids of removed rows do not return
+    id INTEGER PRIMARY KEY,             -- the newest row stays, so that no id is used twice
     skill INTEGER REFERENCES skills (id),
     root TEXT NOT NULL,
     path TEXT NOT NULL,

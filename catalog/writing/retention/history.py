@@ -81,7 +81,10 @@ _VERSIONS = """
         AND NOT EXISTS (SELECT 1 FROM skill_text WHERE version = v.id)
     LIMIT :limit
 """
-_INGESTIONS_BY_TIME = "SELECT id FROM ingestions WHERE started_at < :past LIMIT :limit"
+_INGESTIONS_BY_TIME = """
+    SELECT id FROM ingestions
+    WHERE started_at < :past AND id != (SELECT max(id) FROM ingestions) LIMIT :limit
+"""  # Listeners remember the last id that they were given, so ids must not be used twice.
 _INGESTIONS_BY_COUNT = """
     WITH crowded AS (SELECT skill FROM ingestions WHERE skill IS NOT NULL
                      GROUP BY skill HAVING count(*) > :most)

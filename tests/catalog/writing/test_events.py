@@ -5,10 +5,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from catalog.model.change import Removal
 from catalog.writing import events as writing_events
 from catalog.writing.events import Event
+from catalog.writing.recovery import recover
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
@@ -128,3 +130,13 @@ def test_shadowing_and_its_end_are_events(store: Store) -> None:
         ("removed", "a"),
         ("active", "b/a"),
     ]
+
+
+def test_a_listener_is_not_ahead_of_a_recovered_catalog(store: Store, tmp_path: Path) -> None:
+    """It would miss the events whose ids are used again."""
+    change(store, "a")
+    store.events.deliver("log", Heard())
+    store.db.execute("UPDATE listeners SET last_event = 1000")
+    with Store.in_memory().db.conn as connection:
+        recover(Database(connection), tmp_path / "catalog.db", tmp_path / "aside", "test", NOON)
+        assert connection.execute("SELECT DISTINCT last_event FROM listeners").fetchall() == [(1,)]

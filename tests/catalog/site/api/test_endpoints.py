@@ -115,7 +115,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
 
 def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:
     """The page reports it in a sentence, and the JSON in a header."""
-    words, said = "counts " * 900, "Only the first 32 words were searched for; 900 were given."
+    words, said = "counts " * 900, "Only the first 32 words were used; 900 were given."
     response = site.get("/search.json", q=words)
     assert response.json()
     assert response.headers["x-search-note"] == said

@@ -233,7 +233,7 @@ def test_a_port_taken_meanwhile_is_logged_and_tried_again(
             "cannot be read",
             id="no database",
         ),
-        pytest.param(b"", CatalogUnusable, "cannot be read", id="empty"),
+        pytest.param(b"", CatalogUnusable, "is empty", id="empty"),
     ],
 )
 def test_without_a_catalog_there_is_no_site(
