@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from sqlite_utils import Database
-
 from catalog.database import sql
 from catalog.database.lock import is_locked, is_same_file, lock_of
 from catalog.model.errors import CatalogUnusable, RequestFailed
@@ -22,7 +20,7 @@ PATIENCE = 30.0
 _POLL = 0.05
 _SILENT = timedelta(seconds=10)  # twice the time between two heartbeats
 _UNDONE = "The service runs but does not answer; nothing was changed. See `skilldrop status`."
-_ENDED = "The service ended before it was done. Try again."
+ENDED = "The service ended before it was done. Try again."
 
 
 class Request(NamedTuple):
@@ -31,9 +29,6 @@ class Request(NamedTuple):
     id: int
     what: str
     arguments: dict[str, Json]
-
-
-# For commands
 
 
 def ask(
@@ -63,7 +58,7 @@ def ask(
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):
-                    raise RequestFailed(_UNDONE if _withdrawn(connection, request) else _ENDED)
+                    raise RequestFailed(_UNDONE if _withdrawn(connection, request) else ENDED)
             return _unpacked(_result(connection, request))
     except sqlite3.DatabaseError as error:
         raise CatalogUnusable(f"{catalog} cannot be used: {error}.") from error
@@ -118,52 +113,3 @@ def _unpacked(result: str | None) -> Json:
     if "error" in values:
         raise RequestFailed(str(values["error"]))
     return values["done"]
-
-
-# For the service
-
-
-def waiting(db: Database, now: datetime) -> list[Request]:
-    """Return the requests that have not started; remove those whose command no longer waits."""
-    db.execute(
-        "DELETE FROM requests WHERE started_at IS NULL AND asked_at < ?",
-        [iso(now - timedelta(seconds=2 * PATIENCE))],
-    )
-    return [
-        Request(row["id"], row["what"], json.loads(row["arguments"]))
-        for row in db.query(
-            "SELECT id, what, arguments FROM requests WHERE finished_at IS NULL"
-            " AND started_at IS NULL ORDER BY id"
-        )
-    ]
-
-
-def begin(db: Database, request: Request, at: datetime) -> bool:
-    """Record the start of a request; return False where its command has withdrawn it."""
-    return (
-        db.execute(
-            "UPDATE requests SET started_at = ? WHERE id = ? AND started_at IS NULL",
-            [iso(at), request.id],
-        ).rowcount
-        == 1
-    )
-
-
-def finish(
-    db: Database, request: Request, at: datetime, *, done: Json = None, error: str | None = None
-) -> None:
-    """Store the result of a request, for its command to read."""
-    result: dict[str, Json] = {"done": done} if error is None else {"error": error}
-    db.execute(
-        "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
-        [sql.to_json(result), iso(at), request.id],
-    )
-
-
-def abandon(db: Database, at: datetime) -> None:
-    """Answer the requests that an earlier service started and did not finish."""
-    db.execute(
-        "UPDATE requests SET result = ?, finished_at = ?"
-        " WHERE started_at IS NOT NULL AND finished_at IS NULL",
-        [sql.to_json({"error": _ENDED}), iso(at)],
-    )

@@ -27,6 +27,7 @@ from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.rows import search_rows
 from catalog.writing.rows.health import Health
 from catalog.writing.rows.removals import Removals
+from catalog.writing.rows.requests import Requests
 from catalog.writing.rows.roots import Roots
 from catalog.writing.rows.run_outcomes import RunOutcomes
 from catalog.writing.rows.scans import Scans
@@ -45,6 +46,7 @@ class Store:
         self.skills = Skills(db, self.transaction)
         self.scans = Scans(db, self.transaction)
         self.health = Health(db, self.transaction)
+        self.requests = Requests(db)
         self.outcomes = RunOutcomes(db, self.transaction)
         self.events = Events(db, self.transaction)
         self.indexes = IndexHistory(db, self.transaction)

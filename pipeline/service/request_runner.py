@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
-from catalog.database import request_table
 from catalog.database.connection import explained
+from catalog.database.request_table import Request
 from catalog.model.errors import RequestFailed, SkilldropError
 from catalog.text.display import visible
 from catalog.writing.store import Store
@@ -31,13 +31,13 @@ class RequestRunner:
     def abandon(self, store: Store) -> None:
         """Fail the requests that an earlier service left unanswered."""
         self._finished.clear()
-        request_table.abandon(store.db, datetime.now(UTC))
+        store.requests.abandon(datetime.now(UTC))
 
     def grant(self, store: Store) -> int:
         """Run waiting requests and answer them; return how many were run at once."""
         done = 0
-        for request in request_table.waiting(store.db, datetime.now(UTC)):
-            if not request_table.begin(store.db, request, datetime.now(UTC)):
+        for request in store.requests.waiting(datetime.now(UTC)):
+            if not store.requests.begin(request, datetime.now(UTC)):
                 continue
             if request.what == MEND:
                 self._scans.request("command", _repair(request))
@@ -66,12 +66,12 @@ class RequestRunner:
             is_unsettled = now < repair.until and not repair.unsettled.isdisjoint(waiting)
             if is_unsettled and not has_failed:
                 continue
-            request_table.finish(store.db, repair.request, datetime.now(UTC), error=repair.error)
+            store.requests.finish(repair.request, datetime.now(UTC), error=repair.error)
             self._finished.remove(repair)
             if not has_failed:
                 log.info("repair of the catalog finished, requested by `skilldrop reconcile`")
 
-    def _grant(self, store: Store, request: request_table.Request) -> None:
+    def _grant(self, store: Store, request: Request) -> None:
         try:
             if request.what not in HANDLERS:  # from a newer version of skilldrop
                 raise RequestFailed(
@@ -80,13 +80,13 @@ class RequestRunner:
             with explained(self._settings.catalog_path):
                 result = HANDLERS[request.what](self._settings, store, request.arguments)
         except SkilldropError as error:
-            request_table.finish(store.db, request, datetime.now(UTC), error=str(error))
+            store.requests.finish(request, datetime.now(UTC), error=str(error))
         else:
             _log_done(request)
-            request_table.finish(store.db, request, datetime.now(UTC), done=result)
+            store.requests.finish(request, datetime.now(UTC), done=result)
 
 
-def _log_done(request: request_table.Request) -> None:
+def _log_done(request: Request) -> None:
     """Log a request with its arguments, such as the skill and the version."""
     arguments = visible(" ".join(map(str, request.arguments.values())))
     log.info(
@@ -97,7 +97,7 @@ def _log_done(request: request_table.Request) -> None:
     )
 
 
-def _repair(request: request_table.Request) -> RepairRequest:
+def _repair(request: Request) -> RepairRequest:
     places = cast(Sequence[tuple[str, str]], request.arguments["places"])
     return RepairRequest(
         request,
@@ -109,7 +109,7 @@ def _repair(request: request_table.Request) -> RepairRequest:
 class _FinishedRepair(NamedTuple):
     """A repair that succeeded or failed, and is not answered yet."""
 
-    request: request_table.Request
+    request: Request
     error: str | None
     unsettled: frozenset[WatchUnit] = frozenset()
     until: float = 0.0  # time after which unsettled folders no longer delay the answer

@@ -38,13 +38,13 @@ def test_a_result_reaches_the_command(
     def serve() -> None:
         store = Store.open(catalog)
         opened.set()
-        while not (waiting := request_table.waiting(store.db, now())):
+        while not (waiting := store.requests.waiting(now())):
             pass
         (request,) = waiting
         got.append((request.what, request.arguments))
-        assert request_table.begin(store.db, request, now())
-        request_table.finish(store.db, request, now(), **answer)  # type: ignore[arg-type]
-        assert request_table.waiting(store.db, now()) == []
+        assert store.requests.begin(request, now())
+        store.requests.finish(request, now(), **answer)  # type: ignore[arg-type]
+        assert store.requests.waiting(now()) == []
         store.close()
 
     thread = threading.Thread(target=serve)
@@ -64,7 +64,7 @@ def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> No
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
         request_table.ask(catalog, "rollback", {}, patience=0.1)
-    assert request_table.waiting(store.db, now()) == []
+    assert store.requests.waiting(now()) == []
     store.close()
 
 
@@ -77,7 +77,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
     def waiting(seconds: int) -> None:
         waited.append(seconds)
         if len(waited) == 3:  # so long as it holds the lock it may only be slow
-            assert request_table.begin(store.db, request_table.waiting(store.db, now())[0], now())
+            assert store.requests.begin(store.requests.waiting(now())[0], now())
             store.close()
 
     with pytest.raises(RequestFailed, match="ended before it was done"):
@@ -103,11 +103,11 @@ def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
             now().isoformat(timespec="milliseconds"),
         ],
     )
-    (request,) = request_table.waiting(store.db, now())
+    (request,) = store.requests.waiting(now())
     assert request.what == "unpin"
-    assert request_table.begin(store.db, request, now())
-    assert not request_table.begin(store.db, request, now())
-    request_table.abandon(store.db, now())
+    assert store.requests.begin(request, now())
+    assert not store.requests.begin(request, now())
+    store.requests.abandon(now())
     assert "ended before" in store.db.execute("SELECT result FROM requests").fetchone()[0]
     store.close()
 
