@@ -10,6 +10,7 @@ from typing import Any
 from datasette.utils.asgi import Response
 
 from catalog.database import stored_health
+from catalog.model.skill import DESCRIBED
 from catalog.prompt_index.formats import FORMATS
 from catalog.reading import health_summary, search
 from catalog.site.api import files as api_files
@@ -24,21 +25,14 @@ INDEX = r"^/index/(?P<name>[^/]+)$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
-_SKILL_FIELDS = (
+_STATE_FIELDS = (
     "skill_id",
-    "name",
-    "display_name",
-    "description",
     "status",
     "status_reason",
     "level",
     "plugin",
     "root",
     "path",
-    "author",
-    "license",
-    "compatibility",
-    "allowed_tools",
     "version",
     "digest",
     "skill_md_hash",
@@ -46,6 +40,7 @@ _SKILL_FIELDS = (
     "first_seen",
     "last_changed",
 )
+_FLAGS = ("spec_valid", "model_invocable", "user_invocable")
 _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
 _REPORT = ".meta.json"
 _TYPES = {
@@ -102,8 +97,8 @@ async def preview(context: RequestContext) -> Response:
     return responses.of_json(
         context.request,
         {
-            **{name: skill[name] for name in _SKILL_FIELDS},
-            "spec_valid": bool(skill["spec_valid"]),
+            **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
+            **{name: bool(skill[name]) for name in _FLAGS},
             "tags": json.loads(skill["tags"]),
             "frontmatter": json.loads(skill["frontmatter"]),
             "fileInventory": json.loads(skill["file_inventory"]),
