@@ -121,7 +121,7 @@ def test_a_cluster_that_goes_away_loses_nothing(
         for one in serial(ScanScope(root, ("",), {}), HOW)
         if isinstance(one, Judged)
     }
-    assert "looks at the rest alone" in caplog.text
+    assert "scans the rest alone" in caplog.text
 
 
 def test_without_an_address_a_cluster_is_made_here(root: RootSpec) -> None:
