@@ -41,6 +41,9 @@ class Task:
         self.results: deque[Any] = deque()
         self.deaths = 0
 
+    def __str__(self) -> str:
+        return "one piece of work"
+
 
 class Executor(Protocol):
     """Processes that do tasks, on this machine or on others."""
@@ -201,8 +204,7 @@ class WorkerPool:
                 continue
             if task.deaths >= TRIES:
                 log.warning(
-                    "Helper processes died twice over one piece of work; the service does it "
-                    "itself."
+                    "Helper processes died twice over %s; the service does it itself.", task
                 )
             task.state = "returned"
             returned.append(task)

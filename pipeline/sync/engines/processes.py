@@ -117,6 +117,9 @@ class _Scan(Task):
         self._yielded_before: set[object] = set()  # by processes that died
         self._deaths = 0
 
+    def __str__(self) -> str:
+        return f"{self.piece.root.path}/{self.piece.paths[0]} and what follows"
+
     def taken(self) -> Iterator[ScanResult]:
         """Yield the results that have come."""
         while self.results:

@@ -135,7 +135,7 @@ def _serve(pipe: Connection, begun: Connection, idle: float, niceness: int) -> N
         sender.start()
     except RuntimeError:  # the system allows no more threads
         return
-    with suppress(Empty):
+    with suppress(Empty, OSError):  # idle, or the parent has closed the pipe
         while True:
             request = requests.get(timeout=idle)
             os.write(begun.fileno(), b".")  # messages wait, so they do not tell

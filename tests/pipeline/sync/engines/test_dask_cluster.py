@@ -90,10 +90,10 @@ def test_the_catalog_is_the_same_though_a_worker_is_killed(
     root: RootSpec, tmp_path: Path, workers: Any
 ) -> None:
     """Skills, files, findings and index of a real scan, against one process alone."""
-    alone = scanned(load(None, Path(root.path), tmp_path / "alone"), serial)
+    alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
     with dask_cluster.dask(workers.scheduler_address) as engine:
         shared = scanned(
-            load(None, Path(root.path), tmp_path / "shared"),
+            load(None, Path(root.path), tmp_path / "two"),  # as long: the index names it
             killing(engine, lambda: next(iter(workers.workers.values())).pid),
         )
     assert len(alone["skills"]) == 63

@@ -231,7 +231,7 @@ def test_a_piece_over_which_a_process_died_is_tried_by_another(
         assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
     monkeypatch.setattr(engines_processes, "_results", die)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
-    assert [each for each in caplog.messages if "died twice" in each]
+    assert [each for each in caplog.messages if f"died twice over {root.path}/" in each]
 
 
 @pytest.mark.usefixtures("in_processes")
