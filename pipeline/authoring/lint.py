@@ -27,7 +27,7 @@ from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import is_skill_md
 from pipeline.roots.snapshot import PartialSnapshot
-from pipeline.sync.engines import fork_pool
+from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
 
@@ -246,7 +246,7 @@ def _judgements(
         steps[start : start + _PATHS_IN_A_PIECE]
         for start in range(0, len(steps), _PATHS_IN_A_PIECE)
     ]
-    results = chain.from_iterable(fork_pool.in_order(judge.judge, pieces, cores))
+    results = chain.from_iterable(pool.in_order(judge.judge, pieces, cores))
     judged: set[str] = set()  # real paths
     for target, paths in planned:
         is_empty = True

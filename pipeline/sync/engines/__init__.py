@@ -1,1 +1,1 @@
-"""Executors of a scan: one process, many, or a Dask cluster."""
+"""Engines of a scan: this process alone, a process pool, or a Dask cluster."""

@@ -3,48 +3,49 @@
 import logging
 import os
 import socket
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from distributed import Client, Future, LocalCluster
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
-from pipeline.sync.engines import partition
-from pipeline.sync.engines import processes as engines_processes
-from pipeline.sync.engines.processes import PATIENCE, Engine
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, scan
+from pipeline.sync.engines import partition, processes
+from pipeline.sync.engines.pool import Task
+from pipeline.sync.engines.processes import Engine, scan_with
+from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
 
 log = logging.getLogger("skilldrop")
 
 PATHS_IN_A_PIECE = 64
-"""Enough that the few milliseconds in which a task is handed over are little beside it."""
+"""Enough that the few milliseconds of handing over a task are little beside it."""
 PIECES_AHEAD = 4
-"""For each thread of the cluster: none waits for this process to ask again."""
+"""Pieces of each thread of the cluster: none waits for this process to ask again."""
 CONNECT_WITHIN = 10
-"""Seconds in which the scheduler must answer and a worker be there."""
+"""Seconds in which the scheduler must answer and have a worker."""
+
+_Answer: TypeAlias = list[Any] | RootUnreadable | str
+_Future: TypeAlias = "Future[_Answer]"
 
 
 @contextmanager
 def dask(scheduler: str | None = None) -> Iterator[Engine]:
-    """Give an engine that looks through the cluster at an address, or through one made here.
+    """Give an engine that scans on the cluster at an address, or on one started here.
 
-    What is seen comes in no particular order. The pieces of a worker that dies go to another;
-    those that no worker finishes are looked at here, so nothing is lost. Raises ClusterUnusable
-    where no scheduler answers or a worker sees another root or has another skilldrop.
+    Results come in no particular order. Pieces of a worker that dies go to another; this process
+    scans those that no worker finishes, so nothing is lost. Raises ClusterUnusable where no
+    scheduler answers, or a worker sees another root or has another skilldrop.
     """
-    # Dask's own log tells tracebacks of what is said in a sentence here.
+    # Dask logs tracebacks where skilldrop prints a sentence.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler:
         with _connected(scheduler) as client:
-            yield partial(_looked, client)
+            yield partial(_scan, client)
         return
     with (
         LocalCluster(
@@ -55,13 +56,13 @@ def dask(scheduler: str | None = None) -> Iterator[Engine]:
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        yield partial(_looked, client)
+        yield partial(_scan, client)
 
 
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
     try:
-        # Asked for first: a client that never connected cannot be closed quietly.
+        # A client that never connected cannot be closed quietly.
         socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
         client = Client(scheduler, timeout=CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -80,73 +81,75 @@ def _connected(scheduler: str) -> Iterator[Client]:
         yield client
 
 
-def _looked(client: Client, part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
-    paths = partition.apart(part, how)
-    if not partition.is_worth_sharing(part, how, paths):
-        yield from engines_processes.processes(part, how)
+def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
+    paths = partition.apart(scope, options)
+    if not partition.is_worth_sharing(scope, options, paths):
+        yield from processes.processes(scope, options)
         return
-    todo = deque(
-        _Piece(some, _inode(part.root.path), version("skilldrop"))
-        for some in partition.pieces(part, paths, PATHS_IN_A_PIECE)
-    )
-    asked: dict[_Future, _Piece] = {}
-    answers: _Answers = SimpleQueue()
-    while todo or asked:
-        if _is_deserted(client):
-            log.warning("The Dask cluster is gone; this process looks at the rest alone.")
-            for piece in (*asked.values(), *todo):
-                yield from scan(piece.part, how)
-            return
-        _ask(client, how, todo, asked, answers)
+    pieces = list(partition.pieces(scope, paths, PATHS_IN_A_PIECE))
+    yield from scan_with(_Cluster(client, scope.root.path), pieces, options)
+
+
+class _Cluster:
+    """Executor of the workers of a cluster, which tries the tasks of those that die again."""
+
+    def __init__(self, client: Client, root: str) -> None:
+        self._client = client
+        self._call = partial(_checked, root, _inode(root), version("skilldrop"))
+        self._tasks: dict[_Future, Task] = {}
+        self._finished: SimpleQueue[_Future] = SimpleQueue()
+        self._room = 0
+        self._count_threads()
+
+    def has_workers(self) -> bool:
+        """Tell whether the cluster is there and has workers."""
+        return bool(self._room)
+
+    def has_room(self) -> bool:
+        """Tell whether the cluster has fewer tasks than keep it at work."""
+        return len(self._tasks) < self._room
+
+    def submit(self, task: Task) -> None:
+        """Give the cluster a task."""
+        task.state = "submitted"
+        future = self._client.submit(self._call, task.work, task.piece, pure=False)
+        self._tasks[future] = task
+        future.add_done_callback(self._finished.put)
+
+    def wait(self, timeout: float) -> Sequence[Task]:
+        """Wait until a task is done or returned; where the cluster has gone, all are returned."""
+        self._count_threads()
+        if not self._room:
+            log.warning("The Dask cluster is gone; this process scans the rest alone.")
+            tasks = list(self._tasks.values())
+            self._tasks.clear()
+            for task in tasks:
+                task.state = "returned"
+            return tasks
         try:
-            future = answers.get(timeout=PATIENCE)
+            future = self._finished.get(timeout=timeout)
         except Empty:
-            yield None
-            continue
-        yield from _answer(future, asked.pop(future), how)
+            return []
+        task = self._tasks.pop(future)
+        _finish(task, future)
+        return [task]
+
+    def _count_threads(self) -> None:
+        is_there = self._client.status == "running"
+        self._room = PIECES_AHEAD * sum(self._client.nthreads().values()) if is_there else 0
 
 
-_Answer: TypeAlias = list[ScanResult] | RootUnreadable | str
-_Future: TypeAlias = "Future[_Answer]"
-_Answers: TypeAlias = "SimpleQueue[_Future]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Some paths of a root, and how a worker can tell that it would judge the same."""
-
-    part: ScanScope
-    root_inode: int
-    version: str
-
-
-def _ask(
-    client: Client,
-    how: ScanOptions,
-    todo: "deque[_Piece]",
-    asked: dict[_Future, _Piece],
-    answers: "_Answers",
-) -> None:
-    """Give the cluster pieces until it has enough of them."""
-    while todo and len(asked) < PIECES_AHEAD * sum(client.nthreads().values()):
-        future = client.submit(_look_at, todo[0], how, pure=False)
-        asked[future] = todo.popleft()
-        future.add_done_callback(answers.put)
-
-
-def _is_deserted(client: Client) -> bool:
-    return client.status != "running" or not client.nthreads()
-
-
-def _answer(future: _Future, piece: _Piece, how: ScanOptions) -> Sequence[ScanResult]:
+def _finish(task: Task, future: _Future) -> None:
+    """Note the results of a task. Raises ClusterUnusable."""
     try:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
     except (KilledWorker, OSError) as error:
-        # Several workers died of it, or the one that had the answer did.
+        # Several workers died over it, or the one that had the answer did.
         log.warning(
-            "The Dask cluster lost a piece (%s); this process looks at it.", type(error).__name__
+            "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
         )
-        return list(scan(piece.part, how))
+        task.state = "returned"
+        return
     except Exception as error:  # whatever a foreign worker's environment raises
         raise ClusterUnusable(
             f"A worker of the cluster cannot judge skills: {error}. Install the same skilldrop "
@@ -156,21 +159,27 @@ def _answer(future: _Future, piece: _Piece, how: ScanOptions) -> Sequence[ScanRe
         raise ClusterUnusable(f"A worker of the cluster {answer}.")
     if isinstance(answer, RootUnreadable):
         raise answer
-    return answer
+    task.results.extend(answer)
+    task.state = "done"
 
 
 # In a worker
 
 
-def _look_at(piece: _Piece, how: ScanOptions) -> _Answer:
-    """Return what is seen in a piece, or in words why it must not be believed."""
-    root = piece.part.root.path
-    if (here := version("skilldrop")) != piece.version:
-        return f"has skilldrop {here}, not {piece.version}. Install the same one everywhere"
+def _checked(
+    root: str,
+    inode: int,
+    asked_version: str,
+    work: Callable[[ScanScope], Iterator[Any]],
+    piece: ScanScope,
+) -> _Answer:
+    """Return the results of a piece, or a sentence that says why this worker would not judge it."""
+    if (here := version("skilldrop")) != asked_version:
+        return f"has skilldrop {here}, not {asked_version}. Install the same one everywhere"
     try:
-        if _inode(root) != piece.root_inode:
+        if _inode(root) != inode:
             return f"sees another directory at {root}. Mount the same storage there"
-        return list(scan(piece.part, how))
+        return list(work(piece))
     except OSError as error:
         return f"cannot read {root}: {error.strerror}. Mount the same storage there"
     except RootUnreadable as error:
@@ -178,5 +187,5 @@ def _look_at(piece: _Piece, how: ScanOptions) -> _Answer:
 
 
 def _inode(root: str) -> int:
-    """Return what a directory is known by on every machine that mounts its file system."""
+    """Return the number of a directory on every machine that mounts its file system."""
     return os.stat(root).st_ino

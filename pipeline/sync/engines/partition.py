@@ -13,26 +13,26 @@ WORTH_IT = 512
 takes a third of a second."""
 
 
-def apart(part: ScanScope, how: ScanOptions) -> list[str]:
+def apart(scope: ScanScope, options: ScanOptions) -> list[str]:
     """Return paths that together are the part, enough of them to share out where there are."""
-    return walk.taken_apart(Path(part.root.path), part.paths, WORTH_IT, how.limits.depth)
+    return walk.taken_apart(Path(scope.root.path), scope.paths, WORTH_IT, options.limits.depth)
 
 
-def is_worth_sharing(part: ScanScope, how: ScanOptions, paths: Sequence[str]) -> bool:
+def is_worth_sharing(scope: ScanScope, options: ScanOptions, paths: Sequence[str]) -> bool:
     """Tell whether so much is to be read that it pays to start processes elsewhere."""
-    known = 0 if how.deep else sum(map(bool, part.known.values()))
+    known = 0 if options.deep else sum(map(bool, scope.known.values()))
     return len(paths) - known >= WORTH_IT
 
 
-def pieces(part: ScanScope, paths: Sequence[str], size: int) -> Iterator[ScanScope]:
+def pieces(scope: ScanScope, paths: Sequence[str], size: int) -> Iterator[ScanScope]:
     """Yield a part in pieces of so many paths, each with what is known at or below them."""
-    known = sorted(part.known)
+    known = sorted(scope.known)
     for start in range(0, len(paths), size):
         some = tuple(paths[start : start + size])
         yield replace(
-            part,
+            scope,
             paths=some,
-            known={name: part.known[name] for path in some for name in _at_or_below(known, path)},
+            known={name: scope.known[name] for path in some for name in _at_or_below(known, path)},
         )
 
 

@@ -1,14 +1,18 @@
-"""Process pool that outlives one piece of work."""
+"""Process pool for scans and packages."""
 
 import logging
 import os
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
-from pipeline.sync.engines.worker import Worker
+from pipeline.sync.engines import worker as engines_worker
+from pipeline.sync.engines.worker import DONE, FAILED, Worker
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -16,169 +20,241 @@ Result = TypeVar("Result")
 log = logging.getLogger("skilldrop")
 
 PIECES_AHEAD = 4
-"""So many that a process has work while the one that asks does something else."""
+"""Pieces of each process: it has work while its parent does something else."""
 IDLE = 30.0
 """Seconds without work after which a process ends."""
 TRIES = 2
-"""Processes that may die over a piece before it is done by the one that asked."""
+"""Processes that may die over a piece before the caller does it."""
+
+
+class Task:
+    """A piece of work in an executor, with its results so far.
+
+    Its state is `returned` where the caller must do it: the work raised, or TRIES processes died
+    over it. Then some of its results may have come.
+    """
+
+    def __init__(self, work: Callable[[Any], Iterable[Any]], piece: Any) -> None:
+        """Take a picklable function that yields the results of a picklable piece."""
+        self.work, self.piece = work, piece
+        self.state: Literal["new", "submitted", "done", "returned"] = "new"
+        self.results: deque[Any] = deque()
+        self.deaths = 0
+
+    def __str__(self) -> str:
+        return "one piece of work"
+
+
+class Executor(Protocol):
+    """Processes that do tasks, on this machine or on others."""
+
+    def has_workers(self) -> bool:
+        """Tell whether there are processes, or some are starting."""
+
+    def has_room(self) -> bool:
+        """Tell whether another task would keep a process at work."""
+
+    def submit(self, task: Task) -> None:
+        """Take a task, for which there is room."""
+
+    def wait(self, timeout: float) -> Sequence[Task]:
+        """Wait for results and return the tasks that have some, are done or are returned."""
 
 
 class WorkerPool:
-    """As many processes as there are cores, once there is work for two of them.
+    """Executor of processes on this machine, started when there is work for them.
 
-    A result had better be short: it waits in a pipe until somebody asks for it.
+    A process that dies is replaced, and its task tried again.
     """
 
-    def __init__(self) -> None:
-        """Begin without any process."""
+    def __init__(self, *, ahead: int = PIECES_AHEAD, niceness: int = 0) -> None:
+        """Begin without any process; each is given some pieces ahead."""
+        self._ahead, self._niceness = ahead, niceness
+        self._size = 0
         self._members: list[_Member] = []
+        self._again: deque[Task] = deque()
+        self._starter: threading.Thread | None = None
 
     @contextmanager
     def at_work(
-        self, work: Callable[[Piece], Result], pieces: Sequence[Piece]
+        self,
+        work: Callable[[Piece], Result],
+        pieces: Sequence[Piece],
+        processes: int | None = None,
     ) -> Iterator[Iterator[Result]]:
-        """Give the results of the pieces, in their order; all must be picklable.
+        """Give the results of the pieces in their order, from one process for each core.
 
-        The work begins at once, and what is not done by the end of the context is left. What a
-        process leaves undone because it died another one tries again, and then this one; work that
-        raised this one does itself at once: an exception is thus raised here, when the turn of its
-        piece comes.
+        The work begins at once and ends with the context. An exception of the work is raised when
+        the turn of its piece comes. One piece, or one process, is done here.
         """
-        wanted = min(len(os.sched_getaffinity(0)), len(pieces))
-        if wanted < 2:
+        size = min(processes or len(os.sched_getaffinity(0)), len(pieces))
+        if size < 2:
             yield map(work, pieces)
             return
-        call = _Call(work, pieces, wanted)
-        self._hire(wanted)
-        self._ask(call)
+        tasks = [Task(partial(_only, work), piece) for piece in pieces]
+        todo = deque(tasks)
+        self._hire(size)
+        self._fill(todo)
         try:
-            yield self._results(call)
+            yield self._in_order(work, tasks, todo)
         finally:
-            if call.asked:
-                self.end()  # what is being done is wanted no more
+            if left := [task for task in tasks if task.state == "submitted"]:
+                for task in left:
+                    task.state = "returned"
+                self.close()
 
-    def end(self) -> None:
-        """End all processes; they are started again when there is work."""
-        for member in list(self._members):
-            self._lose(member)
+    def start(self, size: int) -> None:
+        """Start so many processes: at once by forks, else in the background."""
+        if engines_worker.may_fork():  # which is quick
+            self._hire(size)
+            return
+        self._size = size
+        self._starter = threading.Thread(target=self._hire, args=(size,), daemon=True)
+        try:
+            self._starter.start()
+        except RuntimeError:  # the system allows no more threads
+            self._starter = None
 
-    def _results(self, call: "_Call") -> Iterator[Any]:
-        for number, piece in enumerate(call.pieces):
-            self._ask(call)
-            while number in call.asked:
-                if self._receive():
-                    self._hire(call.wanted)
-                    self._ask(call)
-            if number in call.todo:  # all have enough to do, or nobody is left
-                call.todo.remove(number)
-            result = call.done.pop(number, _FAILED)
-            yield call.work(piece) if isinstance(result, _Failed) else result
+    def has_workers(self) -> bool:
+        """Tell whether there are processes, or some are starting."""
+        return bool(self._members) or self._is_starting()
 
-    def _hire(self, number: int) -> None:
-        """Start processes until there are so many, or the system allows no more."""
-        for member in [member for member in self._members if not member.is_there()]:
-            self._lose(member)
-        with suppress(OSError):
-            while len(self._members) < number:
-                self._members.append(_Member())
+    def has_room(self) -> bool:
+        """Tell whether a process has fewer pieces than it is given ahead."""
+        self._dismiss_idle()
+        return not self._again and any(len(one.tasks) < self._ahead for one in self._members)
 
-    def _ask(self, call: "_Call") -> None:
-        """Hand out pieces until all have enough of them."""
-        for _ in range(PIECES_AHEAD):
-            for member in list(self._members):
-                if len(member.asked) < PIECES_AHEAD and call.todo:
-                    member.ask(call)
+    def submit(self, task: Task) -> None:
+        """Give a task to the process with the fewest."""
+        min(self._members, key=lambda member: len(member.tasks)).give(task)
 
-    def _receive(self) -> bool:
-        """Wait until there are results and take them; tell whether a process has ended instead."""
-        has_lost = False
-        busy = {member.worker.pipe: member for member in self._members if member.asked}
-        for pipe in wait(list(busy)):
+    def wait(self, timeout: float | None = None) -> Sequence[Task]:
+        """Wait for results and return the tasks that have some, are done or are returned."""
+        busy = {member.worker.pipe: member for member in list(self._members) if member.tasks}
+        if not busy:
+            if self._starter:
+                self._starter.join(timeout)
+            return []
+        tasks: list[Task] = []
+        for pipe in wait(list(busy), timeout):
             assert isinstance(pipe, Connection)
             try:
-                busy[pipe].take(pipe.recv())
+                tasks.append(busy[pipe].take())
             except (EOFError, OSError):
-                self._lose(busy[pipe])
-                has_lost = True
-        return has_lost
+                busy[pipe].note_death()
+                self._dismiss(busy[pipe])
+                tasks += self._try_again()
+        return tasks
 
-    def _lose(self, member: "_Member") -> None:
+    def close(self) -> None:
+        """End all processes at once; they are started again when there is work."""
+        self._size = 0
+        if self._starter:
+            self._starter.join()
+        for member in list(self._members):
+            self._dismiss(member)
+
+    def _in_order(
+        self, work: Callable[[Piece], Result], tasks: Sequence[Task], todo: deque[Task]
+    ) -> Iterator[Result]:
+        for task in tasks:
+            self._fill(todo)
+            while task.state == "submitted":
+                self.wait()
+                self._fill(todo)
+            if task.state == "new":  # all processes have enough to do, or there is none
+                todo.remove(task)
+            yield task.results.popleft() if task.state == "done" else work(task.piece)
+
+    def _fill(self, todo: deque[Task]) -> None:
+        while todo and self.has_room():
+            self.submit(todo.popleft())
+
+    def _is_starting(self) -> bool:
+        return bool(self._starter and self._starter.is_alive())
+
+    def _hire(self, size: int) -> None:
+        """Start processes until there are so many, or the system allows no more."""
+        self._size = size
+        self._dismiss_idle()
+        with suppress(OSError):
+            while len(self._members) < self._size:
+                self._members.append(_Member(Worker(IDLE, self._niceness)))
+
+    def _dismiss_idle(self) -> None:
+        """Forget the processes that have ended because they had no work."""
+        for member in list(self._members):
+            if not member.tasks and member.worker.pipe.poll():
+                self._dismiss(member)
+
+    def _dismiss(self, member: "_Member") -> None:
         self._members.remove(member)
-        member.leave()
+        member.worker.close()
+        self._again.extendleft(task for task in reversed(member.tasks) if task.state == "submitted")
 
-
-class _Call:
-    """Pieces that somebody waits for the results of."""
-
-    def __init__(self, work: Callable[[Any], Any], pieces: Sequence[Any], wanted: int) -> None:
-        self.work, self.pieces, self.wanted = work, pieces, wanted
-        self.todo = deque(range(len(pieces)))
-        self.asked: set[int] = set()
-        self.done: dict[int, Any] = {}
-        self.deaths: Counter[int] = Counter()
-
-    def leave(self, number: int, *, was_at_work: bool) -> None:
-        """Let another process try a piece, unless two have died over it."""
-        self.asked.discard(number)
-        self.deaths[number] += was_at_work
-        if self.deaths[number] < TRIES:
-            self.todo.appendleft(number)
-        else:
-            log.warning(
-                "Helper processes died twice over one piece of work; the service does it itself."
-            )
+    def _try_again(self) -> list[Task]:
+        """Give the tasks of processes that died to others; return those that the caller must do."""
+        if not self._is_starting():
+            self._hire(self._size)
+        returned: list[Task] = []
+        while self._again:
+            task = self._again.popleft()
+            if task.deaths < TRIES and self._members:
+                self.submit(task)
+                continue
+            if task.deaths >= TRIES:
+                log.warning(
+                    "Helper processes died twice over %s; the service does it itself.", task
+                )
+            task.state = "returned"
+            returned.append(task)
+        return returned
 
 
 class _Member:
-    """A process, and what it was asked for, in the order in which it answers."""
+    """A process and its tasks, in the order in which it answers."""
 
-    def __init__(self) -> None:
-        self.worker = Worker(_serve, IDLE)
-        self.asked: deque[tuple[_Call, int]] = deque()
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.tasks: deque[Task] = deque()
 
-    def is_there(self) -> bool:
-        """Tell whether it waits for work or does some; one that was idle for long has ended."""
-        return bool(self.asked) or not self.worker.pipe.poll()
-
-    def ask(self, call: _Call) -> None:
-        """Give it a piece.
-
-        That it has died comes out when its results are read: only after the last of them is it
-        known over which piece.
-        """
-        number = call.todo.popleft()
-        call.asked.add(number)
-        self.asked.append((call, number))
+    def give(self, task: Task) -> None:
+        """Send a task; that the process has died is noticed when its results are read."""
+        task.state = "submitted"
+        self.tasks.append(task)
         with suppress(OSError):
-            self.worker.pipe.send((call.work, call.pieces[number]))
+            self.worker.send(task.work, task.piece)
 
-    def take(self, result: object) -> None:
-        """Note the result of what it was asked for first."""
-        call, number = self.asked.popleft()
-        call.asked.discard(number)
-        call.done[number] = result
+    def take(self) -> Task:
+        """Take a message about the first task, and return that. Raises OSError and EOFError."""
+        task = self.tasks[0]
+        message = self.worker.receive()
+        if message in (DONE, FAILED):
+            self.tasks.popleft()
+            task.state = "done" if message == DONE else "returned"
+        else:
+            task.results.append(pickle.loads(message))
+        return task
 
-    def leave(self) -> None:
-        """Let others do what it was asked for."""
-        self.worker.end()
-        self.worker.pipe.close()
-        for place, (call, number) in reversed(list(enumerate(self.asked))):
-            call.leave(number, was_at_work=place == 0)
-
-
-class _Failed:
-    """Stands for the result of work that raised."""
+    def note_death(self) -> None:
+        """Note that the process died over the task that it had begun last."""
+        self.tasks[max(self.worker.begun(), 1) - 1].deaths += 1
 
 
-_FAILED = _Failed()
+def in_order(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], processes: int | None = None
+) -> Iterator[Result]:
+    """Yield the result of each piece in order, from forks where this process may make some."""
+    if not engines_worker.may_fork():
+        yield from map(work, pieces)
+        return
+    with (
+        closing(WorkerPool()) as pool,
+        pool.at_work(work, pieces, processes) as results,
+    ):
+        yield from results
 
 
-def _serve(pipe: Connection, patience: float) -> None:
-    """Do what is asked for, and say where that failed."""
-    while pipe.poll(patience):
-        work, piece = pipe.recv()
-        try:
-            result = work(piece)
-        except Exception:  # noqa: BLE001  # it is raised where the work was asked for
-            result = _FAILED
-        pipe.send(result)
+def _only(work: Callable[[Piece], Result], piece: Piece) -> Iterator[Result]:
+    """Yield the only result of a piece."""
+    yield work(piece)

@@ -84,40 +84,44 @@ ScanResult: TypeAlias = (
 )
 
 
-def scan(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult]:
+def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
     """Yield what there is in a part of a root: discover and judge, from the disk alone.
 
     It can run in any process that sees the root. Raises RootUnreadable.
     """
     archived: Mapping[str, Mapping[str, str]] | None = None
-    with held_open(Path(part.root.path)) as root:
-        for path in part.paths:
-            for found in local_walk.walk(root, path, how.limits):
+    with held_open(Path(scope.root.path)) as root:
+        for path in scope.paths:
+            for found in local_walk.walk(root, path, options.limits):
                 if isinstance(found, LooseFinding):
                     yield found
                     if found.finding.code in local_walk.UNLISTED:
                         yield UnreadableDirectory(found.path)
                 elif isinstance(found, Archive):
-                    archived = _by_archive(part.known) if archived is None else archived
-                    yield from _look_into(part.root, root, found, archived.get(found.path, {}), how)
+                    archived = _by_archive(scope.known) if archived is None else archived
+                    yield from _look_into(
+                        scope.root, root, found, archived.get(found.path, {}), options
+                    )
                 else:
                     yield from (
                         UnreadableDirectory(f"{found.path}/{problem.path}")
                         for problem in found.problems
                         if problem.code in local_walk.UNLISTED
                     )
-                    yield _look_at(part, root, found, how)
+                    yield _look_at(scope, root, found, options)
 
 
-def _look_at(part: ScanScope, root: RootDirectory, folder: Folder, how: ScanOptions) -> ScanResult:
-    known = part.known.get(folder.path)
-    if known == folder.fingerprint and not how.deep:
+def _look_at(
+    scope: ScanScope, root: RootDirectory, folder: Folder, options: ScanOptions
+) -> ScanResult:
+    known = scope.known.get(folder.path)
+    if known == folder.fingerprint and not options.deep:
         return Unchanged(folder.path)
-    if changed_lately(folder, time.time_ns(), how.quiet):
+    if changed_lately(folder, time.time_ns(), options.quiet):
         return Unsettled(folder.path)
-    if known is None and not how.new_folders:
+    if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(part.root, root, folder, how.limits)
+    return judge_folder(scope.root, root, folder, options.limits)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -134,14 +138,14 @@ def _look_into(
     root: RootDirectory,
     archive: Archive,
     known: Mapping[str, str],
-    how: ScanOptions,
+    options: ScanOptions,
 ) -> Iterator[ScanResult]:
     """Yield what is seen of the skills in an archive, which settle, change and go together."""
-    if archives_reader.is_whole(archive, list(known.values())) and not how.deep:
+    if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
         yield from map(Unchanged, known)
-    elif changed_lately(archive, time.time_ns(), how.quiet):
+    elif changed_lately(archive, time.time_ns(), options.quiet):
         yield from map(Unsettled, known or [archive.path])
-    elif not how.new_folders:
+    elif not options.new_folders:
         yield NewFolder(archive.path)
     else:
         try:
@@ -149,7 +153,7 @@ def _look_into(
                 if archives_reader.is_refused(folders[0]):
                     folders = archives_reader.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
-                    yield judge_folder(spec, root, folder, how.limits)
+                    yield judge_folder(spec, root, folder, options.limits)
         except OSError as error:
             log.debug("%s%s", archive.root, archive.file, exc_info=True)
             why = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None

@@ -45,7 +45,7 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
     )
 
 
-@pytest.mark.parametrize("at_work", [builder.here, WorkerPool().at_work], ids=["here", "crew"])
+@pytest.mark.parametrize("at_work", [builder.here, WorkerPool().at_work], ids=["here", "pool"])
 def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> None:
     """Whoever makes the packages, each batch is whole before the next."""
     assert publish(world, at_work) == [2, 4, 6, 7]

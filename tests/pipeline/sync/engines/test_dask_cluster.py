@@ -90,10 +90,10 @@ def test_the_catalog_is_the_same_though_a_worker_is_killed(
     root: RootSpec, tmp_path: Path, workers: Any
 ) -> None:
     """Skills, files, findings and index of a real scan, against one process alone."""
-    alone = scanned(load(None, Path(root.path), tmp_path / "alone"), serial)
+    alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
     with dask_cluster.dask(workers.scheduler_address) as engine:
         shared = scanned(
-            load(None, Path(root.path), tmp_path / "shared"),
+            load(None, Path(root.path), tmp_path / "two"),  # as long: the index names it
             killing(engine, lambda: next(iter(workers.workers.values())).pid),
         )
     assert len(alone["skills"]) == 63
@@ -121,7 +121,7 @@ def test_a_cluster_that_goes_away_loses_nothing(
         for one in serial(ScanScope(root, ("",), {}), HOW)
         if isinstance(one, Judged)
     }
-    assert "looks at the rest alone" in caplog.text
+    assert "scans the rest alone" in caplog.text
 
 
 def test_without_an_address_a_cluster_is_made_here(root: RootSpec) -> None:

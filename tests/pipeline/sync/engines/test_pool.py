@@ -1,7 +1,9 @@
-"""Work that is shared out to processes that stay for more."""
+"""Work that is shared with processes, here and in forks."""
 
 import os
+import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -14,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.sync.engines import pool
+from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.pool import WorkerPool
+from pipeline.sync.engines.pool import Task, WorkerPool, in_order
+from pipeline.sync.engines.worker import DONE, MESSAGES_AHEAD, Worker
 from tests.support.waiting import PATIENCE, wait_for
 
 PIECES = range(40)
@@ -24,16 +27,16 @@ PIECES = range(40)
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
-    """Return a crew for two cores, however many there are."""
+    """Return a pool for two cores, however many there are."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     made = WorkerPool()
     yield made
-    made.end()
+    made.close()
 
 
-def done(crew: WorkerPool, work: Callable[[int], Any], pieces: Sequence[int] = PIECES) -> list[Any]:
+def done(pool: WorkerPool, work: Callable[[int], Any], pieces: Sequence[int] = PIECES) -> list[Any]:
     """Return the results of all pieces."""
-    with crew.at_work(work, pieces) as results:
+    with pool.at_work(work, pieces) as results:
         return list(results)
 
 
@@ -86,7 +89,7 @@ def test_the_same_processes_do_the_next_work(two: WorkerPool) -> None:
 def test_a_process_without_work_ends(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others take its place when there is work again."""
     with monkeypatch.context() as impatient:
-        impatient.setattr(pool, "IDLE", 0.5)
+        impatient.setattr(engines_pool, "IDLE", 0.5)
         # On a machine that stalls, one may have ended before it is asked; its part is done here.
         workers = {process for _, process in done(two, who)} - {os.getpid()}
     wait_for(lambda: not any(map(is_alive, workers)))
@@ -145,16 +148,15 @@ def test_the_process_that_starts_the_others_may_be_killed(
     """Whoever asks next does the work, and the one after that has processes again."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     assert len(done(two, who)) == len(PIECES)
-    two.end()
+    two.close()
     os.kill(forkserver._forkserver._forkserver_pid, number)  # type: ignore[attr-defined]
     assert [piece for piece, _ in done(two, who)] == list(PIECES)
     wait_for(lambda: {process for _, process in done(two, who)} != {os.getpid()})
 
 
-def listening(pipe: Connection) -> None:
-    """Say so, and wait for a question."""
-    pipe.send(os.getpid())
-    pipe.recv()
+def process_ids(_: None) -> Iterator[int]:
+    """Yield the process that does the work."""
+    yield os.getpid()
 
 
 def test_a_process_ends_though_the_one_that_started_it_was_killed(
@@ -162,16 +164,14 @@ def test_a_process_ends_though_the_one_that_started_it_was_killed(
 ) -> None:
     """Whoever reads what it says would wait for its end for ever."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
-    worker = engines_worker.Worker(listening)
-    process = worker.pipe.recv()
+    worker = Worker(PATIENCE, 0)
+    worker.send(process_ids, None)
+    process = pickle.loads(worker.pipe.recv_bytes())
+    assert worker.pipe.recv_bytes() == DONE
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
     # So it counts as ended, as at the start of the next.
     wait_for(lambda: worker._process not in active_children())
-    worker.end()
-    assert worker.pipe.poll(PATIENCE)
-    with pytest.raises(EOFError):
-        worker.pipe.recv()
-    worker.pipe.close()
+    worker.close()
     wait_for(lambda: not is_alive(process))
 
 
@@ -221,7 +221,7 @@ def test_who_stops_listening_stops_the_work(two: WorkerPool, tmp_path: Path) -> 
 
 
 def ask(folder: Path, pipe: Connection) -> None:
-    """Ask a crew for what takes long, and say when the first result is there."""
+    """Ask a pool for slow work, and report the first result."""
     os.sched_getaffinity = lambda _: {0, 1}
     with WorkerPool().at_work(partial(slow, folder), PIECES) as results:
         pipe.send(next(results))
@@ -238,3 +238,92 @@ def test_the_work_ends_with_the_one_who_asked(tmp_path: Path) -> None:
     asking.kill()
     asking.join()
     wait_for(lambda: not any(is_alive(int(file.name)) for file in tmp_path.iterdir()))
+
+
+def many(folder: Path, piece: bytes) -> Iterator[bytes]:
+    """Yield results, each longer than a pipe is wide, and note how many were made."""
+    for number in range(2 * MESSAGES_AHEAD):
+        (folder / f"{len(piece)}-{number}").touch()
+        yield bytes(300_000)
+
+
+def test_no_more_waits_in_memory_than_there_is_room_for(two: WorkerPool, tmp_path: Path) -> None:
+    """While the caller takes no results, a process stops; in the end all are there."""
+    two.start(1)
+    wait_for(two.has_room)
+    task = Task(partial(many, tmp_path), b"")
+    two.submit(task)
+    wait_for(lambda: len(list(tmp_path.iterdir())) >= MESSAGES_AHEAD)
+    time.sleep(0.5)
+    assert len(list(tmp_path.iterdir())) <= MESSAGES_AHEAD + 3  # one is sent, one is waiting
+    while task.state == "submitted":
+        two.wait(PATIENCE)
+    assert len(task.results) == 2 * MESSAGES_AHEAD
+
+
+def test_long_pieces_and_long_results_do_not_wait_for_each_other(
+    two: WorkerPool, tmp_path: Path
+) -> None:
+    """Each is longer than a pipe is wide, and there is no room for more results."""
+    two.start(1)
+    wait_for(two.has_room)
+    tasks = [Task(partial(many, tmp_path), bytes(300_000 + number)) for number in range(4)]
+    sending = threading.Thread(target=lambda: list(map(two.submit, tasks)), daemon=True)
+    sending.start()
+    sending.join(timeout=PATIENCE)
+    assert not sending.is_alive()
+    while any(task.state == "submitted" for task in tasks):
+        two.wait(PATIENCE)
+    assert [len(task.results) for task in tasks] == [2 * MESSAGES_AHEAD] * 4
+
+
+def in_forks(processes: int) -> tuple[list[tuple[int, int]], int]:
+    """Return the pieces with the processes that do them, and this process."""
+    return list(in_order(who, PIECES, processes)), os.getpid()
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 64])
+def test_forks_give_results_in_the_order_of_the_pieces(
+    elsewhere: Callable[..., Any], processes: int
+) -> None:
+    """However many there are; the process that asks does nothing itself."""
+    results, asking = elsewhere(in_forks, processes)
+    assert [piece for piece, _ in results] == list(PIECES)
+    workers = {process for _, process in results}
+    assert len(workers) == min(processes, len(PIECES))
+    assert (asking in workers) == (processes == 1)
+
+
+def test_beside_other_threads_nothing_is_forked() -> None:
+    """One of them might hold a lock, which would stay locked in the fork."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        assert {process for _, process in in_order(who, PIECES, 2)} == {os.getpid()}
+    finally:
+        end.set()
+        thread.join()
+
+
+def long(folder: Path, _: int) -> bytes:
+    """Note the process, and return more than a pipe holds."""
+    (folder / str(os.getpid())).touch()
+    return bytes(1_000_000)
+
+
+def heard_once(folder: Path) -> None:
+    """Take one result, and stop."""
+    results = in_order(partial(long, folder), PIECES, 2)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_forks_end_when_their_results_are_no_longer_taken(
+    elsewhere: Callable[..., Any], tmp_path: Path
+) -> None:
+    """None is left, though it waits to send."""
+    elsewhere(heard_once, tmp_path)
+    workers = [int(file.name) for file in tmp_path.iterdir()]
+    assert workers
+    assert not any(map(is_alive, workers))

@@ -3,17 +3,14 @@
 import gc
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -21,14 +18,15 @@ import pytest
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import fork_pool, partition
+from pipeline.sync.engines import partition
+from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
-from tests.support.waiting import PATIENCE, wait_for
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -50,8 +48,7 @@ def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
 @pytest.fixture
 def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make even a few folders worth the processes, which are never forks of the one that tests."""
-    for module in (fork_pool, engines_worker):
-        monkeypatch.setattr(module, "may_fork", lambda: False)
+    monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     monkeypatch.setattr(partition, "WORTH_IT", 5)
     monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
 
@@ -172,43 +169,49 @@ def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
     assert len({event.split()[1] for event in events}) == 2
 
 
-def die(pipe: Connection, how: ScanOptions) -> None:
-    """Stand in for the work of a process that the system kills for want of memory."""
-    pipe.recv()
+def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
+    """Stand in for the work of a process that the system kills because it lacks memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield
+
+
+def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
+    """Stand in for a process that is killed when it has sent a part of its results."""
+    yield [], [next(scan(piece, options))]
+    time.sleep(0.1)  # until that is sent
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_halfway(pipe: Connection, how: ScanOptions) -> None:
-    """Stand in for one that is killed when it has told a part of what it has seen."""
-    pipe.send_bytes(pickle.dumps([next(scan(pipe.recv(), how))]))
-    os.kill(os.getpid(), signal.SIGKILL)
+def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
+    """Stand in for work that raises when a part of its results is sent."""
+    yield [], [next(scan(piece, options))]
+    raise LookupError
 
 
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("ahead", [1, 64])
-@pytest.mark.parametrize("dies", [die, die_halfway])
+@pytest.mark.parametrize("dies", [die, die_halfway, fail_halfway])
 def test_a_process_that_dies_loses_nothing(
     root: RootSpec,
     monkeypatch: pytest.MonkeyPatch,
     ahead: int,
-    dies: Callable[[Connection, ScanOptions], None],
+    dies: Callable[[ScanOptions, ScanScope], Iterator[Any]],
 ) -> None:
     """The rest is looked at here, once, however much the dead had been asked for and had told."""
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
     part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(part, how))
-    monkeypatch.setattr(engines_processes, "_serve", dies)
+    monkeypatch.setattr(engines_processes, "_results", dies)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
 
 
-def die_once(folder: Path, pipe: Connection, how: ScanOptions) -> None:
-    """Stand in for work during which one process is killed when it has told a part."""
+def die_once(folder: Path, options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
+    """Stand in for work during which one process is killed when it has sent a part."""
     try:
         (folder / "killed").touch(exist_ok=False)
     except FileExistsError:
-        engines_processes._serve(pipe, how)  # there it is the real one
-    else:
-        die_halfway(pipe, how)
+        return engines_processes._results(options, piece)  # there it is the real one
+    return die_halfway(options, piece)
 
 
 @pytest.mark.usefixtures("in_processes")
@@ -223,12 +226,12 @@ def test_a_piece_over_which_a_process_died_is_tried_by_another(
     alone = list(engines_processes.serial(part, how))
     with monkeypatch.context() as once:
         once.setattr(engines_processes, "LEFT_TO_OTHERS", 10_000)
-        once.setattr(engines_processes, "_serve", partial(die_once, tmp_path))
-        once.setattr(engines_processes._Piece, "look", None)  # as this process does
+        once.setattr(engines_processes, "_results", partial(die_once, tmp_path))
+        once.setattr(engines_processes._Scan, "here", None)  # as this process does
         assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
-    monkeypatch.setattr(engines_processes, "_serve", die)
+    monkeypatch.setattr(engines_processes, "_results", die)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
-    assert [each for each in caplog.messages if "died twice" in each]
+    assert [each for each in caplog.messages if f"died twice over {root.path}/" in each]
 
 
 @pytest.mark.usefixtures("in_processes")
@@ -242,7 +245,7 @@ def test_nobody_waits_for_the_processes_to_start(
         may_start.wait(timeout=PATIENCE)
         return Worker(*given)
 
-    monkeypatch.setattr(engines_processes, "Worker", late)
+    monkeypatch.setattr(engines_pool, "Worker", late)
     monkeypatch.setattr(engines_processes, "LEFT_TO_OTHERS", 2)
     part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     seen = engines_processes.processes(part, how)
@@ -261,7 +264,7 @@ def test_where_no_process_can_be_started_all_is_looked_at_here(
     def refused(*_: object) -> Worker:
         raise BlockingIOError
 
-    monkeypatch.setattr(engines_processes, "Worker", refused)
+    monkeypatch.setattr(engines_pool, "Worker", refused)
     part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
         list(engines_processes.serial(part, how))
@@ -288,7 +291,7 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
         started.append(Worker(*given))
         return started[-1]
 
-    monkeypatch.setattr(engines_processes, "Worker", noted)
+    monkeypatch.setattr(engines_pool, "Worker", noted)
     monkeypatch.setattr(engines_worker, "may_fork", lambda: forks)
     monkeypatch.setattr(threading, "Thread", Refused)
     part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
@@ -326,7 +329,7 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
         started.append(Worker(*given))
         return started[0]
 
-    monkeypatch.setattr(engines_processes, "Worker", interrupted)
+    monkeypatch.setattr(engines_pool, "Worker", interrupted)
     monkeypatch.setattr(engines_worker, "may_fork", lambda: True)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     has_ended = threading.Event()
@@ -345,57 +348,11 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
     assert not started[0]._process.is_alive()
 
 
-class Measured(SimpleQueue[tuple[object, bytes | None]]):
-    """A queue that knows how long it ever was, but for the word that a process has started."""
-
-    longest = 0
-
-    def put(
-        self, item: tuple[object, bytes | None], block: bool = True, timeout: float | None = None
-    ) -> None:
-        """Take a thing, and measure."""
-        if item[1] == engines_processes._STARTED:
-            return
-        super().put(item, block, timeout)
-        Measured.longest = max(Measured.longest, self.qsize())
-
-
-@pytest.mark.usefixtures("in_processes")
-def test_no_more_waits_in_memory_than_there_is_room_for(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While nobody takes what was seen, the processes wait, and in the end nothing is missing."""
-    there: list[engines_processes._Helper] = []
-    start, ask = engines_processes._Helper.start, engines_processes._Helper.ask
-
-    def starting(helper: engines_processes._Helper) -> None:
-        start(helper)
-        there.append(helper)
-
-    def asking(helper: engines_processes._Helper, todo: deque[ScanScope]) -> None:
-        if len(there) == 2:  # else the first to start may be given all there is
-            ask(helper, todo)
-
-    monkeypatch.setattr(engines_processes._Helper, "start", starting)
-    monkeypatch.setattr(engines_processes._Helper, "ask", asking)
-    monkeypatch.setattr(engines_processes, "ANSWERS_AHEAD", 1)
-    monkeypatch.setattr(engines_processes, "SimpleQueue", Measured)
-    monkeypatch.setattr(Measured, "longest", 0)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    seen = engines_processes.processes(part, how)
-    first = next(one for one in seen if one)
-    wait_for(lambda: Measured.longest == 2)
-    assert verdicts([first, *seen]) == verdicts(list(engines_processes.serial(part, how)))
-    assert Measured.longest == 2
-
-
 @pytest.mark.usefixtures("in_processes")
 def test_long_questions_and_long_answers_do_not_wait_for_each_other(
     root: RootSpec, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is longer than a pipe is wide, and there is room for one answer."""
-    monkeypatch.setattr(engines_processes, "ANSWERS_AHEAD", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     for number in range(12):
         skill(
