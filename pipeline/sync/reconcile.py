@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 from sqlite_utils import Database
@@ -21,7 +20,7 @@ from catalog.model.skill import Rejection, RootSpec
 from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.roots import reader
+from pipeline.roots import source
 from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
@@ -277,7 +276,7 @@ class _FolderComparison:
         self, root: RootSpec, unseen: dict[str, verdicts.StoredFolder], reason: str
     ) -> Iterator[Difference]:
         """Compare with a root whose folders are gone, or cannot be read."""
-        if reader.can_list(Path(root.path)):
+        if source.can_list(root.path):
             yield Difference("folder", root.path, "", reason)
         for path, row in unseen.items():
             yield from self._gone(root, path, row)

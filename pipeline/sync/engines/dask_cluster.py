@@ -82,7 +82,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
 
 def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
-    paths = partition.apart(scope, options)
+    paths = partition.split(scope, options)
     if not partition.is_worth_sharing(scope, options, paths):
         yield from processes.processes(scope, options)
         return

@@ -3,29 +3,29 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from pipeline.roots.local import walk
+from pipeline.roots.source import open_source
 from pipeline.sync.engines.scanner import ScanOptions, ScanScope
 
 WORTH_IT = 512
-"""Paths to read from which on other processes are started: where nothing may be forked, that alone
-takes a third of a second."""
+"""Paths to read from which on worker processes pay off; starting them without fork takes a third of
+a second."""
 
 
-def apart(scope: ScanScope, options: ScanOptions) -> list[str]:
-    """Return paths that together are the part, enough of them to share out where there are."""
-    return walk.taken_apart(Path(scope.root.path), scope.paths, WORTH_IT, options.limits.depth)
+def split(scope: ScanScope, options: ScanOptions) -> list[str]:
+    """Return paths that together are the scope, enough of them to share among processes."""
+    with open_source(scope.root.path, options.limits) as source:
+        return source.split(scope.paths, WORTH_IT)
 
 
 def is_worth_sharing(scope: ScanScope, options: ScanOptions, paths: Sequence[str]) -> bool:
-    """Tell whether so much is to be read that it pays to start processes elsewhere."""
+    """Tell whether there is so much to read that worker processes pay off."""
     known = 0 if options.deep else sum(map(bool, scope.known.values()))
     return len(paths) - known >= WORTH_IT
 
 
 def pieces(scope: ScanScope, paths: Sequence[str], size: int) -> Iterator[ScanScope]:
-    """Yield a part in pieces of so many paths, each with what is known at or below them."""
+    """Yield a scope in pieces of `size` paths, each with the known folders at or below them."""
     known = sorted(scope.known)
     for start in range(0, len(paths), size):
         some = tuple(paths[start : start + size])

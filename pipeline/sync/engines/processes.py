@@ -11,7 +11,7 @@ from typing import TypeAlias
 from catalog.model.change import Judged
 from pipeline.roots.local.descent import LooseFinding
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.partition import apart, is_worth_sharing, pieces
+from pipeline.sync.engines.partition import is_worth_sharing, pieces, split
 from pipeline.sync.engines.pool import Executor, Task, WorkerPool
 from pipeline.sync.engines.scanner import (
     ScanOptions,
@@ -57,7 +57,7 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     Where little is to be read, they are only worth it as forks, and this process does it alone
     where it may not fork. Results come in no particular order.
     """
-    paths = apart(scope, options)
+    paths = split(scope, options)
     reads = is_worth_sharing(scope, options, paths)
     some = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
     size = len(os.sched_getaffinity(0))

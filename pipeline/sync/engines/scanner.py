@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeAlias
 
 from catalog.database import sql
@@ -18,13 +17,12 @@ from catalog.model.values import Json
 from catalog.text.times import iso
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
-from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
-from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits, failure
-from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.roots.local.root_directory import IO_ERRORS
+from pipeline.roots.source import Source, open_source
 from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
@@ -67,14 +65,14 @@ class Unsettled:
 
 @dataclass(frozen=True, slots=True)
 class NewFolder:
-    """A folder that is not known and was not read yet, or an archive that is not as it was."""
+    """A folder that is not known and not read yet, or an archive that has changed."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDirectory:
-    """A directory that cannot be listed: what is known below it may still be there."""
+    """A directory that cannot be listed, so that known folders below it may still exist."""
 
     path: str
 
@@ -85,34 +83,33 @@ ScanResult: TypeAlias = (
 
 
 def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Yield what there is in a part of a root: discover and judge, from the disk alone.
+    """Yield a result for everything in a part of a root.
 
-    It can run in any process that sees the root. Raises RootUnreadable.
+    It reads nothing but the root, so it can run in any process that sees it. Raises RootUnreadable.
     """
     archived: Mapping[str, Mapping[str, str]] | None = None
-    with held_open(Path(scope.root.path)) as root:
+    with open_source(scope.root.path, options.limits) as source:
         for path in scope.paths:
-            for found in local_walk.walk(root, path, options.limits):
-                if isinstance(found, LooseFinding):
-                    yield found
-                    if found.finding.code in local_walk.UNLISTED:
-                        yield UnreadableDirectory(found.path)
-                elif isinstance(found, Archive):
+            for entry in source.walk(path):
+                if isinstance(entry, LooseFinding):
+                    yield entry
+                    if entry.finding.code in local_walk.UNLISTED:
+                        yield UnreadableDirectory(entry.path)
+                elif isinstance(entry, Archive):
                     archived = _by_archive(scope.known) if archived is None else archived
-                    yield from _look_into(
-                        scope.root, root, found, archived.get(found.path, {}), options
-                    )
+                    known = archived.get(entry.path, {})
+                    yield from _scan_archive(scope.root, source, entry, known, options)
                 else:
                     yield from (
-                        UnreadableDirectory(f"{found.path}/{problem.path}")
-                        for problem in found.problems
+                        UnreadableDirectory(f"{entry.path}/{problem.path}")
+                        for problem in entry.problems
                         if problem.code in local_walk.UNLISTED
                     )
-                    yield _look_at(scope, root, found, options)
+                    yield _scan_folder(scope, source, entry, options)
 
 
-def _look_at(
-    scope: ScanScope, root: RootDirectory, folder: Folder, options: ScanOptions
+def _scan_folder(
+    scope: ScanScope, source: Source, folder: Folder, options: ScanOptions
 ) -> ScanResult:
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
@@ -121,26 +118,26 @@ def _look_at(
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(scope.root, root, folder, options.limits)
+    return judge_folder(scope.root, source, folder)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
     """Return the fingerprints of skills in archives, by the path of the archive's top."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
     for path, fingerprint in known.items():
         if top := top_of_archive(path):
-            found[top][path] = fingerprint
-    return found
+            fingerprints[top][path] = fingerprint
+    return fingerprints
 
 
-def _look_into(
+def _scan_archive(
     spec: RootSpec,
-    root: RootDirectory,
+    source: Source,
     archive: Archive,
     known: Mapping[str, str],
     options: ScanOptions,
 ) -> Iterator[ScanResult]:
-    """Yield what is seen of the skills in an archive, which settle, change and go together."""
+    """Yield a result for each skill in an archive; they settle, change and disappear together."""
     if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
         yield from map(Unchanged, known)
     elif changed_lately(archive, time.time_ns(), options.quiet):
@@ -149,34 +146,29 @@ def _look_into(
         yield NewFolder(archive.path)
     else:
         try:
-            with open_archive(archive) as folders:
+            with source.open_archive(archive) as folders:
                 if archives_reader.is_refused(folders[0]):
                     folders = archives_reader.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
-                    yield judge_folder(spec, root, folder, options.limits)
+                    yield judge_folder(spec, source, folder)
         except OSError as error:
             log.debug("%s%s", archive.root, archive.file, exc_info=True)
-            why = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
-            yield from (Unsettled(path, why) for path in known or [archive.path])
+            reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
+            yield from (Unsettled(path, reason) for path in known or [archive.path])
 
 
 def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
     """Tell whether a folder changed less than `quiet` seconds ago by its own time stamps.
 
-    A stamp further in the future than that comes from another clock and says nothing.
+    A stamp further in the future than that comes from another clock and is ignored.
     """
     return abs(now_ns - folder.changed_ns) < quiet * 1e9
 
 
-def judge_folder(
-    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
-) -> Judged | Unsettled:
-    """Read, parse and judge one folder, unless it changed meanwhile or cannot be read.
-
-    It depends on nothing but the folder, so it can run in any process that sees the root.
-    """
+def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
+    """Read, parse and validate one folder, unless it changed meanwhile or cannot be read."""
     try:
-        return _judge(spec, root, folder, limits)
+        return _judge(spec, source, folder)
     except Exception as error:  # an internal error must not stop the other folders
         log.debug("%s/%s", spec.path, folder.path, exc_info=True)
         place = place_of(spec, folder.path, is_alias=folder.is_alias)
@@ -197,13 +189,11 @@ def judge_folder(
         )
 
 
-def _judge(
-    spec: RootSpec, root: RootDirectory, folder: Folder, limits: Limits
-) -> Judged | Unsettled:
+def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
     steps = _Steps()
-    snapshot = reader.read(root, folder, limits)
-    if snapshot is None or (why := failure(snapshot.problems)):
-        return Unsettled(folder.path, why if snapshot else None)
+    snapshot = source.read(folder)
+    if snapshot is None or (reason := failure(snapshot.problems)):
+        return Unsettled(folder.path, reason if snapshot else None)
     steps.add(
         "read",
         folder.path,
@@ -230,16 +220,16 @@ def _judge(
 
 
 def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
-    """Return where a skill folder lies; in a plugin root the first folder is its plugin.
+    """Return the place of a skill folder; in a plugin root the first folder names the plugin.
 
-    So is an archive there, and has its name without the ending.
+    The same holds for an archive there, whose name counts without its ending.
     """
     plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
     return Place(root.path, path, root.level, plugin, is_alias)
 
 
 class _Steps:
-    """Step traces as they are made, each lasting from the one before it."""
+    """Step traces of one folder; each step lasts from the end of the one before."""
 
     def __init__(self) -> None:
         self.started_at = _now()

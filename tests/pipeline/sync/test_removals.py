@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.roots.local_source import LocalSource
 from pipeline.roots.units import WatchUnit, outermost
-from pipeline.sync import removals
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
@@ -15,17 +15,17 @@ def test_many_folders_that_are_alike_cost_no_more_than_others(
 ) -> None:
     """Each could have moved from where any other lies; only what was heard of is asked."""
     asked = []
-    look = removals.reader.look
+    folder_at = LocalSource.folder
 
-    def counted(root: Path, path: str, limits: object) -> object:
+    def counted(source: LocalSource, path: str) -> object:
         asked.append(path)
-        return look(root, path, limits)  # type: ignore[arg-type]
+        return folder_at(source, path)
 
     it = Serving(tmp_path).start()
     for number in range(20):
         skill(it.root / f"s{number}", name="same")
     it.settle()
-    monkeypatch.setattr(removals.reader, "look", counted)
+    monkeypatch.setattr(LocalSource, "folder", counted)
     for number in range(20, 40):
         skill(it.root / f"s{number}", name="same")
     it.settle()

@@ -12,6 +12,7 @@ import pytest
 from catalog.model.skill import RootSpec
 from catalog.writing.rows.removals import Uptime
 from catalog.writing.store import Store
+from pipeline.roots import local_source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import full_scan as sync_full_scan
@@ -253,7 +254,7 @@ def test_an_unchanged_archive_is_not_opened(
     make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     make_zip(folders.path / "none.zip", {"a/README.md": "x"})
     assert folders.scan().outcomes == {"added": 2, "rejected": 1}
-    monkeypatch.setattr(scanner, "open_archive", lambda _: pytest.fail("it was opened"))
+    monkeypatch.setattr(local_source, "open_archive", lambda _: pytest.fail("it was opened"))
     assert folders.scan().outcomes == {"unchanged": 3}
     monkeypatch.undo()
     assert folders.scan(deep=True).outcomes == {"unchanged": 3}
