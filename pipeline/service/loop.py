@@ -3,21 +3,18 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeVar
 
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model import paths as model_paths
 from catalog.model.change import ChangeResult
 from catalog.model.errors import CatalogDamaged, OutOfRoom, SkilldropError
-from catalog.model.paths import archive_of
 from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
@@ -26,14 +23,13 @@ from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
-from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service import systemd
-from pipeline.service.backlog import Backlog
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
+from pipeline.service.pending_units import PendingUnits
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.service.timer import Timer
@@ -45,7 +41,6 @@ from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
-from pipeline.watch.settling import Settling
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
 log = logging.getLogger("skilldrop")
@@ -88,7 +83,7 @@ class Service:
         self._roots = settings.root_specs
         self._limits = Limits(**settings.limits.model_dump())
         self._inbox: SimpleQueue[Hint | ScanDue | CollectDue] = SimpleQueue()
-        self._settle = Settling(settings.settle_quiet, settings.settle_longest)
+        self._units = PendingUnits(self._roots, settings.settle_quiet, settings.settle_longest)
         self._outcomes = OutcomeInbox(
             settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
         )
@@ -112,7 +107,6 @@ class Service:
         }
         self._troubles = Troubles()
         self._heartbeat = Heartbeat(settings, self._troubles)
-        self._backlog = Backlog()
         self._has_catalog = True
         self._looks_at_outcomes = False
         self._next_tick = 0.0
@@ -205,7 +199,7 @@ class Service:
             for part, wait in (
                 ("scan", polling),
                 ("indexes", _until(self._index_schedule.due, now)),
-                ("changes", self._settle.seconds_to_next(now)),
+                ("changes", self._units.seconds_to_next(now)),
                 ("outcomes", self._outcomes.seconds_to_next(now)),
                 ("packages", _until(self._package_check.due, now)),
             )
@@ -216,11 +210,8 @@ class Service:
     def _hint(self, path: str) -> None:
         if self._outcomes.hint(path, time.monotonic()):
             return
-        for root in self._roots:
-            # A hint for the root itself means a new or removed entry, which has its own hint.
-            if path and (unit := walk.unit_of(Path(root.path), path)):
-                self._settle.hint(WatchUnit(root.path, unit), time.monotonic())
-                self._heartbeat.note_event(_now())
+        if self._units.hint(path):
+            self._heartbeat.note_event(_now())
 
     def _change_mode(self, change: ModeChange) -> None:
         """Record a change of the watcher mode, and scan for changes that were missed."""
@@ -244,8 +235,7 @@ class Service:
             return
         if is_tick:
             now = time.monotonic()
-            for unit in self._backlog.due(now):
-                self._settle.hint(unit, now)
+            self._units.resume_backlog(now)
             self._try("requests", self._grant)
         self._try("collect", self._collect)
         self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
@@ -260,9 +250,7 @@ class Service:
         if self._index_schedule.due is None:
             self._try(
                 "answers",
-                lambda: self._requests.answer(
-                    self._store, self._settle.waiting(), time.monotonic()
-                ),
+                lambda: self._requests.answer(self._store, self._units.waiting(), time.monotonic()),
             )
         if self._heartbeat.is_due(time.monotonic()):
             self._try("heartbeat", self._beat, BEAT)
@@ -297,7 +285,7 @@ class Service:
     def _keep_watch(self) -> Problem | None:
         now = time.monotonic()
         change = self._supervisor.check(now)
-        if not change and self._supervisor.needs_count and not len(self._settle):
+        if not change and self._supervisor.needs_count and not len(self._units):
             change = self._supervisor.check_all_heard(now)
         if change:
             self._change_mode(change)
@@ -319,7 +307,7 @@ class Service:
 
     def _beat(self) -> None:
         self._try("quarantine", lambda: quarantined(self._store, self._settings, _now()))
-        self._heartbeat.beat(self._store, len(self._settle) + len(self._backlog), _now())
+        self._heartbeat.beat(self._store, self._units.count, _now())
 
     def _collect(self) -> None:
         if not self._collects:
@@ -336,7 +324,7 @@ class Service:
     def _note_quiet(self) -> None:
         """Record in the catalog whether all known changes are scanned and published."""
         is_quiet = not (
-            len(self._settle)
+            len(self._units)
             or len(self._outcomes)
             or self._looks_at_outcomes
             or self._scans.is_wanted
@@ -382,50 +370,29 @@ class Service:
     def _scan_due(self) -> Problem | None:
         """Scan the units that have settled."""
         now = time.monotonic()
-        due = self._settle.due(now)
+        due = self._units.due(now)
         if not due:
-            return self._backlog.problem
-        self._backlog.start(due)
+            return self._units.problem
         work = Synchronizer(
             self._store,
             self._roots,
             self._limits,
             trigger="event",
             quiet=self._settings.settle_quiet,
-            still_settling=self._still_settling(due, now),
+            still_settling=self._units.still_settling(due, now),
         )
         try:
             with suppress(OutOfRoom):  # the other units must not wait for it
                 for _ in work.run(due):
                     if self._stopping:
                         return None
-            self._backlog.wait_for_room(_by_unit(work.report.no_room), time.monotonic())
-            self._backlog.delay(_by_unit(work.report.delayed), time.monotonic())
-            again = self._unsettled(work.report)
-            again |= {unit for unit in due if unit.root in work.report.troubles}
-            postponed = self._await_others(work.report)
-            self._settle.done(unit for unit in due if unit not in again | postponed)
-            for unit in again:
-                self._settle.again(unit, time.monotonic())
+            self._units.scanned(due, work.report)
             if self._scans.is_running:
                 self._scans.superseded |= set(due)
             self._show_pending(work.report)
         finally:
             self._trouble_log.log(work.report.troubles.values())
-        return self._backlog.problem
-
-    def _still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
-        """Return the other waiting units; none if a due unit has waited too long for them."""
-        if any(self._settle.overdue(unit, now) for unit in due):
-            return ()
-        return self._settle.waiting() - set(due)
-
-    def _await_others(self, report: Report) -> set[WatchUnit]:
-        """Let missing units wait for later events of their root: more of it may be disappearing."""
-        units = {WatchUnit(root, _unit(root, path)) for root, path in report.postponed}
-        for unit in units:
-            self._settle.hint(unit, self._settle.latest(unit.root) or time.monotonic())
-        return units
+        return self._units.problem
 
     def _continue_scan(self) -> None:
         """Run one batch of the running or the next requested full scan."""
@@ -435,13 +402,8 @@ class Service:
             return
         scan, has_ended = self._step()
         if has_ended:
-            self._backlog.delay(_by_unit(scan.report.delayed), time.monotonic())
-            again = self._unsettled(scan.report)
-            self._await_others(scan.report)
-            # The full scan may have read these units earlier and stored them later.
-            again |= self._scans.superseded
-            for unit in again:
-                self._settle.again(unit, time.monotonic())
+            # The full scan may have read the superseded units earlier and stored them later.
+            again = self._units.scanned_all(scan.report, self._scans.superseded)
             self._requests.scanned(
                 self._scans.repairs, again, time.monotonic() + self._settings.settle_longest
             )
@@ -463,12 +425,11 @@ class Service:
     def _verify(self) -> None:
         """Verify a few packages, if this is due and there is no other work."""
         now = time.monotonic()
-        check, changes = self._package_check.due, self._settle.seconds_to_next(now)
+        check, changes = self._package_check.due, self._units.seconds_to_next(now)
         if check is None or check > now or self._scans.is_wanted or changes == 0.0:
             return
         repaired = self._store.repair.count
-        for root, path in self._package_check.step():
-            self._settle.hint(WatchUnit(root, _unit(root, path)), now)
+        self._units.scan_again(self._package_check.step())
         if self._store.repair.count != repaired:
             self._index_schedule.publish_now()  # packages beyond repair are no longer published
 
@@ -494,14 +455,14 @@ class Service:
             is_poll=all(request.is_poll for request in requests),
             accepts_removals=any(repair.accepts_removals for repair in repairs),
             was_announced=self._was_announced,
-            still_settling=self._settle.waiting(),
+            still_settling=self._units.waiting(),
         )
 
     def _note_scanned(self) -> None:
         now = time.monotonic()
         self._supervisor.polled(now)
         self._heartbeat.hurry()
-        if not len(self._settle) and (change := self._supervisor.check_all_heard(now)):
+        if not len(self._units) and (change := self._supervisor.check_all_heard(now)):
             self._change_mode(change)
 
     def _was_announced(self, change: ChangeResult) -> bool:
@@ -509,43 +470,18 @@ class Service:
 
         Changes from before the watch began could not be announced, and do not count as missed.
         """
-        was_announced = WatchUnit(change.root, _unit(change.root, change.path)) in self._settle
         return (
-            was_announced
+            WatchUnit(change.root, change.path) in self._units
             or self._scans.granted[0].trigger == "start"
             or bool(self._scans.repairs)  # the scan distrusts the stored state on request
             or self._supervisor.mode == "polling"
         )
 
-    def _unsettled(self, report: Report) -> set[WatchUnit]:
-        """Return the units that are still changing and must be scanned again."""
-        return {WatchUnit(root, _unit(root, path)) for root, path in report.unsettled}
-
     def _show_pending(self, report: Report) -> None:
         """Mark the folders that take too long to settle as pending."""
-        now = time.monotonic()
-        for root, path in report.unsettled:
-            since = self._settle.overdue(WatchUnit(root, _unit(root, path)), now)
-            why = report.failures.get(WatchUnit(root, path))
-            if since is not None or why:
-                show_pending(
-                    self._store,
-                    self._roots,
-                    WatchUnit(root, path),
-                    _now() - timedelta(seconds=now - (since or now)),
-                    why,
-                )
-
-
-def _unit(root: str, path: str) -> str:
-    """Return the unit in which a folder settles; for a folder in an archive, the archive."""
-    path = archive_of(path) or path
-    return walk.unit_of(Path(root), model_paths.os_path(f"{root}/{path}")) or path
-
-
-def _by_unit(values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
-    """Map values of skills to the units in which the skills settle."""
-    return {WatchUnit(root, _unit(root, path)): value for (root, path), value in values.items()}
+        for overdue in self._units.overdue(report):
+            since = _now() - timedelta(seconds=overdue.seconds)
+            show_pending(self._store, self._roots, overdue.place, since, overdue.reason)
 
 
 def _until(moment: float | None, now: float) -> float | None:

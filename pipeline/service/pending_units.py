@@ -1,0 +1,154 @@
+"""Units that wait to be scanned: until they settle, or until there is room or the rate allows."""
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from catalog.model import paths as model_paths
+from catalog.model.paths import archive_of
+from catalog.model.skill import RootSpec
+from catalog.model.trouble import Problem
+from pipeline.roots.local import walk
+from pipeline.roots.units import WatchUnit
+from pipeline.service.backlog import Backlog
+from pipeline.sync.report import Report
+from pipeline.watch.settling import Settling
+
+T = TypeVar("T")
+
+
+class Overdue(NamedTuple):
+    """A folder that takes too long to settle, or cannot be read."""
+
+    place: WatchUnit
+    seconds: float  # since it began to change
+    reason: str | None
+
+
+class PendingUnits:
+    """The units of all roots that are due for a scan, and those that are not due yet."""
+
+    def __init__(self, roots: Sequence[RootSpec], quiet: float, longest: float) -> None:
+        """Take the roots, and the settling times in seconds."""
+        self._roots = roots
+        self._settling = Settling(quiet, longest)
+        self._backlog = Backlog()
+
+    def __len__(self) -> int:
+        """Return the number of units that settle."""
+        return len(self._settling)
+
+    def __contains__(self, place: WatchUnit) -> bool:
+        """Return whether the unit of a folder settles."""
+        return _unit_of(place) in self._settling
+
+    @property
+    def count(self) -> int:
+        """The number of all waiting units."""
+        return len(self._settling) + len(self._backlog)
+
+    @property
+    def problem(self) -> Problem | None:
+        """Lack of disk space; None if there is room."""
+        return self._backlog.problem
+
+    def waiting(self) -> set[WatchUnit]:
+        """Return the units that settle."""
+        return self._settling.waiting()
+
+    def seconds_to_next(self, now: float) -> float | None:
+        """Return the seconds until a unit is due; None if none settles."""
+        return self._settling.seconds_to_next(now)
+
+    # Hints
+
+    def hint(self, path: str) -> bool:
+        """Note that something may have changed at a path; return whether it lies in a root."""
+        units = [
+            WatchUnit(root.path, below)
+            for root in self._roots
+            # A hint for the root itself means a new or removed entry, which has its own hint.
+            if path and (below := walk.unit_of(Path(root.path), path))
+        ]
+        for unit in units:
+            self._settling.hint(unit, time.monotonic())
+        return bool(units)
+
+    def scan_again(self, places: Iterable[tuple[str, str]]) -> None:
+        """Let the units of folders, (root, path), be scanned once more."""
+        for root, path in places:
+            self._settling.hint(_unit_of(WatchUnit(root, path)), time.monotonic())
+
+    def resume_backlog(self, now: float) -> None:
+        """Let the units whose wait for room or for the rate is over be scanned."""
+        for unit in self._backlog.due(now):
+            self._settling.hint(unit, now)
+
+    # Scans
+
+    def due(self, now: float) -> list[WatchUnit]:
+        """Return the units that are settled, to be scanned now."""
+        units = self._settling.due(now)
+        self._backlog.start(units)
+        return units
+
+    def still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
+        """Return the other units that settle; none if a due unit has waited too long for them."""
+        if any(self._settling.overdue(unit, now) for unit in due):
+            return ()
+        return self._settling.waiting() - set(due)
+
+    def scanned(self, due: Collection[WatchUnit], report: Report) -> None:
+        """Note the results of a scan of due units."""
+        self._backlog.wait_for_room(_by_unit(report.no_room), time.monotonic())
+        again = self._unsettled(report) | {unit for unit in due if unit.root in report.troubles}
+        postponed = self._note(report)
+        self._settling.done(unit for unit in due if unit not in again | postponed)
+        self._settle_again(again)
+
+    def scanned_all(self, report: Report, superseded: Collection[WatchUnit]) -> set[WatchUnit]:
+        """Note the results of a full scan; return the units that are scanned again after it."""
+        self._note(report)
+        again = self._unsettled(report) | set(superseded)
+        self._settle_again(again)
+        return again
+
+    def overdue(self, report: Report) -> Iterator[Overdue]:
+        """Yield the unsettled folders of a report that should be shown as pending."""
+        now = time.monotonic()
+        for place in report.unsettled:
+            since = self._settling.overdue(_unit_of(place), now)
+            reason = report.failures.get(place)
+            if since is not None or reason:
+                yield Overdue(place, now - (since or now), reason)
+
+    def _note(self, report: Report) -> set[WatchUnit]:
+        """Delay units, and return those that are missing while more of their root may be.
+
+        These wait for the later events of their root.
+        """
+        self._backlog.delay(_by_unit(report.delayed), time.monotonic())
+        postponed = set(map(_unit_of, report.postponed))
+        for unit in postponed:
+            self._settling.hint(unit, self._settling.latest(unit.root) or time.monotonic())
+        return postponed
+
+    def _settle_again(self, units: Iterable[WatchUnit]) -> None:
+        for unit in units:
+            self._settling.again(unit, time.monotonic())
+
+    def _unsettled(self, report: Report) -> set[WatchUnit]:
+        return set(map(_unit_of, report.unsettled))
+
+
+def _unit_of(place: WatchUnit) -> WatchUnit:
+    """Return the unit in which a folder settles; for a folder in an archive, the archive."""
+    path = archive_of(place.path) or place.path
+    unit = walk.unit_of(Path(place.root), model_paths.os_path(f"{place.root}/{path}"))
+    return WatchUnit(place.root, unit or path)
+
+
+def _by_unit(values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
+    """Map values of folders to the units in which the folders settle."""
+    return {_unit_of(place): value for place, value in values.items()}
