@@ -21,7 +21,7 @@ from catalog.database.connection import (
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
-from catalog.writing import damaged_copies, recovery
+from catalog.writing.recovery import copies, rebuild
 
 log = logging.getLogger("skilldrop")
 
@@ -109,7 +109,7 @@ def _connected(path: Path, *, is_doubted: bool = False) -> Database:
 
 def _recover(path: Path, reason: str, at: datetime) -> None:
     """Replace a damaged catalog by a new one; the damaged file stays until that is complete."""
-    aside = recovery.aside_of(path, at)
+    aside = copies.aside_of(path, at)
     log.error(
         "the catalog is damaged (%s); it is kept as %s, and a new one is made from the roots",
         reason,
@@ -119,12 +119,12 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         new = Path(beside, path.name)
         connection = connect(new)
         try:
-            saved = recovery.recover(migrated(connection), path, aside, reason, at)
+            saved = rebuild.recover(migrated(connection), path, aside, reason, at)
             leave_readable(connection, new)
         finally:
             connection.close()
-        recovery.exchange(path, aside, new)
-    damaged_copies.keep_newest(path, aside)
+        copies.exchange(path, aside, new)
+    copies.keep_newest(path, aside)
     log.warning(
         "recovered of the damaged catalog: %s",
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),

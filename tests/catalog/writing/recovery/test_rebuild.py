@@ -235,7 +235,7 @@ def test_a_recovery_that_is_cut_short_loses_no_history(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr("catalog.writing.recovery._write_derived", full)
+        broken.setattr("catalog.writing.recovery.rebuild._write_derived", full)
         with pytest.raises(DiskFull):
             open_store(settings)
     assert settings.catalog_path.read_bytes() == damaged
