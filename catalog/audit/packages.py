@@ -9,7 +9,7 @@ from sqlite_utils import Database
 from catalog.audit.difference import Difference
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
-from catalog.writing.packager import package_files
+from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.folder import CURRENT, PackageFolder
 from catalog.writing.packages.inspection import PackageDirectory, damages, look
 

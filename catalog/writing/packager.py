@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from sqlite_utils import Database
 
-from catalog.database import sql, withheld
+from catalog.database import sql
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged, Removal
@@ -16,11 +16,11 @@ from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
-from catalog.writing.packages.builder import Key, PackageJob, Packaging, near
-from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
+from catalog.writing import package_jobs
+from catalog.writing.packages.builder import Key, PackageJob, Packaging
 from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import fulltext, shadowing
+from catalog.writing.rows import publication, shadowing
 from catalog.writing.rows import purge as rows_purge
 
 BATCH = 1024
@@ -124,7 +124,7 @@ class Packager:
 
     def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
         moment = iso(at)
-        todo = deque(self._jobs(batch) for batch in batches)
+        todo = deque(self._missing(batch) for batch in batches)
         published = 0
         try:
             with self._making(list(chain.from_iterable(todo))) as made:
@@ -206,7 +206,7 @@ class Packager:
         again: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment, trigger)
-            jobs = self._jobs(contested, unshared=unshared)
+            jobs = self._missing(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
                 if meanwhile:
@@ -217,47 +217,16 @@ class Packager:
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
             # It takes over from a winner that went, and changed without a word, or was locked.
-            self._set_waiting(failed.values(), moment)
+            publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
             again += failed
             meanwhile = None
         self._note_published(contested, moment)
         return again
 
-    def _set_waiting(self, skills: Iterable[int], moment: str) -> None:
-        """Let skills wait until they are looked at again; one that is held keeps its place."""
-        for skill in skills:
-            if not self._db.execute(_UNSEE_HELD, [skill]).rowcount:
-                self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
-                fulltext.remove(self._db.conn, [skill])  # as of all that wait to be accepted
-
-    def _jobs(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
-        """Return which packages are missing, those of one archive beside each other."""
+    def _missing(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
         if not self.packaging:
             return []
-        return sorted(
-            (
-                self._job(row, unshared=unshared)
-                for row in self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
-            ),
-            key=near,
-        )
-
-    def _job(self, row: sql.Row, *, unshared: bool) -> PackageJob:
-        twins = HardLinkCandidates()
-        if row["earlier"] and not unshared:
-            twins = HardLinkCandidates(
-                row["earlier_path"],
-                {file.content: file.path for file in package_files(self._db, row["earlier"])},
-            )
-        return PackageJob(
-            row["id"],
-            row["skill_id"],
-            (row["root"], row["path"]),
-            row["version_id"],
-            f"{row['skill_id']}/{row['version']}",
-            package_files(self._db, row["version_id"]),
-            twins,
-        )
+        return package_jobs.missing(self._db, skill_ids, unshared=unshared)
 
     @contextmanager
     def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
@@ -278,34 +247,16 @@ class Packager:
                 there.append((job.package_path, moment, job.version))
             else:
                 failed.append(job)
-        self._db.conn.executemany(
-            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there
-        )
+        publication.note_packages(self._db, there)
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Write down what is public once this is committed, and what is so no longer."""
-        wanted = {"wanted": sql.to_json(sorted(contested)), "at": moment}
-        for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
-            self._db.execute(statement, wanted)
-        found = self._db.execute(_TO_FLIP, wanted).fetchall()
-        self._flips = dict.fromkeys((*self._flips, *(package_path for (package_path,) in found)))
-        public = {package_path.partition("/")[0] for (package_path,) in found}
-        gone = {"gone": sql.to_json(sorted(contested - public))}
-        for (skill_id,) in self._db.execute(_PACKAGED, gone) if contested - public else ():
-            self._gone[skill_id] = None
-        for skill_id in public:
-            self._gone.pop(skill_id, None)
-
-
-def package_files(db: Database, version: int) -> list[PackageFile]:
-    """Return the files of a version, as they were hashed."""
-    return [
-        PackageFile(path, size, sha256, int(mode, 8))
-        for path, size, sha256, mode in db.execute(
-            "SELECT path, size, sha256, mode FROM files WHERE version = ?", [version]
-        )
-    ]
+        public, gone = publication.note_published(self._db, contested, moment)
+        self._flips |= dict.fromkeys(public)
+        self._gone |= dict.fromkeys(gone)
+        for package_path in public:
+            self._gone.pop(package_path.partition("/")[0], None)
 
 
 class _ChangedMeanwhile(Exception):
@@ -330,57 +281,3 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
 
 def _unsettled(key: Key, why: str | None = None) -> ChangeResult:
     return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", why)
-
-
-_WITHOUT_PACKAGE = f"""
-    SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
-           e.id AS earlier, e.package_path AS earlier_path
-    FROM json_each(?) AS wanted
-    JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})
-    JOIN versions AS v ON v.id IN (
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id), s.pinned_version_id)
-    LEFT JOIN versions AS e ON e.id =
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
-    WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
-        AND (s.pinned_version_id IS NULL OR v.digest IS s.seen_digest)
-"""
-_UNSEE_HELD = """
-    UPDATE skills SET seen_digest = NULL, fingerprint = ''
-    WHERE id = ? AND pinned_version_id IS NOT NULL
-"""
-_SET_WAITING = """
-    UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
-        pending_reason = :why, held_cause = NULL, fingerprint = '',
-        last_changed = max(last_changed, :at)
-    WHERE id = :skill
-"""
-_IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"
-_SET_PACKAGES = f"""
-    UPDATE skills SET package_path = new.package_path
-    FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
-                            THEN v.package_path END AS package_path
-          FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
-          WHERE s.{_IN_QUESTION}
-              AND (s.package_path IS NOT NULL OR v.package_path IS NOT NULL)) AS new
-    WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
-"""
-_SERVED = """
-    (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL AND skill_id IN
-        (SELECT value FROM json_each(:wanted)))
-"""
-_SET_RETIRED = f"""
-    UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_IN_QUESTION}
-        AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
-"""  # The plus keeps SQLite from the index of retired_at: nearly all are not retired.
-_SET_UNRETIRED = f"""
-    UPDATE versions SET retired_at = NULL WHERE {_IN_QUESTION}
-        AND retired_at IS NOT NULL AND id IN {_SERVED}
-"""
-_PACKAGED = """
-    SELECT DISTINCT skill_id FROM versions
-    WHERE skill_id IN (SELECT value FROM json_each(:gone)) AND package_path IS NOT NULL
-"""
-_TO_FLIP = f"""
-    SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
-"""

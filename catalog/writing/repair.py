@@ -11,7 +11,8 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.text.times import iso
 from catalog.writing import pins
-from catalog.writing.packager import BATCH, Packager, package_files
+from catalog.writing.package_jobs import package_files
+from catalog.writing.packager import BATCH, Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.packages.inspection import Damage, PackagesListing, damages, look, set_modes
