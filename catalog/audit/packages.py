@@ -11,23 +11,23 @@ from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.folder import CURRENT, PackageFolder
-from catalog.writing.packages.inspection import PackageDirectory, damages, look
+from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
 
 
 def of_packages(
     db: Database, folder: PackageFolder, packages: Callable[[str], bool]
 ) -> Iterator[Difference]:
     """Yield what differs; `packages` tells whether a skill at a path of a root has a package."""
-    lying = look(folder.path)
-    yield from _of_skills(db, folder, lying.shelves, packages)
+    listing = list_packages(folder.path)
+    yield from _of_skills(db, folder, listing.directories, packages)
     named = dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
     for package_path, version in named.items():
         for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
             yield Difference("package", f"{folder.path}/{package_path}", str(damage))
     public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
-    for shelf in lying.shelves.values():
-        yield from _unnamed(folder, shelf, named, public)
-    for path in lying.foreign:
+    for directory in listing.directories.values():
+        yield from _unnamed(folder, directory, named, public)
+    for path in listing.foreign:
         yield Difference(
             "package",
             f"{folder.path}/{path}",
@@ -39,7 +39,7 @@ def of_packages(
 def _of_skills(
     db: Database,
     folder: PackageFolder,
-    shelves: dict[str, PackageDirectory],
+    directories: dict[str, PackageDirectory],
     packages: Callable[[str], bool],
 ) -> Iterator[Difference]:
     for root, path, is_active, noted, package_path in db.execute(_SKILLS):
@@ -54,7 +54,7 @@ def _of_skills(
             )
         elif expected:
             skill_id, _, version = expected.partition("/")
-            if skill_id not in shelves or shelves[skill_id].current != version:
+            if skill_id not in directories or directories[skill_id].current != version:
                 yield Difference(
                     "package",
                     f"{folder.path}/{skill_id}/{CURRENT}",
@@ -73,26 +73,26 @@ _PUBLIC = "SELECT package_path FROM skills WHERE status = 'active' AND package_p
 
 
 def _unnamed(
-    folder: PackageFolder, shelf: PackageDirectory, named: dict[str, int], public: set[str]
+    folder: PackageFolder, directory: PackageDirectory, named: dict[str, int], public: set[str]
 ) -> Iterator[Difference]:
     """Yield what lies there and belongs to no version of the catalog."""
-    for name in sorted(shelf.versions | shelf.half_made):
-        if f"{shelf.skill_id}/{name}" not in named:
+    for name in sorted(directory.versions | directory.unfinished):
+        if f"{directory.skill_id}/{name}" not in named:
             yield Difference(
                 "package",
-                f"{folder.path}/{shelf.skill_id}/{name}",
+                f"{folder.path}/{directory.skill_id}/{name}",
                 "no version of the catalog names it",
             )
-    if shelf.current is not None and f"{shelf.skill_id}/{shelf.current}" not in named:
+    if directory.current is not None and f"{directory.skill_id}/{directory.current}" not in named:
         yield Difference(
             "package",
-            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
+            f"{folder.path}/{directory.skill_id}/{CURRENT}",
             "it leads to no version of the catalog",
         )
-    elif shelf.current is not None and shelf.skill_id not in public:
+    elif directory.current is not None and directory.skill_id not in public:
         yield Difference(
             "package",
-            f"{folder.path}/{shelf.skill_id}/{CURRENT}",
+            f"{folder.path}/{directory.skill_id}/{CURRENT}",
             "it leads to a skill that is not active",
         )
 

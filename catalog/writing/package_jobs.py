@@ -21,9 +21,9 @@ def missing(db: Database, skill_ids: Iterable[str], *, unshared: bool = False) -
 
 
 def _job(db: Database, row: sql.Row, *, unshared: bool) -> PackageJob:
-    twins = HardLinkCandidates()
+    candidates = HardLinkCandidates()
     if row["earlier"] and not unshared:
-        twins = HardLinkCandidates(
+        candidates = HardLinkCandidates(
             row["earlier_path"],
             {file.content: file.path for file in package_files(db, row["earlier"])},
         )
@@ -34,7 +34,7 @@ def _job(db: Database, row: sql.Row, *, unshared: bool) -> PackageJob:
         row["version_id"],
         f"{row['skill_id']}/{row['version']}",
         package_files(db, row["version_id"]),
-        twins,
+        candidates,
     )
 
 

@@ -41,7 +41,7 @@ class Packager:
         self.room = Room(db)
         self._db = db
         self._transaction = transaction
-        self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
+        self._switches: dict[str, None] = {}  # package_paths: committed, not yet public
         self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
@@ -56,7 +56,7 @@ class Packager:
         sqlite3.Error and OSError; the catalog is then as it was before.
         """
         if not changes:
-            self.flip()
+            self.switch_current()
             return []
         waiting: set[Key] = set()
         again: list[Key] = []
@@ -81,7 +81,7 @@ class Packager:
                 waiting.update(
                     *(_keys(change) for change in wanted if _keys(change)[0] in changed.places)
                 )
-        self.flip()
+        self.switch_current()
         self._take_back(purged)
         return [
             *taken.applied,
@@ -106,7 +106,7 @@ class Packager:
             again = self._publish(
                 set(touch()), frozenset(), at, staged, trigger=trigger, unshared=unshared
             )
-        self.flip()
+        self.switch_current()
         return again
 
     def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
@@ -134,7 +134,7 @@ class Packager:
                         changed = self._note_made(islice(made, len(todo[0])), moment)
                         self._note_published(set(batch), moment)
                     todo.popleft()
-                    self.flip()
+                    self.switch_current()
                     if again := [job.skill_id for job in changed]:
                         self.publish(lambda again=again: again, at)  # type: ignore[misc]
                     published += len(batch)
@@ -142,22 +142,22 @@ class Packager:
         finally:
             self._take_back(job.package_path for job in chain.from_iterable(todo))
 
-    def flip(self) -> None:
+    def switch_current(self) -> None:
         """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
-        if not self._flips or not self.packaging:
+        if not self._switches or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
-            for package_path in list(self._flips):
-                packages.flip(package_path)
-                del self._flips[package_path]
+            for package_path in list(self._switches):
+                packages.switch_current(package_path)
+                del self._switches[package_path]
 
-    def hide(self) -> None:
+    def remove_stale_current(self) -> None:
         """Remove the `current` of what is active no longer; no index names it. Raises OSError."""
         if not self._gone or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
             for skill_id in list(self._gone):
-                packages.drop_current(skill_id)
+                packages.remove_current(skill_id)
                 del self._gone[skill_id]
 
     # One attempt
@@ -166,7 +166,7 @@ class Packager:
     def _staged(self) -> Iterator[list[str]]:
         """Make a transaction of what follows, with the packages that were made for it."""
         staged: list[str] = []
-        flips, gone = dict(self._flips), dict(self._gone)
+        switches, gone = dict(self._switches), dict(self._gone)
         try:
             with self._transaction():
                 yield staged
@@ -175,7 +175,7 @@ class Packager:
                     with named(path), directory(path) as at:
                         sync(at)
         except BaseException:
-            self._flips, self._gone = flips, gone
+            self._switches, self._gone = switches, gone
             self._take_back(staged)
             self.room.recount()
             raise
@@ -188,7 +188,7 @@ class Packager:
         with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
             for package_path in todo:
                 with suppress(OSError):
-                    packages.drop(package_path)
+                    packages.remove(package_path)
 
     def _publish(
         self,
@@ -253,7 +253,7 @@ class Packager:
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Write down what is public once this is committed, and what is so no longer."""
         public, gone = publication.note_published(self._db, contested, moment)
-        self._flips |= dict.fromkeys(public)
+        self._switches |= dict.fromkeys(public)
         self._gone |= dict.fromkeys(gone)
         for package_path in public:
             self._gone.pop(package_path.partition("/")[0], None)

@@ -13,7 +13,7 @@ from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.inspection import PackagesListing, look
+from catalog.writing.packages.inspection import PackagesListing, list_packages
 
 log = logging.getLogger("skilldrop")
 
@@ -36,19 +36,19 @@ class PackageRepair:
     def begin(self, folder: Path) -> None:
         """Note whether a folder holds packages that this catalog has no version of."""
         self.awaits_scan = (
-            bool(look(folder).shelves)
+            bool(list_packages(folder).directories)
             and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         )
 
-    def mend(self, at: datetime) -> Iterator[int]:
-        """Make the packages equal to the catalog; see `_mend`."""
-        yield from _mend(self._db, self._packager, at)
+    def repair_all(self, at: datetime) -> Iterator[int]:
+        """Make the packages equal to the catalog; see `_repair_all`."""
+        yield from _repair_all(self._db, self._packager, at)
         self.is_incomplete = False
 
     def remove_lost(self, at: datetime) -> Iterator[int]:
         """Remove the packages of a lost catalog, after a complete scan."""
         if self.awaits_scan:
-            yield from _mend(self._db, self._packager, at, is_scanned=True)
+            yield from _repair_all(self._db, self._packager, at, is_scanned=True)
             self.awaits_scan = False
 
     def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
@@ -65,7 +65,7 @@ class PackageRepair:
         return int(self._db.execute("SELECT packages_mended FROM health").fetchone()[0])
 
 
-def _mend(
+def _repair_all(
     db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
 ) -> Iterator[int]:
     """Make the packages what the catalog says, and yield how many skills were published so far.
@@ -77,30 +77,30 @@ def _mend(
     if not packager.packaging:
         return
     folder = packager.packaging.folder
-    lying = look(folder.path)
-    _tell_foreign(folder, lying)
-    _note_lost(db, lying)
-    if lying.shelves:
+    listing = list_packages(folder.path)
+    _tell_foreign(folder, listing)
+    _note_lost(db, listing)
+    if listing.directories:
         with folder.opened() as packages:
-            _sweep(db, packages, lying, is_scanned=is_scanned)
+            _sweep(db, packages, listing, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
     if lost := [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]:
         packager.publish(lambda: lost, at, trigger="start")
-    if lying.shelves:
+    if listing.directories:
         with folder.opened() as packages:
-            _flip(db, packages, lying)
+            _switch_all(db, packages, listing)
     wanted = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(wanted, at)
 
 
-def _tell_foreign(folder: PackageFolder, lying: PackagesListing) -> None:
-    for path in lying.foreign[:_TOLD]:
+def _tell_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
+    for path in listing.foreign[:_TOLD]:
         log.warning("%s/%s was not made by skilldrop, and is left alone", folder.path, path)
-    if more := len(lying.foreign[_TOLD:]):
+    if more := len(listing.foreign[_TOLD:]):
         log.warning("%s holds %d more that skilldrop did not make", folder.path, more)
 
 
-def _sweep(db: Database, packages: Packages, lying: PackagesListing, *, is_scanned: bool) -> None:
+def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_scanned: bool) -> None:
     """Remove what no version names: it was being made, or removed, when the program ended."""
     is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
@@ -110,23 +110,24 @@ def _sweep(db: Database, packages: Packages, lying: PackagesListing, *, is_scann
         )
     }
     public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
-    for shelf in lying.shelves.values():
-        if is_new and shelf.current is not None:
+    for directory in listing.directories.values():
+        if is_new and directory.current is not None:
             continue  # of a catalog that was lost: agents read it until this one knows better
-        if shelf.current is not None and (
-            shelf.skill_id not in public or f"{shelf.skill_id}/{shelf.current}" not in named
+        if directory.current is not None and (
+            directory.skill_id not in public
+            or f"{directory.skill_id}/{directory.current}" not in named
         ):
-            packages.drop_current(shelf.skill_id)
-        for name in (*shelf.versions, *shelf.half_made):
-            if f"{shelf.skill_id}/{name}" not in named:
-                packages.drop(f"{shelf.skill_id}/{name}")
+            packages.remove_current(directory.skill_id)
+        for name in (*directory.versions, *directory.unfinished):
+            if f"{directory.skill_id}/{name}" not in named:
+                packages.remove(f"{directory.skill_id}/{name}")
 
 
-def _note_lost(db: Database, lying: PackagesListing) -> None:
+def _note_lost(db: Database, listing: PackagesListing) -> None:
     there = [
-        f"{shelf.skill_id}/{version}"
-        for shelf in lying.shelves.values()
-        for version in shelf.versions
+        f"{directory.skill_id}/{version}"
+        for directory in listing.directories.values()
+        for version in directory.versions
     ]
     db.execute(
         "UPDATE versions SET package_path = NULL, retired_at = NULL"
@@ -152,12 +153,12 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
         )
 
 
-def _flip(db: Database, packages: Packages, lying: PackagesListing) -> None:
+def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:
     for (package_path,) in db.execute(_PUBLIC).fetchall():
         skill_id, _, version = package_path.partition("/")
-        shelf = lying.shelves.get(skill_id)
-        if shelf and shelf.current != version:
-            packages.flip(package_path)
+        directory = listing.directories.get(skill_id)
+        if directory and directory.current != version:
+            packages.switch_current(package_path)
 
 
 _PUBLIC = """

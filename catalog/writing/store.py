@@ -98,7 +98,7 @@ class Store:
     def publish_into(
         self, packaging: Packaging, at: datetime, quota: Quota | None = None
     ) -> Iterator[int]:
-        """Publish from now on, and repair the packages; see `PackageRepair.mend`.
+        """Publish from now on, and repair the packages; see `PackageRepair.repair_all`.
 
         Raises FolderNotOwned if the packages folder belongs to another catalog.
         """
@@ -113,7 +113,7 @@ class Store:
         self.packager.packaging = replace(packaging, folder=folder)
         self.repair.begin(folder.path)
         self.health.set(packages_folder=str(folder.path))
-        return self.repair.mend(at)
+        return self.repair.repair_all(at)
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None

@@ -156,7 +156,7 @@ def _made_again(
                 "made again" if is_made else "removed, as its files are nowhere else",
             )
             if not is_made:
-                packages.drop(each.package_path)
+                packages.remove(each.package_path)
     return again
 
 

@@ -38,7 +38,7 @@ class PackageJob(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    twins: HardLinkCandidates
+    candidates: HardLinkCandidates
 
 
 AtWork: TypeAlias = Callable[
@@ -96,10 +96,14 @@ class _Maker:
     def _make_one(self, job: PackageJob, source: Source, packages: Packages) -> bool:
         try:
             packages.stage(
-                job.package_path, job.files, source.files_of(*job.place), job.twins, self.stager
+                job.package_path,
+                job.files,
+                source.files_of(*job.place),
+                job.candidates,
+                self.stager,
             )
         except NotAsJudged:
-            packages.drop(job.package_path)
+            packages.remove(job.package_path)
             return False
         return True
 

@@ -62,7 +62,7 @@ class Packages:
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        twins: HardLinkCandidates,
+        candidates: HardLinkCandidates,
         stager: Stager,
     ) -> None:
         """Make a package in the place of what a crash left there; see `Stager.stage`."""
@@ -70,12 +70,14 @@ class Packages:
         with named(f"{self.path}/{package_path}"), ExitStack() as stack:
             shelf = stack.enter_context(self._made_shelf(skill_id))
             earlier = None
-            if twins.paths:
+            if candidates.paths:
                 with suppress(OSError):  # it is gone: all is copied
-                    earlier = stack.enter_context(descended(self.at, twins.package_path.split("/")))
-            stager.stage(version, shelf, files, original, twins, earlier)
+                    earlier = stack.enter_context(
+                        descended(self.at, candidates.package_path.split("/"))
+                    )
+            stager.stage(version, shelf, files, original, candidates, earlier)
 
-    def flip(self, package_path: str) -> None:
+    def switch_current(self, package_path: str) -> None:
         """Let `current` lead to a package, in one step. Raises OSError."""
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{skill_id}/{CURRENT}"), descended(self.at, [skill_id]) as shelf:
@@ -91,21 +93,21 @@ class Packages:
                 os.symlink(version, BESIDE, dir_fd=shelf)
                 os.replace(BESIDE, CURRENT, src_dir_fd=shelf, dst_dir_fd=shelf)
 
-    def drop(self, package_path: str) -> None:
+    def remove(self, package_path: str) -> None:
         """Remove a package, before it each `current` beside it that leads there. Raises OSError.
 
         The shelf goes with its last package.
         """
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{package_path}"):
-            self._drop(skill_id, version)
+            self._remove(skill_id, version)
 
-    def drop_current(self, skill_id: str) -> None:
+    def remove_current(self, skill_id: str) -> None:
         """Remove the `current` of a skill_id: nothing is published under it any more."""
         with named(f"{self.path}/{skill_id}/{CURRENT}"):
-            self._drop(skill_id, CURRENT)
+            self._remove(skill_id, CURRENT)
 
-    def _drop(self, skill_id: str, name: str) -> None:
+    def _remove(self, skill_id: str, name: str) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):
             with descended(self.at, [skill_id]) as shelf:
                 if target_of(CURRENT, shelf) == name:

@@ -24,33 +24,33 @@ class PackageDirectory(NamedTuple):
     skill_id: str
     versions: frozenset[str]
     current: str | None  # where the link leads; empty where it is no link
-    half_made: frozenset[str] = frozenset()  # what a crash left beside them
+    unfinished: frozenset[str] = frozenset()  # what a crash left beside them
     foreign: tuple[str, ...] = ()  # what skilldrop does not make
 
 
 class PackagesListing(NamedTuple):
     """All that lies in the packages folder."""
 
-    shelves: dict[str, PackageDirectory]  # by skill_id
+    directories: dict[str, PackageDirectory]  # by skill_id
     foreign: tuple[str, ...]  # paths of what skilldrop does not make
 
 
-def look(folder: Path) -> PackagesListing:
+def list_packages(folder: Path) -> PackagesListing:
     """Return what there is; nothing where there is no folder."""
-    shelves: dict[str, PackageDirectory] = {}
+    directories: dict[str, PackageDirectory] = {}
     foreign: list[str] = []
     try:
         with directory(folder) as at:
             for name in sorted(set(os.listdir(at)) - {MARKER}):
                 shelf = _shelf(name, at) if is_skill_id(name) else None
                 if shelf:
-                    shelves[name] = shelf
+                    directories[name] = shelf
                     foreign += [f"{name}/{each}" for each in shelf.foreign]
                 else:
                     foreign.append(name)
     except FileNotFoundError:
         pass
-    return PackagesListing(shelves, tuple(foreign))
+    return PackagesListing(directories, tuple(foreign))
 
 
 def _shelf(skill_id: str, at: int) -> PackageDirectory | None:
@@ -69,14 +69,14 @@ def _shelf(skill_id: str, at: int) -> PackageDirectory | None:
             for name, each in found.items()
             if is_version(name) and each.is_dir(follow_symlinks=False)
         )
-        half_made = frozenset({BESIDE} & found.keys())
+        unfinished = frozenset({BESIDE} & found.keys())
         current = (target_of(CURRENT, shelf) or "") if CURRENT in found else None
         return PackageDirectory(
             skill_id,
             versions,
             current,
-            half_made,
-            tuple(sorted(found.keys() - versions - half_made - {CURRENT})),
+            unfinished,
+            tuple(sorted(found.keys() - versions - unfinished - {CURRENT})),
         )
     finally:
         os.close(shelf)

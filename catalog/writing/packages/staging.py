@@ -101,7 +101,7 @@ class Stager:
         at: int,
         files: Sequence[PackageFile],
         original: Original,
-        twins: HardLinkCandidates,
+        candidates: HardLinkCandidates,
         earlier: int | None,
     ) -> None:
         """Make a directory in an open one that holds just these files, read-only.
@@ -121,7 +121,7 @@ class Stager:
             for directory in directories:
                 os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                if earlier is None or not twins.link(file, earlier, top):
+                if earlier is None or not candidates.link(file, earlier, top):
                     self._copy(original, file, top)
             for directory in directories:
                 _lock(directory, top)

@@ -45,7 +45,7 @@ class PackageCollector:
         with folder.opened() as packages:
             for package_path in list(self._left):
                 try:
-                    packages.drop(package_path)
+                    packages.remove(package_path)
                 except OSError as error:
                     failures.append(error)
                     continue

@@ -58,7 +58,7 @@ def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
 
 def _bytes(job: PackageJob) -> int:
     """Return what a package takes that shares files with the version before it."""
-    return sum(file.size for file in job.files if file.content not in job.twins.paths)
+    return sum(file.size for file in job.files if file.content not in job.candidates.paths)
 
 
 _TAKEN = """

@@ -28,7 +28,7 @@ def note_published(db: Database, contested: set[str], moment: str) -> tuple[list
     parameters = {"wanted": sql.to_json(sorted(contested)), "at": moment}
     for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
         db.execute(statement, parameters)
-    public = [package_path for (package_path,) in db.execute(_TO_FLIP, parameters).fetchall()]
+    public = [package_path for (package_path,) in db.execute(_TO_SWITCH, parameters).fetchall()]
     gone = contested - {package_path.partition("/")[0] for package_path in public}
     if not gone:
         return public, []
@@ -72,6 +72,6 @@ _PACKAGED = """
     SELECT DISTINCT skill_id FROM versions
     WHERE skill_id IN (SELECT value FROM json_each(:gone)) AND package_path IS NOT NULL
 """
-_TO_FLIP = f"""
+_TO_SWITCH = f"""
     SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
 """

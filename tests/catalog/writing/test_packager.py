@@ -391,8 +391,8 @@ STEPS: dict[str, tuple[object, str]] = {
     "before the first package": (staging.Stager, "stage"),
     "half way through a package": (staging.Stager, "_copy"),
     "when the packages are made": (packager, "sync"),
-    "when it is committed": (packager.Packager, "flip"),
-    "half way through the flips": (Packages, "flip"),
+    "when it is committed": (packager.Packager, "switch_current"),
+    "half way through the flips": (Packages, "switch_current"),
 }
 
 
