@@ -5,18 +5,20 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from catalog.database import sql, withheld
-from catalog.writing.packages.builder import PackageJob, near
+from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
 
 
-def missing(db: Database, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
-    """Return which packages are missing, those of one archive beside each other."""
+def missing_packages(
+    db: Database, skill_ids: Iterable[str], *, unshared: bool = False
+) -> list[PackageJob]:
+    """Return jobs for the missing packages, grouped by archive."""
     return sorted(
         (
             _job(db, row, unshared=unshared)
             for row in db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
         ),
-        key=near,
+        key=group_of,
     )
 
 
@@ -39,7 +41,7 @@ def _job(db: Database, row: sql.Row, *, unshared: bool) -> PackageJob:
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:
-    """Return the files of a version, as they were hashed."""
+    """Return the files of a version, with the hashes stored for them."""
     return [
         PackageFile(path, size, sha256, int(mode, 8))
         for path, size, sha256, mode in db.execute(

@@ -24,25 +24,27 @@ from catalog.writing.rows import publication, shadowing
 from catalog.writing.rows import purge as rows_purge
 
 BATCH = 1024
-"""Skills published in one transaction at most."""
+"""Maximum number of skills published in one transaction."""
 AHEAD = 8192
-"""Packages that may be made, and their lists of files be held, before they are committed."""
+"""Maximum number of packages made before their commit; their lists of files stay in memory."""
 
-_CHANGED = "its files cannot be read again as they were judged"
+_CHANGED = "its files changed or became unreadable after they were checked"
 
 
 class Packager:
-    """The one way from verdicts to what agents are given."""
+    """The only path from verdicts to published packages."""
 
     def __init__(self, db: Database, transaction: sql.Transaction) -> None:
-        """Take the catalog, and how to begin and end a transaction in it."""
-        self.packaging: Packaging | None = None  # nothing is published
+        """Take the catalog and its transactions."""
+        self.packaging: Packaging | None = None  # None: nothing is published
         self.quota = Quota()
         self.room = Room(db)
         self._db = db
         self._transaction = transaction
-        self._switches: dict[str, None] = {}  # package_paths: committed, not yet public
-        self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
+        self._switches: dict[
+            str, None
+        ] = {}  # package_paths that are committed, but not yet current
+        self._retired: dict[str, None] = {}  # each skill_id that is no longer public
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
         )
@@ -50,43 +52,43 @@ class Packager:
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
     ) -> list[ChangeResult]:
-        """Take in a batch, publish what is active because of it, and tell what became of it.
+        """Store a batch, publish the skills it makes active, and return the result of each change.
 
-        What cannot be published as it was judged is not taken in: it is "unsettled". Raises
-        sqlite3.Error and OSError; the catalog is then as it was before.
+        A change is "unsettled", and not stored, if its folder has changed since it was judged.
+        Raises sqlite3.Error and OSError, and then leaves the catalog unchanged.
         """
         if not changes:
             self.switch_current()
             return []
-        waiting: set[Key] = set()
-        again: list[Key] = []
+        unsettled: set[Key] = set()
+        changed: list[Key] = []
         while True:
-            wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
+            remaining = [change for change in changes if unsettled.isdisjoint(_keys(change))]
             try:
                 with self._staged() as staged:
-                    taken = rows_batch.write_batch(
-                        self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
+                    batch = rows_batch.write_batch(
+                        self._db, remaining, trigger=trigger, at=at, scan=scan, quota=self.quota
                     )
-                    again = self._publish(
-                        taken.contested,
-                        _judged(wanted),
+                    changed = self._publish(
+                        batch.contested,
+                        _judged(remaining),
                         at,
                         staged,
                         trigger=trigger,
-                        meanwhile=taken.write_texts,
+                        meanwhile=batch.write_texts,
                     )
-                    purged = rows_purge.purge(self._db.conn, taken.purged)
+                    purged = rows_purge.purge(self._db.conn, batch.purged)
                 break
-            except _ChangedMeanwhile as changed:
-                waiting.update(
-                    *(_keys(change) for change in wanted if _keys(change)[0] in changed.places)
+            except _ChangedMeanwhile as error:
+                unsettled.update(
+                    *(_keys(change) for change in remaining if _keys(change)[0] in error.places)
                 )
         self.switch_current()
-        self._take_back(purged)
+        self._discard(purged)
         return [
-            *taken.applied,
-            *map(_unsettled, sorted(waiting)),
-            *(_unsettled(key, _CHANGED) for key in again),
+            *batch.applied,
+            *map(_unsettled, sorted(unsettled)),
+            *(_unsettled(key, _CHANGED) for key in changed),
         ]
 
     def publish(
@@ -97,53 +99,54 @@ class Packager:
         trigger: Trigger = "command",
         unshared: bool = False,
     ) -> list[Key]:
-        """Do something to the catalog, and publish what is then active of each skill_id it returns.
+        """Call `touch`, which changes the catalog, and publish the active skills it affects.
 
-        With `unshared` no file is shared with an earlier version, which may be damaged. Return the
-        skills that have to be looked at again, because their folders have changed.
+        `touch` returns each skill_id concerned. With `unshared`, no file is shared with an earlier
+        version, which may be damaged. Return the skills to scan again: their folders have changed.
         """
         with self._staged() as staged:
-            again = self._publish(
+            changed = self._publish(
                 set(touch()), frozenset(), at, staged, trigger=trigger, unshared=unshared
             )
         self.switch_current()
-        return again
+        return changed
 
     def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
-        """Publish what is active of many skills, and yield how many so far.
+        """Publish the active skills of many skill_ids, and yield the number so far.
 
-        Packages are made ahead, while those before them are committed.
+        Packages are made ahead, while earlier ones are committed.
         """
         for start in range(0, len(skill_ids), AHEAD):
             end = min(start + AHEAD, len(skill_ids))
             batches = [
                 skill_ids[first : min(first + BATCH, end)] for first in range(start, end, BATCH)
             ]
-            for published in self._publish_ahead(batches, at):
+            for published in self._publish_batches(batches, at):
                 yield start + published
 
-    def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+    def _publish_batches(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+        """Publish batches whose packages are made ahead, and yield the number of skills so far."""
         moment = iso(at)
-        todo = deque(self._missing(batch) for batch in batches)
+        pending = deque(self._jobs(batch) for batch in batches)
         published = 0
         try:
-            with self._making(list(chain.from_iterable(todo))) as made:
+            with self._making(list(chain.from_iterable(pending))) as made:
                 for batch in batches:
                     with self._staged() as staged:
-                        staged += [job.package_path for job in todo[0]]
-                        changed = self._note_made(islice(made, len(todo[0])), moment)
+                        staged += [job.package_path for job in pending[0]]
+                        changed = self._note_made(islice(made, len(pending[0])), moment)
                         self._note_published(set(batch), moment)
-                    todo.popleft()
+                    pending.popleft()
                     self.switch_current()
-                    if again := [job.skill_id for job in changed]:
-                        self.publish(lambda again=again: again, at)  # type: ignore[misc]
+                    if skill_ids := [job.skill_id for job in changed]:
+                        self.publish(lambda skill_ids=skill_ids: skill_ids, at)  # type: ignore[misc]
                     published += len(batch)
                     yield published
         finally:
-            self._take_back(job.package_path for job in chain.from_iterable(todo))
+            self._discard(job.package_path for job in chain.from_iterable(pending))
 
     def switch_current(self) -> None:
-        """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
+        """Point each `current` to the committed version; repeat what failed. Raises OSError."""
         if not self._switches or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
@@ -152,41 +155,41 @@ class Packager:
                 del self._switches[package_path]
 
     def remove_stale_current(self) -> None:
-        """Remove the `current` of what is active no longer; no index names it. Raises OSError."""
-        if not self._gone or not self.packaging:
+        """Remove the `current` of skills that are no longer active or indexed. Raises OSError."""
+        if not self._retired or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
-            for skill_id in list(self._gone):
+            for skill_id in list(self._retired):
                 packages.remove_current(skill_id)
-                del self._gone[skill_id]
+                del self._retired[skill_id]
 
-    # One attempt
+    # One transaction
 
     @contextmanager
     def _staged(self) -> Iterator[list[str]]:
-        """Make a transaction of what follows, with the packages that were made for it."""
+        """Begin a transaction; if it fails, discard the packages listed in the yielded list."""
         staged: list[str] = []
-        switches, gone = dict(self._switches), dict(self._gone)
+        switches, retired = dict(self._switches), dict(self._retired)
         try:
             with self._transaction():
                 yield staged
                 if staged and self.packaging:
                     path = self.packaging.folder.path
-                    with named(path), directory(path) as at:
-                        sync(at)
+                    with named(path), directory(path) as dir_fd:
+                        sync(dir_fd)
         except BaseException:
-            self._switches, self._gone = switches, gone
-            self._take_back(staged)
+            self._switches, self._retired = switches, retired
+            self._discard(staged)
             self.room.recount()
             raise
 
-    def _take_back(self, package_paths: Iterable[str]) -> None:
-        """Remove packages that no version names; what resists, the next start sweeps."""
-        todo = list(package_paths)
-        if not todo or not self.packaging:
+    def _discard(self, package_paths: Iterable[str]) -> None:
+        """Remove packages that no version names; the next start removes any that remain."""
+        paths = list(package_paths)
+        if not paths or not self.packaging:
             return
         with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
-            for package_path in todo:
+            for package_path in paths:
                 with suppress(OSError):
                     packages.remove(package_path)
 
@@ -201,12 +204,12 @@ class Packager:
         unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
-        """Publish what is active; what is to be done meanwhile takes the time packages take."""
+        """Publish the active skills; call `meanwhile` while other processes make the packages."""
         moment = iso(at)
-        again: list[Key] = []
+        changed: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment, trigger)
-            jobs = self._missing(contested, unshared=unshared)
+            jobs = self._jobs(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
                 if meanwhile:
@@ -216,17 +219,17 @@ class Packager:
                 break
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
-            # It takes over from a winner that went, and changed without a word, or was locked.
+            # Skills outside the batch that became active; no event announced their change.
             publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
-            again += failed
+            changed += failed
             meanwhile = None
         self._note_published(contested, moment)
-        return again
+        return changed
 
-    def _missing(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
+    def _jobs(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
         if not self.packaging:
             return []
-        return package_jobs.missing(self._db, skill_ids, unshared=unshared)
+        return package_jobs.missing_packages(self._db, skill_ids, unshared=unshared)
 
     @contextmanager
     def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
@@ -239,28 +242,28 @@ class Packager:
             yield zip(jobs, made, strict=True)
 
     def _note_made(self, made: Iterable[tuple[PackageJob, bool]], moment: str) -> list[PackageJob]:
-        """Write down which packages there are; return the jobs whose files have changed."""
+        """Store the paths of the packages made; return the jobs whose files have changed."""
         failed: list[PackageJob] = []
-        there: list[tuple[str, str, int]] = []
+        packages: list[tuple[str, str, int]] = []
         for job, is_made in made:
             if is_made:
-                there.append((job.package_path, moment, job.version))
+                packages.append((job.package_path, moment, job.version))
             else:
                 failed.append(job)
-        publication.note_packages(self._db, there)
+        publication.note_packages(self._db, packages)
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
-        """Write down what is public once this is committed, and what is so no longer."""
-        public, gone = publication.note_published(self._db, contested, moment)
+        """Store which packages are public; the links follow after the commit."""
+        public, retired = publication.note_published(self._db, contested, moment)
         self._switches |= dict.fromkeys(public)
-        self._gone |= dict.fromkeys(gone)
+        self._retired |= dict.fromkeys(retired)
         for package_path in public:
-            self._gone.pop(package_path.partition("/")[0], None)
+            self._retired.pop(package_path.partition("/")[0], None)
 
 
 class _ChangedMeanwhile(Exception):
-    """Folders of the batch are no longer as they were judged."""
+    """Folders of the batch have changed since they were judged."""
 
     def __init__(self, places: set[Key]) -> None:
         super().__init__()
@@ -268,7 +271,7 @@ class _ChangedMeanwhile(Exception):
 
 
 def _keys(change: Change) -> tuple[Key, ...]:
-    """Return where a change took place: of a rename, both its ends."""
+    """Return the places of a change; a rename has two."""
     if isinstance(change, Removal):
         return ((change.root, change.path),)
     place = change.verdict.place
@@ -279,5 +282,5 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
 
 
-def _unsettled(key: Key, why: str | None = None) -> ChangeResult:
-    return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", why)
+def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:
+    return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", reason)

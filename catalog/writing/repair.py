@@ -17,8 +17,8 @@ from catalog.writing.packages.inspection import PackagesListing, list_packages
 
 log = logging.getLogger("skilldrop")
 
-_TOLD = 10
-"""Foreign names that are told at once, at most."""
+_MOST_LOGGED = 10
+"""Maximum number of foreign files logged by name."""
 
 
 class PackageRepair:
@@ -29,24 +29,24 @@ class PackageRepair:
         self._db = db
         self._packager = packager
         self.is_incomplete = False
-        """Whether the disk had no room for all the packages that were missing."""
+        """Whether the disk was too full for all missing packages."""
         self.awaits_scan = False
-        """Whether packages of a lost catalog are kept until a scan tells which are still valid."""
+        """Whether packages of a lost catalog are kept until a scan shows which are still valid."""
 
     def begin(self, folder: Path) -> None:
-        """Note whether a folder holds packages that this catalog has no version of."""
+        """Note whether a folder has packages while this catalog has no versions."""
         self.awaits_scan = (
             bool(list_packages(folder).directories)
             and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         )
 
     def repair_all(self, at: datetime) -> Iterator[int]:
-        """Make the packages equal to the catalog; see `_repair_all`."""
+        """Make the packages match the catalog; see `_repair_all`."""
         yield from _repair_all(self._db, self._packager, at)
         self.is_incomplete = False
 
     def remove_lost(self, at: datetime) -> Iterator[int]:
-        """Remove the packages of a lost catalog, after a complete scan."""
+        """Remove the remaining packages of a lost catalog, after a complete scan."""
         if self.awaits_scan:
             yield from _repair_all(self._db, self._packager, at, is_scanned=True)
             self.awaits_scan = False
@@ -68,40 +68,40 @@ class PackageRepair:
 def _repair_all(
     db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
 ) -> Iterator[int]:
-    """Make the packages what the catalog says, and yield how many skills were published so far.
+    """Make the packages match the catalog, and yield the number of skills published so far.
 
-    Half made and unnamed packages go, lost ones are made again from their folders, and each
-    `current` leads where it should. A catalog without any version keeps what agents read until
-    is_scanned says that the roots were looked at. Raises sqlite3.Error and OSError.
+    Removes unfinished and unnamed packages, rebuilds missing ones from their folders, and corrects
+    each `current`. While a catalog has no versions and the roots are not scanned, published
+    packages stay. Raises sqlite3.Error and OSError.
     """
     if not packager.packaging:
         return
     folder = packager.packaging.folder
     listing = list_packages(folder.path)
-    _tell_foreign(folder, listing)
-    _note_lost(db, listing)
+    _log_foreign(folder, listing)
+    _forget_missing(db, listing)
     if listing.directories:
         with folder.opened() as packages:
             _sweep(db, packages, listing, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
-    if lost := [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]:
-        packager.publish(lambda: lost, at, trigger="start")
+    if pinned := [skill_id for (skill_id,) in db.execute(_PINNED_WITHOUT_PACKAGE)]:
+        packager.publish(lambda: pinned, at, trigger="start")
     if listing.directories:
         with folder.opened() as packages:
             _switch_all(db, packages, listing)
-    wanted = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
-    yield from packager.publish_all(wanted, at)
+    skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
+    yield from packager.publish_all(skill_ids, at)
 
 
-def _tell_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
-    for path in listing.foreign[:_TOLD]:
-        log.warning("%s/%s was not made by skilldrop, and is left alone", folder.path, path)
-    if more := len(listing.foreign[_TOLD:]):
-        log.warning("%s holds %d more that skilldrop did not make", folder.path, more)
+def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
+    for path in listing.foreign[:_MOST_LOGGED]:
+        log.warning("%s/%s was not made by skilldrop and is left unchanged", folder.path, path)
+    if more := len(listing.foreign[_MOST_LOGGED:]):
+        log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
 def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_scanned: bool) -> None:
-    """Remove what no version names: it was being made, or removed, when the program ended."""
+    """Remove packages that no version names, and wrong links: leftovers of a crash."""
     is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
         path
@@ -112,7 +112,7 @@ def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_sca
     public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
     for directory in listing.directories.values():
         if is_new and directory.current is not None:
-            continue  # of a catalog that was lost: agents read it until this one knows better
+            continue  # published by a lost catalog: agents read it until the roots are scanned
         if directory.current is not None and (
             directory.skill_id not in public
             or f"{directory.skill_id}/{directory.current}" not in named
@@ -123,8 +123,9 @@ def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_sca
                 packages.remove(f"{directory.skill_id}/{name}")
 
 
-def _note_lost(db: Database, listing: PackagesListing) -> None:
-    there = [
+def _forget_missing(db: Database, listing: PackagesListing) -> None:
+    """Clear the package paths of versions whose packages are missing."""
+    existing = [
         f"{directory.skill_id}/{version}"
         for directory in listing.directories.values()
         for version in directory.versions
@@ -133,21 +134,21 @@ def _note_lost(db: Database, listing: PackagesListing) -> None:
         "UPDATE versions SET package_path = NULL, retired_at = NULL"
         " WHERE package_path IS NOT NULL"
         " AND package_path NOT IN (SELECT value FROM json_each(?))",
-        [sql.to_json(there)],
+        [sql.to_json(existing)],
     )
 
 
 def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
-    """Let skills go that are held, and are no longer published as packages."""
-    for skill in list(db.query(_HELD_IN_PLACE)):
+    """Unpin skills that are no longer published as packages."""
+    for skill in list(db.query(_PINNED_IN_PLACE)):
         packager.publish(
             lambda skill=skill: pins.unpin_row(db, skill, iso(at)),  # type: ignore[misc]
             at,
             trigger="start",
         )
         log.warning(
-            "%s/%s was held at a version, and is published in place now, so that it is "
-            "held no longer: agents read what its folder holds",
+            "%s/%s is now published in place, so it is no longer pinned to a version: "
+            "agents read its folder",
             skill["root"],
             skill["path"],
         )
@@ -166,11 +167,11 @@ _PUBLIC = """
     WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
         (SELECT package_path FROM versions WHERE id = s.current_version_id)
 """
-_HELD_IN_PLACE = """
+_PINNED_IN_PLACE = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
     WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
 """
-_HELD_AT_NOTHING = """
+_PINNED_WITHOUT_PACKAGE = """
     SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
     JOIN versions AS v ON v.id = s.pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL

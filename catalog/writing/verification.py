@@ -19,9 +19,9 @@ from catalog.writing.packages.staging import PackageFile
 log = logging.getLogger("skilldrop")
 
 SHARE = 10
-"""One of so many packages is verified each time, those first that were verified longest ago."""
-FEW, FEW_BYTES = 16, 8 * 2**20
-"""Packages verified at a stretch, at most, and the bytes after which no further one is begun."""
+"""One in this many packages is verified package time, the longest unverified first."""
+STEP, STEP_BYTES = 16, 8 * 2**20
+"""Maximum number of packages verified in one step, and the bytes after which a step ends."""
 
 
 class Packaged(NamedTuple):
@@ -35,54 +35,58 @@ class Packaged(NamedTuple):
 def check(
     db: Database, packager: Packager, at: datetime, *, deep: bool = False
 ) -> Iterator[list[Key]]:
-    """Look at all packages, by their lists of files, sizes and modes, or if deep by their hashes.
+    """Check the files, sizes and modes of all packages, and with `deep` also the hashes.
 
-    A damaged one is made again from its folder, and one that cannot be is gone. Yield, for a
-    batch at a time, the skills that have to be looked at again. Raises sqlite3.Error and OSError.
+    A damaged package is rebuilt from its folder, or removed if the folder has changed. Yield, for
+    each batch, the skills that have to be scanned again. Raises sqlite3.Error and OSError.
     """
     if not packager.packaging:
         return
-    found = [
+    packages = [
         Packaged(*row)
         for row in db.execute(
             "SELECT id, skill_id, package_path FROM versions"
             " WHERE package_path IS NOT NULL ORDER BY id"
         ).fetchall()
     ]
-    for start in range(0, len(found), BATCH):
-        batch = found[start : start + BATCH]
-        yield _mended(
-            db, packager, at, [(each, package_files(db, each.version)) for each in batch], deep=deep
+    for start in range(0, len(packages), BATCH):
+        batch = packages[start : start + BATCH]
+        yield _repaired(
+            db,
+            packager,
+            at,
+            [(package, package_files(db, package.version)) for package in batch],
+            deep=deep,
         )
 
 
 def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
-    """Hash a tenth of all packages, a few at a time, those first that were hashed longest ago.
+    """Hash a tenth of all packages, a batch at a time, the longest unverified first.
 
-    What is damaged is mended, and what is yielded is the same as of `check`. Other work may be
-    done between two steps. Raises sqlite3.Error and OSError.
+    Repairs and yields as `check` does. The caller may do other work between two steps. Raises
+    sqlite3.Error and OSError.
     """
     left = -(-db.execute(_COUNT).fetchone()[0] // SHARE)
     while left > 0 and packager.packaging:
-        few = _few(db, left)
-        if not few:
+        batch = _next_batch(db, left)
+        if not batch:
             return
-        left -= len(few)
-        yield _mended(db, packager, clock(), few, deep=True)
+        left -= len(batch)
+        yield _repaired(db, packager, clock(), batch, deep=True)
 
 
-def _few(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
-    few: list[tuple[Packaged, list[PackageFile]]] = []
+def _next_batch(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
+    batch: list[tuple[Packaged, list[PackageFile]]] = []
     size = 0
-    for row in db.execute(_OLDEST, [min(FEW, most)]).fetchall():
-        if size < FEW_BYTES:
-            each = Packaged(*row)
-            few.append((each, package_files(db, each.version)))
-            size += sum(file.size for file in few[-1][1])
-    return few
+    for row in db.execute(_OLDEST, [min(STEP, most)]).fetchall():
+        if size < STEP_BYTES:
+            package = Packaged(*row)
+            batch.append((package, package_files(db, package.version)))
+            size += sum(file.size for file in batch[-1][1])
+    return batch
 
 
-def _mended(
+def _repaired(
     db: Database,
     packager: Packager,
     at: datetime,
@@ -90,73 +94,77 @@ def _mended(
     *,
     deep: bool,
 ) -> list[Key]:
-    """Mend what is damaged in a batch; return the skills that have to be looked at again."""
+    """Repair the damaged packages of a batch; return the skills to scan again."""
     assert packager.packaging
     folder = packager.packaging.folder
     damaged: list[tuple[Packaged, Damage]] = []
-    mended = 0
-    for each, files in batch:
-        if found := list(damages(folder.path, each.package_path, files, deep=deep)):
-            mended += 1
-            lasting = _with_modes(folder, each, files, found, deep=deep)
-            damaged += [(each, lasting[0])] if lasting else []
-    again = _made_again(db, packager, damaged, at) if damaged else []
+    repaired = 0
+    for package, files in batch:
+        if wrong := list(damages(folder.path, package.package_path, files, deep=deep)):
+            repaired += 1
+            remaining = _with_modes(folder, package, files, wrong, deep=deep)
+            damaged += [(package, remaining[0])] if remaining else []
+    again = _rebuilt(db, packager, damaged, at) if damaged else []
     if deep:
         db.execute(
             "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-            [iso(at), sql.to_json([each.version for each, _ in batch])],
+            [iso(at), sql.to_json([package.version for package, _ in batch])],
         )
-    if mended:
-        db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
+    if repaired:
+        db.execute("UPDATE health SET packages_mended = packages_mended + ?", [repaired])
     return again
 
 
 def _with_modes(
     folder: PackageFolder,
-    each: Packaged,
+    package: Packaged,
     files: Sequence[PackageFile],
     found: Sequence[Damage],
     *,
     deep: bool,
 ) -> list[Damage]:
-    """Set the modes of a package right, and return what else is wrong with it."""
+    """Correct the modes of a package, and return the remaining damage."""
     wrong = [damage for damage in found if damage.mode is not None]
     if not wrong:
         return list(found)
-    set_modes(folder.path, each.package_path, wrong)
-    lasting = list(damages(folder.path, each.package_path, files, deep=deep))
-    if not lasting:
-        log.warning("%s/%s: %s; the modes are set right", folder.path, each.package_path, wrong[0])
-    return lasting
+    set_modes(folder.path, package.package_path, wrong)
+    remaining = list(damages(folder.path, package.package_path, files, deep=deep))
+    if not remaining:
+        log.warning(
+            "%s/%s: %s; the modes were corrected", folder.path, package.package_path, wrong[0]
+        )
+    return remaining
 
 
-def _made_again(
+def _rebuilt(
     db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
 ) -> list[Key]:
+    """Rebuild damaged packages, or remove them; return the skills to scan again."""
+
     def forget() -> list[str]:
         db.conn.executemany(
             "UPDATE versions SET package_path = NULL WHERE id = ?",
-            [(each.version,) for each, _ in damaged],
+            [(package.version,) for package, _ in damaged],
         )
-        return [each.skill_id for each, _ in damaged]
+        return [package.skill_id for package, _ in damaged]
 
     again = packager.publish(forget, at, trigger="re-scan", unshared=True)
     assert packager.packaging
     folder = packager.packaging.folder
     with folder.opened() as packages:
-        for each, damage in damaged:
+        for package, damage in damaged:
             (is_made,) = db.execute(
-                "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [each.version]
+                "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [package.version]
             ).fetchone()
             log.warning(
-                "%s/%s: %s; it is %s",
+                "%s/%s: %s; it was %s",
                 folder.path,
-                each.package_path,
+                package.package_path,
                 damage,
-                "made again" if is_made else "removed, as its files are nowhere else",
+                "rebuilt" if is_made else "removed, because its files exist nowhere else",
             )
             if not is_made:
-                packages.remove(each.package_path)
+                packages.remove(package.package_path)
     return again
 
 

@@ -1,4 +1,4 @@
-"""Retention of damaged catalogs that were put aside: the newest few stay."""
+"""Copies of damaged catalogs: their names, and the removal of all but the newest."""
 
 import logging
 import os
@@ -10,13 +10,13 @@ from pathlib import Path
 log = logging.getLogger("skilldrop")
 
 KEPT = 3
-"""Damaged catalogs that stay: each is as large as the catalog was."""
+"""Number of damaged catalogs to keep; each is as large as the catalog was."""
 _ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
-"""What `recovery.aside_of` adds to the name of a catalog: when, and which of that second."""
+"""Suffix that `aside_of` adds to the name of a catalog: the time, and a number for ties."""
 
 
 def aside_of(path: Path, at: datetime) -> Path:
-    """Return a name that is free, and says when, for a damaged catalog."""
+    """Return an unused path for a damaged catalog, with the time in its name."""
     base = f"{path.name}.damaged-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
     name, count = base, 1
     while os.path.lexists(path.with_name(name)):
@@ -26,9 +26,9 @@ def aside_of(path: Path, at: datetime) -> Path:
 
 
 def exchange(path: Path, aside: Path, new: Path) -> None:
-    """Keep a damaged catalog with its log under another name, and put a new one in its place.
+    """Rename a damaged catalog with its log, and move a new one into its place.
 
-    One of them is there at every moment, where the file system has hard links. Raises OSError.
+    On file systems with hard links, a catalog exists at every moment. Raises OSError.
     """
     for ending in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
@@ -36,23 +36,23 @@ def exchange(path: Path, aside: Path, new: Path) -> None:
     with suppress(FileNotFoundError):
         try:
             os.link(path, aside, follow_symlinks=False)
-        except PermissionError:  # there are no hard links here
+        except PermissionError:  # no hard links on this file system
             path.rename(aside)
     new.replace(path)
 
 
 def keep_newest(path: Path, aside: Path) -> None:
-    """Remove all but the newest damaged catalogs beside one, and say so in the log.
+    """Remove all but the newest damaged catalogs beside a catalog, and log the removed ones.
 
-    aside is the one that was kept just now; it stays, even if the clock was set back.
+    `aside`, the one just renamed, stays even if the clock was set back.
     """
-    found: list[tuple[str, int, str]] = []
+    copies: list[tuple[str, int, str]] = []
     with os.scandir(path.parent) as entries:
-        for each in entries:
-            match = re.fullmatch(re.escape(path.name) + _ASIDE, each.name)
-            if match and each.name != aside.name and each.is_file(follow_symlinks=False):
-                found.append((match[1], int(match[2] or 1), each.name))
-    for *_, name in sorted(found)[: -(KEPT - 1)]:
+        for entry in entries:
+            match = re.fullmatch(re.escape(path.name) + _ASIDE, entry.name)
+            if match and entry.name != aside.name and entry.is_file(follow_symlinks=False):
+                copies.append((match[1], int(match[2] or 1), entry.name))
+    for *_, name in sorted(copies)[: -(KEPT - 1)]:
         try:
             path.with_name(name).unlink()
         except OSError as error:
@@ -62,5 +62,5 @@ def keep_newest(path: Path, aside: Path) -> None:
             with suppress(OSError):
                 path.with_name(f"{name}{ending}").unlink()
         log.warning(
-            "removed %s: of damaged catalogs the newest %d are kept", path.with_name(name), KEPT
+            "removed %s: only the newest %d damaged catalogs are kept", path.with_name(name), KEPT
         )

@@ -1,4 +1,4 @@
-"""Rows of a damaged catalog file, as far as they can be read."""
+"""Readable rows of a damaged catalog file."""
 
 import shutil
 import sqlite3
@@ -30,11 +30,11 @@ TABLES = (
     "outcome_rejections",
     "recoveries",
 )
-"""The tables that are brought over, parents first; all others follow from these."""
+"""Recovered tables, parents first; all others are derived from these."""
 BATCH = 500
 _MAGIC = b"SQLite format 3\0"
 _FARTHEST = 2**40
-"""Row ids up to which readable rows are looked for behind unreadable ones."""
+"""Row ids up to which the search for readable rows continues after unreadable ones."""
 
 
 def readable_rows(
@@ -56,18 +56,18 @@ def readable_rows(
                     for batch in _batches(source, table, names) if names else ():
                         yield table, names, batch
     except sqlite3.DatabaseError:
-        return  # its first page is lost, and with it where the others are
+        return  # without its first page, no table can be found
 
 
 @contextmanager
 def _with_header(damaged: Path) -> Iterator[Path]:
-    """Yield the damaged file, or a copy with the bytes by which SQLite knows its files."""
+    """Yield the damaged file, or a copy with the header that SQLite expects."""
     with damaged.open("rb") as file:
         if file.read(len(_MAGIC)) == _MAGIC:
             yield damaged
             return
-    with TemporaryDirectory(dir=damaged.parent, prefix=".recovering-") as beside:
-        copy = Path(beside, damaged.name)
+    with TemporaryDirectory(dir=damaged.parent, prefix=".recovering-") as folder:
+        copy = Path(folder, damaged.name)
         shutil.copyfile(damaged, copy)
         log = damaged.with_name(f"{damaged.name}-wal")
         if log.exists():
@@ -94,23 +94,23 @@ def _batches(
 
 
 def _rows(source: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[Values]:
-    """Yield the rows of a table in order of their ids, stepping over those on damaged pages."""
+    """Yield the rows of a table in order of their ids, and skip those on damaged pages."""
     query = (
         f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     )
-    at: int | None = 0
-    while at is not None:
+    start: int | None = 0
+    while start is not None:
         try:
-            for row in source.execute(query, [at]):
+            for row in source.execute(query, [start]):
                 yield row[1:]
-                at = max(at, row[0] + 1)  # an old page in the place of a newer one leads back
+                start = max(start, row[0] + 1)  # a stale page can lead back to earlier rows
             return
         except sqlite3.DatabaseError:
-            at = _beyond(source, f"{query} LIMIT 1", at)
+            start = _next_readable(source, f"{query} LIMIT 1", start)
 
 
-def _beyond(source: sqlite3.Connection, query: str, at: int) -> int | None:
-    """Return an id after an unreadable one from which rows can be read again."""
+def _next_readable(source: sqlite3.Connection, query: str, unreadable: int) -> int | None:
+    """Return the id after an unreadable one from which rows can be read again."""
 
     def is_readable(start: int) -> bool:
         try:
@@ -120,11 +120,11 @@ def _beyond(source: sqlite3.Connection, query: str, at: int) -> int | None:
         return True
 
     step = 1
-    while not is_readable(at + step):
+    while not is_readable(unreadable + step):
         step *= 2
         if step > _FARTHEST:
             return None
-    first, last = at + step // 2, at + step
+    first, last = unreadable + step // 2, unreadable + step
     while last - first > 1:
         middle = (first + last) // 2
         first, last = (first, middle) if is_readable(middle) else (middle, last)

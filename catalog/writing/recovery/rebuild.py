@@ -1,7 +1,7 @@
-"""Recovery of a damaged catalog: its file is kept aside, and its readable history brought over.
+"""New catalog with the readable history of a damaged one.
 
-Everything but history is made from the roots, so nothing here has to be complete: each skill is
-read and judged again, and rows that contradict one another are left behind.
+A scan of the roots restores everything except history, so recovery need not be complete: the scan
+judges each skill again, and contradictory rows are dropped.
 """
 
 import sqlite3
@@ -20,11 +20,11 @@ from catalog.writing.recovery.damaged_file import Values, readable_rows
 from catalog.writing.rows import dialects, fulltext, mapping
 
 
-def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) -> dict[str, int]:
-    """Bring over what can be read of a damaged catalog, and note it; return rows by table.
+def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
+    """Copy the readable rows of a damaged catalog, and record that; return row counts by table.
 
-    db is a new catalog in which nothing is written yet, aside where the damaged one will be kept.
-    Raises sqlite3.Error and OSError where that fails.
+    `db` is a new, empty catalog; `aside` is the future path of the damaged one. Raises
+    sqlite3.Error and OSError.
     """
     db.execute("PRAGMA foreign_keys = OFF")
     db.execute("BEGIN IMMEDIATE")
@@ -33,7 +33,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
             _write(db, table, names, batch)
         _add_lost_parents(db)
         _drop_incomplete(db)
-        _keep_holds(db)
+        _keep_pins(db)
         _drop_contradictions(db)
         _doubt_skills(db)
         _write_derived(db)
@@ -43,7 +43,7 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
         }
         db.execute(
             insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
-            [iso(at), why, aside.name, *saved.values()],
+            [iso(at), reason, aside.name, *saved.values()],
         )
         db.execute("COMMIT")
     except BaseException:
@@ -57,12 +57,12 @@ def recover(db: Database, damaged: Path, aside: Path, why: str, at: datetime) ->
 def _write(db: Database, table: str, names: Sequence[str], batch: Sequence[Values]) -> None:
     statement = insert(table, names).replace("INSERT", "INSERT OR IGNORE", 1)
     for row in batch:
-        with suppress(sqlite3.IntegrityError):  # a value that a damaged page made up
+        with suppress(sqlite3.IntegrityError):  # an invalid value from a damaged page
             db.conn.execute(statement, row)
 
 
 def _add_lost_parents(db: Database) -> None:
-    """Give versions whose skill was not readable a row again, by what was noted of them."""
+    """Restore the rows of unreadable skills from their versions and ingestions."""
     db.execute(
         "INSERT OR IGNORE INTO roots (path, level, position, acceptance, profiles,"
         " judged_by, configured)"
@@ -86,7 +86,7 @@ def _add_lost_parents(db: Database) -> None:
 
 
 def _drop_incomplete(db: Database) -> None:
-    """Leave behind versions that lack files, or whose JSON cannot be read."""
+    """Drop versions with missing files or unreadable JSON."""
     db.execute(
         "DELETE FROM versions WHERE CASE WHEN NOT json_valid(file_inventory)"
         " OR NOT json_valid(described) OR NOT json_valid(frontmatter) THEN 1"
@@ -95,12 +95,12 @@ def _drop_incomplete(db: Database) -> None:
     )
 
 
-def _keep_holds(db: Database) -> None:
-    """Hold skills on at versions that are lost, of which their rows tell all that is known.
+def _keep_pins(db: Database) -> None:
+    """Keep pins to lost versions: restore such a version from the row of its skill.
 
-    Such a version has no content, and can be neither published nor returned to.
+    It has no content, so it cannot be published or pinned again.
     """
-    for skill in list(db.query(_HELD_AT_LOST)):
+    for skill in list(db.query(_PINNED_TO_LOST)):
         _, _, name = (skill["package_path"] or "").partition("/")
         (newest,) = db.execute(
             "SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?", [skill["skill_id"]]
@@ -117,24 +117,24 @@ def _keep_holds(db: Database) -> None:
 
 
 def _drop_contradictions(db: Database) -> None:
-    """Remove references to rows that are not there, and rows that mean nothing without them."""
+    """Clear references to missing rows, and delete rows that require them."""
     while broken := db.execute("PRAGMA foreign_key_check").fetchall():
         for table, row, _, number in broken:
-            column, needed = db.execute(
+            column, is_required = db.execute(
                 'SELECT k."from", t."notnull" FROM pragma_foreign_key_list(?) AS k'
                 ' JOIN pragma_table_info(?) AS t ON t.name = k."from" WHERE k.id = ?',
                 [table, table, number],
             ).fetchone()
             db.execute(
                 f"DELETE FROM {table} WHERE rowid = ?"
-                if needed
+                if is_required
                 else f'UPDATE {table} SET "{column}" = NULL WHERE rowid = ?',
                 [row],
             )
 
 
 def _doubt_skills(db: Database) -> None:
-    """Let the next scan judge every skill again; one whose present version is lost is gone."""
+    """Make the next scan judge every skill again; skills without a current version are removed."""
     db.execute(
         "UPDATE skills SET fingerprint = '', status = CASE WHEN current_version_id IS NULL"
         " AND status IN ('active', 'shadowed') THEN 'removed' ELSE status END,"
@@ -144,7 +144,7 @@ def _doubt_skills(db: Database) -> None:
 
 
 def _write_derived(db: Database) -> None:
-    """Write what is searched of the skills that are there, and what they declare."""
+    """Write the full-text rows and dialect rows of the accepted skills."""
     for version in list(db.query(_PRESENT)):
         paths = [
             path
@@ -165,7 +165,7 @@ _ORPHANS = """
         AND v.described != '{}'
     GROUP BY v.skill
 """
-_HELD_AT_LOST = """
+_PINNED_TO_LOST = """
     SELECT * FROM skills WHERE pinned_version_id NOT IN (SELECT id FROM versions)
         AND skill_md_name IS NOT NULL
 """

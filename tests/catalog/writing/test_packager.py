@@ -233,7 +233,7 @@ def test_a_runner_up_that_changed_unheard_of_is_not_published(
     report = world.look("a")
     assert [unit.path for unit in report.unsettled] == ["b/start"]
     assert world.rows("SELECT status, pending_reason FROM skills WHERE path = 'b/start'") == [
-        ("pending", "its files cannot be read again as they were judged")
+        ("pending", "its files changed or became unreadable after they were checked")
     ]
     assert world.current("start") == first  # an agent on its way there still finds it
     world.look("b/start")

@@ -447,7 +447,7 @@ def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: Worl
 def test_only_what_is_published_can_be_held(world: World) -> None:
     """And only what is held can be let go; in place there is nothing to return to."""
     first, _ = versions(world)
-    with pytest.raises(NotInCatalog, match="not held"):
+    with pytest.raises(NotInCatalog, match="not pinned"):
         world.store.unpin("a", later(1))
     world.store.pin("a", first, later(1))
     world.restart(in_place=True)

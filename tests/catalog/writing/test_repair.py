@@ -93,7 +93,7 @@ def test_what_is_not_ours_in_the_place_of_a_link_is_put_aside(
     world.restart()
     aside = place.with_name(f"{name}.~1~")
     assert found(aside) == before
-    assert f"{place} was not made by skilldrop; it is {aside.name} now" in caplog.text
+    assert f"{place} was not made by skilldrop; it was renamed to {aside.name}" in caplog.text
     assert os.path.lexists(world.packages / "a/current") is is_public
     assert world.current("a") == package or not is_public
 
@@ -224,7 +224,7 @@ def test_what_was_verified_longest_ago_is_verified_next(
         assert verified == [(min(3 * (turn + 1), count),)]
     assert world.differences() == []
     assert world.rows("SELECT packages_mended FROM health") == [(2,)]
-    assert f"{world.current('s7')}: SKILL.md is not as it was accepted; it is made again" in (
+    assert f"{world.current('s7')}: SKILL.md differs from the accepted version; it was rebuilt" in (
         caplog.text
     )
 
@@ -238,7 +238,7 @@ def test_an_older_version_that_is_damaged_is_removed(
     for turn in range(3):
         verify(world, turn)
     assert not (world.packages / str(oldest)).exists()
-    assert "removed, as its files are nowhere else" in caplog.text
+    assert "removed, because its files exist nowhere else" in caplog.text
     assert world.differences() == []
 
 

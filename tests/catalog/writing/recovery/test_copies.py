@@ -54,7 +54,7 @@ def test_the_newest_few_stay_and_the_log_says_which_go(
         "20261102-120000-10-wal",
         *(name for name in left(path) if name.startswith("20261120-120000")),
     }
-    assert caplog.text.count("of damaged catalogs the newest 3 are kept") == 3
+    assert caplog.text.count("only the newest 3 damaged catalogs are kept") == 3
     assert f"removed {path}.damaged-20261101-120000:" in caplog.text
 
 

@@ -52,7 +52,7 @@ def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
     for minute, word in enumerate(("One", "Two", "Three")):
         take(store, word, minute)
     take(store, "Four", 3)
-    assert "an hour; 1 newer content was not stored" in row(store, "pending_reason")[0]
+    assert "an hour; 1 newer state was not stored" in row(store, "pending_reason")[0]
     for minute, word in ((3, "Four"), (4, "Five"), (5, "Five"), (6, "Six")):
         applied = take(store, word, minute)
         assert (applied.outcome, applied.wait) == ("delayed", (60 - minute) * 60)
@@ -62,7 +62,7 @@ def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
     assert row(store, "description, coalesced, pending_since") == ("Six.", 0, None)
     assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (4,)
     assert store.db.execute("SELECT detail FROM ingestions ORDER BY id DESC").fetchone() == (
-        "2 contents before it came too fast to be stored",
+        "2 states before it followed too quickly to be stored",
     )
 
 
@@ -142,7 +142,7 @@ def test_some_room_on_the_disk_stays_free(
     skill(world.root / "a")
     with monkeypatch.context() as full:
         full.setattr("os.statvfs", lambda _: disk(2**20, 512))
-        with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Make room"):
+        with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Free some space"):
             world.scan()
         assert world.rows("SELECT count(*) FROM skills") == [(0,)]
     world.scan()

@@ -104,7 +104,7 @@ def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
     publish(4)
     assert list(cells(world)) == []
     texts = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
-    assert texts[:3] == [*before, (purge.GONE,), (purge.GONE,)]
+    assert texts[:3] == [*before, (purge.DELETED_TEXT,), (purge.DELETED_TEXT,)]
     (world.root / "group/b").unlink()
     (world.folder / "outside").rename(world.root / "group/b")
     shutil.rmtree(world.root / "third")
@@ -124,7 +124,7 @@ def test_the_history_says_so(world: World) -> None:
     world.scan()
     assert world.rows(
         "SELECT outcome, detail FROM ingestions WHERE path = 'group/b' ORDER BY id DESC LIMIT 1"
-    ) == [("removed", "its path leads out of the root now; its stored content was deleted")]
+    ) == [("removed", "its path now leads out of the root; its stored content was deleted")]
     assert world.rows(
         "SELECT count(*) FROM versions WHERE skill = (SELECT id FROM skills WHERE path = 'group/b')"
     ) == [(2,)]
@@ -153,10 +153,10 @@ def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
     put_outside(world, "group/b")
     world.scan()
     assert history(world.store.db, "b").held_at is None
-    with pytest.raises(NotInCatalog, match="not held"):
+    with pytest.raises(NotInCatalog, match="not pinned"):
         world.store.unpin("b", later(2))
     ((said,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
-    assert str(said).endswith(f" was deleted, so that it is no longer held at version {held}")
+    assert str(said).endswith(f" was deleted, so it is no longer pinned to version {held}")
     (world.root / "group/b").unlink()
     write(world, number)
     write_skill(world.root / "other", description="Changes.")
