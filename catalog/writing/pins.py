@@ -69,7 +69,7 @@ def _return_to(
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
     if skill["status"] in ("active", "shadowed"):
-        _set_text(db, skill["id"], version)
+        fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
     ingestions.add(
         db.conn,
         [
@@ -88,16 +88,6 @@ def _return_to(
     )
     _set_finding(db, skill, version if pinned else None)
     return {skill["skill_id"], version["skill_id"]}
-
-
-def _set_text(db: Database, skill: int, version: database_sql.Row) -> None:
-    paths = [
-        path
-        for (path,) in db.execute(
-            "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
-        )
-    ]
-    fulltext.replace(db.conn, [mapping.restored_text(skill, version, paths)])
 
 
 def _set_finding(db: Database, skill: database_sql.Row, pinned: database_sql.Row | None) -> None:

@@ -146,13 +146,8 @@ def _doubt_skills(db: Database) -> None:
 def _write_derived(db: Database) -> None:
     """Write the full-text rows and dialect rows of the accepted skills."""
     for version in list(db.query(_PRESENT)):
-        paths = [
-            path
-            for (path,) in db.execute(
-                "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
-            )
-        ]
-        fulltext.replace(db.conn, [mapping.restored_text(version["skill"], version, paths)])
+        document = fulltext.stored_document(db, version["skill"], version)
+        fulltext.replace(db.conn, [document])
         dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
 
 

@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, mapping, purge
+from catalog.writing.rows import dialects, fulltext, mapping, purge
 from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -109,11 +109,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    is_new = (
-        not old
-        or not old["current_version_id"]
-        or ((old["digest"], old["skill_id"]) != (record.digest, record.skill_id))
-    )
+    is_new = not old or not old["current_version_id"] or not _is_same_content(old, record)
     if is_new and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
@@ -123,24 +119,29 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         fields["current_version_id"] = work.add_version(
             skill, old, record, fields, work.moment(old)
         )
-    present = old and old["status"] in _PRESENT
-    outcome: FolderOutcome = "renamed" if judged.moved_from else "updated" if present else "added"
-    work.write_skill(
-        old,
-        fields
-        | {
-            "id": skill,
-            "fingerprint": record.fingerprint,
-            "status": old["status"] if old and present else "active",
-            "status_reason": old["status_reason"] if old and present else None,
-        },
-    )
+    fields |= {"id": skill, "fingerprint": record.fingerprint}
+    status: database_sql.Row = {"status": "active", "status_reason": None}
+    if old and old["status"] in _PRESENT:
+        status = {column: old[column] for column in status}
+    work.write_skill(old, fields | status)
     work.replace_findings(skill, record.place.root, record.place.path, record.findings, old)
     version = fields.get("current_version_id") or (old and old["current_version_id"])
     assert version
     work.buffer.texts.append(mapping.search_document(skill, version, record))
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-    work.note(skill, place, record.name, outcome, judged, fields.get("current_version_id"), old)
+    new_version = fields.get("current_version_id")
+    work.note(skill, place, record.name, _outcome(judged, old), judged, new_version, old)
+
+
+def _is_same_content(row: database_sql.Row, record: SkillRecord) -> bool:
+    return (row["digest"], row["skill_id"]) == (record.digest, record.skill_id)
+
+
+def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
+    """Return the outcome of accepted content, given the row of its skill."""
+    if judged.moved_from:
+        return "renamed"
+    return "updated" if old and old["status"] in _PRESENT else "added"
 
 
 def _accept_behind_pin(
@@ -165,28 +166,13 @@ def _accept_behind_pin(
         if is_new
         else None
     )
-    present = old["status"] in _PRESENT
-    if not present:
+    if old["status"] not in _PRESENT:
         fields |= {"status": "active", "status_reason": None}
-        paths = [
-            path
-            for (path,) in work.db.execute(
-                "SELECT path FROM files WHERE version = ?", [pinned["id"]]
-            )
-        ]
-        work.buffer.texts.append(mapping.restored_text(skill, pinned, paths))
+        work.buffer.texts.append(fulltext.stored_document(work.db, skill, pinned))
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
     work.replace_findings(skill, place[0], place[1], findings, old)
     work.contested |= {record.skill_id, old["skill_id"]}
-    work.note(
-        skill,
-        place,
-        old["name"],
-        "renamed" if judged.moved_from else "updated" if present else "added",
-        judged,
-        version,
-        old,
-    )
+    work.note(skill, place, old["name"], _outcome(judged, old), judged, version, old)
 
 
 def _restore_content(

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from catalog.database.sql import insert
-from catalog.writing.rows.mapping import SearchDocument
+from sqlite_utils import Database
+
+from catalog.database.sql import Row, insert
+from catalog.writing.rows.mapping import SearchDocument, restored_text
 
 
 def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
@@ -16,6 +18,12 @@ def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
     remove(db, [text.id for text in texts])
     db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
     db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
+
+
+def stored_document(db: Database, skill: int, version: Row) -> SearchDocument:
+    """Return the searchable text of a stored version."""
+    rows = db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]])
+    return restored_text(skill, version, [path for (path,) in rows.fetchall()])
 
 
 def remove(db: Connection, skills: Iterable[int]) -> None:

@@ -89,42 +89,25 @@ class Removals:
         scan: int | None = None,
     ) -> int:
         """Hold the removal of skills; return the number of newly held ones."""
-        moment = iso(at)
+        moment, message = iso(at), reason.message
         with self._transaction():
-            rows = self._db.execute(
-                _TO_HOLD, [root, json.dumps(list(paths)), reason.message]
-            ).fetchall()
+            rows = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), message]).fetchall()
             new = [row for row in rows if not row[-1]]
             self._db.conn.executemany(
                 "UPDATE skills SET pending_since = ?, pending_reason = ?, held_cause = ?"
                 " WHERE id = ?",
-                [(moment, reason.message, reason.cause, skill) for skill, *_ in rows],
+                [(moment, message, reason.cause, skill) for skill, *_ in rows],
             )
             self._db.conn.executemany(
                 "UPDATE skills SET last_changed = max(last_changed, ?) WHERE id = ?",
                 [(moment, skill) for skill, *_ in new],
             )
-            changed = dict(
-                self._db.execute(
-                    "SELECT id, last_changed FROM skills"
-                    " WHERE id IN (SELECT value FROM json_each(?))",
-                    [json.dumps([skill for skill, *_ in new])],
-                )
-            )
+            ids = json.dumps([skill for skill, *_ in new])
+            times = dict(self._db.execute(_LAST_CHANGES, [ids]).fetchall())
             ingestions.add(
                 self._db.conn,
                 [
-                    Ingestion(
-                        skill,
-                        root,
-                        path,
-                        scan,
-                        trigger,
-                        "held",
-                        reason.message,
-                        None,
-                        changed[skill],
-                    )
+                    Ingestion(skill, root, path, scan, trigger, "held", message, None, times[skill])
                     for skill, path, *_ in new
                 ],
             )
@@ -215,6 +198,9 @@ _TO_HOLD = """
     SELECT s.id, s.path, s.name, s.is_held FROM skills AS s
     JOIN json_each(?2) AS missing ON missing.value = s.path
     WHERE s.root = ?1 AND s.status != 'removed' AND (NOT s.is_held OR s.pending_reason IS NOT ?3)
+"""
+_LAST_CHANGES = """
+    SELECT id, last_changed FROM skills WHERE id IN (SELECT value FROM json_each(?))
 """
 _HELD_BELOW = """
     SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held

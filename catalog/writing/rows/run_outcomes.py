@@ -54,31 +54,33 @@ class RunOutcomes:
                 "received_at": max(iso(at), last[3] if last else ""),
             }
             written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
-            self._db.conn.executemany(
-                insert("memory_writes", _MEMORY_COLUMNS),
-                [
-                    (
-                        written,
-                        position,
-                        write.owner_type,
-                        write.owner_id,
-                        write.type,
-                        write.importance,
-                        write.importance_written,
-                        write.content,
-                        database_sql.to_json(write.metadata),
-                    )
-                    for position, write in enumerate(outcome.memory_writes, start=1)
-                ],
-            )
-            self._db.conn.executemany(
-                insert("step_traces", _STEP_COLUMNS),
-                [
-                    (written, position, *_step(step))
-                    for position, step in enumerate(outcome.steps, start=1)
-                ],
-            )
+            assert written
+            self._add_parts(written, outcome)
             return revision
+
+    def _add_parts(self, row: int, outcome: RunOutcome) -> None:
+        """Add the memory writes and step traces of the outcome in a row."""
+        self._db.conn.executemany(
+            insert("memory_writes", _MEMORY_COLUMNS),
+            [
+                (
+                    row,
+                    position,
+                    write.owner_type,
+                    write.owner_id,
+                    write.type,
+                    write.importance,
+                    write.importance_written,
+                    write.content,
+                    database_sql.to_json(write.metadata),
+                )
+                for position, write in enumerate(outcome.memory_writes, start=1)
+            ],
+        )
+        self._db.conn.executemany(
+            insert("step_traces", _STEP_COLUMNS),
+            [(row, position, *_step(step)) for position, step in enumerate(outcome.steps, start=1)],
+        )
 
     def reject(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
         """Store why a file is rejected, and its path in quarantine; None if it stays in place.

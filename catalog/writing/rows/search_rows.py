@@ -39,12 +39,8 @@ def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
 
 def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument]:
     """Return the searchable text of a version; empty if an earlier release did not store it."""
-    paths = [
-        path
-        for (path,) in db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version])
-    ]
     return [
-        mapping.restored_text(skill, row, paths)
+        fulltext.stored_document(db, skill, row)
         for row in db.query("SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])
     ]
 
