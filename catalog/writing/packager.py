@@ -155,7 +155,10 @@ class Packager:
                 del self._switches[package_path]
 
     def remove_stale_current(self) -> None:
-        """Remove the `current` of skills that are no longer active or indexed. Raises OSError."""
+        """Remove the `current` of skills that are no longer active. Raises OSError.
+
+        Call it after the indexes are published, so that none names them.
+        """
         if not self._retired or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
@@ -219,7 +222,7 @@ class Packager:
                 break
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
-            # Skills outside the batch that became active; no event announced their change.
+            # Runner-ups outside the batch that changed without an event, or cannot be read.
             publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
             changed += failed
             meanwhile = None

@@ -19,7 +19,7 @@ from catalog.writing.packages.staging import PackageFile
 log = logging.getLogger("skilldrop")
 
 SHARE = 10
-"""One in this many packages is verified package time, the longest unverified first."""
+"""One in this many packages is verified each time, the longest unverified first."""
 STEP, STEP_BYTES = 16, 8 * 2**20
 """Maximum number of packages verified in one step, and the bytes after which a step ends."""
 
@@ -119,19 +119,19 @@ def _with_modes(
     folder: PackageFolder,
     package: Packaged,
     files: Sequence[PackageFile],
-    found: Sequence[Damage],
+    wrong: Sequence[Damage],
     *,
     deep: bool,
 ) -> list[Damage]:
     """Correct the modes of a package, and return the remaining damage."""
-    wrong = [damage for damage in found if damage.mode is not None]
-    if not wrong:
-        return list(found)
-    set_modes(folder.path, package.package_path, wrong)
+    modes = [damage for damage in wrong if damage.mode is not None]
+    if not modes:
+        return list(wrong)
+    set_modes(folder.path, package.package_path, modes)
     remaining = list(damages(folder.path, package.package_path, files, deep=deep))
     if not remaining:
         log.warning(
-            "%s/%s: %s; the modes were corrected", folder.path, package.package_path, wrong[0]
+            "%s/%s: %s; the modes were corrected", folder.path, package.package_path, modes[0]
         )
     return remaining
 

@@ -30,7 +30,7 @@ class PackageFile(NamedTuple):
 
     @property
     def content(self) -> "Content":
-        """The content, which files that may be hard links of each other share."""
+        """Hash and mode, which hard links have in common."""
         return (self.sha256, self.mode)
 
 

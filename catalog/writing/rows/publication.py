@@ -24,7 +24,7 @@ def note_packages(db: Database, packages: Sequence[tuple[str, str, int]]) -> Non
 
 
 def note_published(db: Database, contested: set[str], moment: str) -> tuple[list[str], list[str]]:
-    """Store which packages are public; return their paths, and each skill_id without one."""
+    """Store which packages are public; return them, and each skill_id with only retired ones."""
     parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
     for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
         db.execute(statement, parameters)

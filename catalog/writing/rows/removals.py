@@ -114,7 +114,7 @@ class Removals:
         return len(new)
 
     def release_root(self, root: str) -> None:
-        """Release the removals held because a root was not configured; it is again."""
+        """Release removals that were held because a root was not configured."""
         self._db.execute(
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL"
             " WHERE root = ? AND pending_since IS NOT NULL AND held_cause = ?",

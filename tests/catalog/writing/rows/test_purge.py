@@ -74,53 +74,54 @@ def test_no_table_and_no_package_contains_it(world: World, name: str) -> None:
     world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_index_texts_that_name_it_are_deleted(world: World, form: str) -> None:
-    """The times of publication stay, and so do texts from before it existed."""
-    specs = [IndexSpec(format=form)]
-    world.store.indexes.configure(specs)
+def publish(world: World, spec: IndexSpec, minutes: int) -> None:
+    """Publish an index, some minutes after noon."""
+    publish_indexes(world.store, [spec], world.folder / "index", later(minutes))
 
-    def publish(minutes: int) -> None:
-        publish_indexes(world.store, specs, world.folder / "index", later(minutes))
 
-    # Arrange: one text from before the skill, one that names it, one from after
+def published_texts(world: World) -> list[tuple[object, ...]]:
+    """Return the texts of all publications, oldest first."""
+    return world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+
+
+def publish_before_during_and_after(world: World, spec: IndexSpec) -> None:
+    """Publish an index without the skill, one with it, and one with a third skill."""
+    world.store.indexes.configure([spec])
     (world.root / "group").rename(world.folder / "away")
     world.scan()
-    publish(0)
-    before = world.rows("SELECT text FROM index_texts")
+    publish(world, spec, 0)
     (world.folder / "away").rename(world.root / "group")
     world.store.db.execute(
         "UPDATE skills SET first_seen = ? WHERE path = 'group/b'",
         [later(1).isoformat(timespec="milliseconds")],
     )
     world.scan()
-    publish(2)
-    published = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+    publish(world, spec, 2)
     write_skill(world.root / "third", description="Came later.")
     world.scan()
-    publish(3)
+    publish(world, spec, 3)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_index_texts_that_name_it_are_deleted(world: World, form: str) -> None:
+    """The times of publication stay, and so do texts from before it existed."""
+    spec = IndexSpec(format=form)
+    publish_before_during_and_after(world, spec)
+    before, during, _ = published_texts(world)
     assert len(list(cells(world))) > 3
 
-    # Act
     put_outside(world, "group/b")
     world.scan()
-    publish(4)
+    publish(world, spec, 4)
 
-    # Assert, also after its return
     assert list(cells(world)) == []
-    texts = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
-    assert texts[:3] == [*before, (purge.DELETED_TEXT,), (purge.DELETED_TEXT,)]
+    assert published_texts(world)[:3] == [before, (purge.DELETED_TEXT,), (purge.DELETED_TEXT,)]
     (world.root / "group/b").unlink()
     (world.folder / "outside").rename(world.root / "group/b")
     shutil.rmtree(world.root / "third")
     world.scan()
-    publish(5)
-    assert (
-        world.rows(
-            "SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id DESC LIMIT 1"
-        )
-        == published[1:]
-    )
+    publish(world, spec, 5)
+    assert published_texts(world)[-1] == during
 
 
 def test_the_history_records_the_deletion(world: World) -> None:
