@@ -9,23 +9,23 @@ from sqlite_utils import Database
 from catalog.audit.difference import Difference
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
-from catalog.writing.packager import package_files
+from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.folder import CURRENT, PackageFolder
-from catalog.writing.packages.inspection import PackageDirectory, damages, look
+from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
 
 
 def of_packages(
     db: Database, folder: PackageFolder, has_package: Callable[[str], bool]
 ) -> Iterator[Difference]:
     """Yield differences; has_package decides whether a skill at a path of a root has a package."""
-    listing = look(folder.path)
-    yield from _of_skills(db, folder, listing.shelves, has_package)
+    listing = list_packages(folder.path)
+    yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
     for package_path, version in versions.items():
         for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
     active = {path.partition("/")[0] for (path,) in db.execute(_ACTIVE)}
-    for directory in listing.shelves.values():
+    for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
     for path in listing.foreign:
         yield Difference(
@@ -83,7 +83,7 @@ def _leftovers(
     active: set[str],
 ) -> Iterator[Difference]:
     """Yield packages and a `current` that belong to no version or no active skill."""
-    for name in sorted(directory.versions | directory.half_made):
+    for name in sorted(directory.versions | directory.unfinished):
         path = f"{directory.skill_id}/{name}"
         if path not in versions:
             yield Difference(

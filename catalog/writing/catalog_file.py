@@ -1,4 +1,4 @@
-"""The file of the catalog and its writer lock, from opening to closing."""
+"""The catalog file and its writer lock, from opening to closing."""
 
 import logging
 import sqlite3
@@ -21,13 +21,13 @@ from catalog.database.connection import (
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
-from catalog.writing import damaged_copies, recovery
+from catalog.writing.recovery import copies, rebuild
 
 log = logging.getLogger("skilldrop")
 
 
 class CatalogFile:
-    """An open catalog file, which no other process can open for writing meanwhile."""
+    """An open catalog file, locked against other writers."""
 
     def __init__(self, path: Path, lock: WriterLock, db: Database) -> None:
         """Take over an open and migrated database with its file and lock."""
@@ -41,8 +41,8 @@ class CatalogFile:
     ) -> "CatalogFile":
         """Open or create the catalog file for writing.
 
-        A damaged file is kept aside as of `at` and replaced by a new one with its readable
-        history; `damage` is the reason if the damage was found before. Raises CatalogBusy if
+        A damaged file is renamed, with the time `at`, and replaced by a new one with its readable
+        history; `damage` is the reason if the damage is known already. Raises CatalogBusy if
         another process writes the catalog, CatalogUnusable if the file is not a catalog,
         CatalogDamaged if it is damaged and `at` is missing, and DiskFull.
         """
@@ -69,7 +69,7 @@ class CatalogFile:
                 raise
             if not at:
                 raise
-            reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild begins now
+            reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild starts now
             _recover(path, reason, at)
             return cls(path, lock, _connected(path))
 
@@ -77,7 +77,7 @@ class CatalogFile:
         """Copy the write-ahead log into the file and release the lock."""
         note = None
         if self._lock and self.is_in_place():
-            with suppress(sqlite3.Error):  # a full or broken disk: the next start repairs it
+            with suppress(sqlite3.Error):  # on a full or broken disk, the next start repairs it
                 leave_readable(self.db.conn, self._path)
                 note = _closing_note(self._path)
         self.db.conn.close()
@@ -86,7 +86,7 @@ class CatalogFile:
             self._lock = None
 
     def is_in_place(self) -> bool:
-        """Tell whether this file and its lock are still at the paths where they were opened."""
+        """Return whether this file and its lock still exist at their original paths."""
         return is_same_file(self._path, self._stat) and (not self._lock or self._lock.is_in_place())
 
 
@@ -108,33 +108,35 @@ def _connected(path: Path, *, is_doubted: bool = False) -> Database:
 
 
 def _recover(path: Path, reason: str, at: datetime) -> None:
-    """Replace a damaged catalog by a new one; the damaged file stays until that is complete."""
-    aside = recovery.aside_of(path, at)
+    """Replace a damaged catalog by a new one; keep the damaged file until that is complete."""
+    aside = copies.aside_of(path, at)
     log.error(
-        "the catalog is damaged (%s); it is kept as %s, and a new one is made from the roots",
+        "the catalog is damaged (%s); it is kept as %s, and a new one is built from the roots",
         reason,
         aside,
     )
-    with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as beside:
-        new = Path(beside, path.name)
+    with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as folder:
+        new = Path(folder, path.name)
         connection = connect(new)
         try:
-            saved = recovery.recover(migrated(connection), path, aside, reason, at)
+            saved = rebuild.recover(migrated(connection), path, aside, reason, at)
             leave_readable(connection, new)
         finally:
             connection.close()
-        recovery.exchange(path, aside, new)
-    damaged_copies.keep_newest(path, aside)
+        copies.exchange(path, aside, new)
+    copies.keep_newest(path, aside)
     log.warning(
-        "recovered of the damaged catalog: %s",
+        "recovered from the damaged catalog: %s",
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
     )
     if not saved["versions"]:
-        log.warning("no version could be recovered, so a skill held by `rollback` is held no more")
+        log.warning(
+            "no version could be recovered, so skills pinned by `rollback` are no longer pinned"
+        )
 
 
 def _closing_note(path: Path) -> str | None:
-    """Return the note in the lock file of a catalog that was closed and not touched since."""
+    """Return the note for the lock file: the state of the catalog file when it was closed."""
     try:
         stat = path.stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Events: the changes of skills, told to each listener after their commit, at least once.
+"""Events: the changes of skills, delivered to each listener after their commit, at least once.
 
-The rows of `ingestions` are the events. The catalog keeps for each listener the last row that it
-was given, so a crash between a commit and a listener loses nothing.
+The rows of `ingestions` are the events. The catalog stores the last row delivered to each
+listener, so a crash between a commit and a delivery loses nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from catalog.database.sql import Transaction, to_json
 from catalog.model.values import IngestionOutcome, Trigger
 
 BATCH = 1000
-"""Events given to a listener at once, at most."""
+"""Maximum number of events in one delivery."""
 
 
 class Event(NamedTuple):
@@ -35,7 +35,7 @@ Listener: TypeAlias = Callable[[Sequence[Event]], None]
 
 
 class Events:
-    """The events of a catalog, and the listeners that are owed some."""
+    """The events of a catalog, and its listeners."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
@@ -43,7 +43,7 @@ class Events:
         self._transaction = transaction
 
     def register(self, names: Sequence[str]) -> None:
-        """Make these the listeners; a new one is given the events from now on."""
+        """Replace the listeners by these; a new one receives events from now on."""
         with self._transaction():
             self._db.execute(
                 "DELETE FROM listeners WHERE name NOT IN (SELECT value FROM json_each(?))",
@@ -56,9 +56,9 @@ class Events:
             )
 
     def deliver(self, name: str, listener: Listener) -> None:
-        """Give a registered listener its new events in order, a batch at a time.
+        """Deliver new events to a registered listener in order, in batches.
 
-        A listener that raises is given the same batch the next time.
+        If a listener raises, the next delivery repeats the same batch.
         """
         while rows := self._db.execute(_NEW, [name, BATCH]).fetchall():
             events = [Event(*row) for row in rows]

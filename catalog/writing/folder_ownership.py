@@ -18,12 +18,12 @@ from catalog.filesystem.ownership import (
 )
 from catalog.model.paths import os_path
 
-_ENOUGH = 100
-"""Names that are looked for at most."""
+_MOST_NAMES = 100
+"""Maximum number of names to look up."""
 
 
 class FolderOwnership:
-    """The folders of one catalog, which carry its identity in a marker."""
+    """The folders of one catalog, whose markers contain its identity."""
 
     def __init__(self, db: Database) -> None:
         """Take the catalog."""
@@ -43,35 +43,35 @@ class FolderOwnership:
 
     @contextmanager
     def opened(self, folder: OwnedFolder) -> Iterator[int]:
-        """Give a folder of this catalog as an open directory; see `ownership.opened`."""
+        """Open a folder of this catalog; see `ownership.opened`."""
         if not self.identity:
             self.claim([folder])
         with opened(folder, self.identity, self._knows) as directory:
             yield directory
 
     def _knows(self, kind: FolderKind, directory: int) -> bool:
-        """Tell whether an open folder without a marker holds something that the catalog knows."""
+        """Return whether an open folder without a marker contains a file of this catalog."""
         if kind == "index":
             return _knows_index(self._db, directory)
         is_kind = S_ISDIR if kind == "packages" else S_ISREG
         return any(
             is_kind(_mode(os_path(name), directory))
-            for (name,) in self._db.execute(_MADE[kind], [_ENOUGH]).fetchall()
+            for (name,) in self._db.execute(_WRITTEN[kind], [_MOST_NAMES]).fetchall()
         )
 
 
-_MADE = {
+_WRITTEN = {
     "packages": "SELECT package_path FROM versions WHERE package_path IS NOT NULL LIMIT ?",
     "outcomes": "SELECT path FROM outcomes ORDER BY id DESC LIMIT ?",
 }
 
 
-def _knows_index(db: Database, at: int) -> bool:
-    """Tell whether the report of an index is there that says what was published once."""
+def _knows_index(db: Database, dir_fd: int) -> bool:
+    """Return whether a folder contains the report of an index text that was published."""
     for (name,) in db.execute("SELECT name FROM indexes").fetchall():
         try:
             handle = os.open(
-                f"{name}.meta.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at
+                f"{name}.meta.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=dir_fd
             )
             with open(handle, "rb") as file:
                 sha256 = str(json.load(file)["sha256"])
@@ -82,9 +82,9 @@ def _knows_index(db: Database, at: int) -> bool:
     return False
 
 
-def _mode(path: str, at: int) -> int:
-    """Return the mode of what has a path in a folder; 0 where there is nothing."""
+def _mode(path: str, dir_fd: int) -> int:
+    """Return the mode of the file at a path in a folder; 0 if it is missing."""
     try:
-        return os.stat(path, dir_fd=at, follow_symlinks=False).st_mode
+        return os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_mode
     except OSError:
         return 0

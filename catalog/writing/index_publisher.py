@@ -21,16 +21,16 @@ def publish_indexes(
     at: datetime,
     keep: IndexRetention = USUAL,
 ) -> list[str]:
-    """Rebuild every index and return the names of those whose text is new. Raises OSError.
+    """Rebuild every index, and return the names of those whose text is new. Raises OSError.
 
-    The files themselves are compared, so one that was lost or damaged is written again; those
-    of indexes that are no longer configured are removed.
+    The files themselves are compared, so missing or damaged ones are rewritten. Files of indexes
+    that are no longer configured are removed.
     """
-    store.packager.flip()  # no index names what cannot be read yet
+    store.packager.switch_current()  # an index names only packages that can be read
     with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)
-    store.packager.hide()
+    store.packager.remove_stale_current()
     return [spec.name for spec in specs if spec.file_name in changed]
 
 

@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from sqlite_utils import Database
 
-from catalog.database import sql, withheld
+from catalog.database import sql
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged, Removal
@@ -16,33 +16,35 @@ from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
-from catalog.writing.packages.builder import Key, PackageJob, Packaging, near
-from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
+from catalog.writing import package_jobs
+from catalog.writing.packages.builder import Key, PackageJob, Packaging
 from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import fulltext, shadowing
+from catalog.writing.rows import publication, shadowing
 from catalog.writing.rows import purge as rows_purge
 
 BATCH = 1024
-"""Skills published in one transaction at most."""
+"""Maximum number of skills published in one transaction."""
 AHEAD = 8192
-"""Packages that may be made, and their lists of files be held, before they are committed."""
+"""Maximum number of packages made before their commit; their lists of files stay in memory."""
 
-_CHANGED = "its files cannot be read again as they were judged"
+_CHANGED = "its files changed or became unreadable after they were checked"
 
 
 class Packager:
-    """The one way from verdicts to what agents are given."""
+    """The only path from verdicts to published packages."""
 
     def __init__(self, db: Database, transaction: sql.Transaction) -> None:
-        """Take the catalog, and how to begin and end a transaction in it."""
-        self.packaging: Packaging | None = None  # nothing is published
+        """Take the catalog and its transactions."""
+        self.packaging: Packaging | None = None  # None: nothing is published
         self.quota = Quota()
         self.room = Room(db)
         self._db = db
         self._transaction = transaction
-        self._flips: dict[str, None] = {}  # package_paths: committed, not yet public
-        self._gone: dict[str, None] = {}  # each skill_id that was public, and is no longer
+        self._switches: dict[
+            str, None
+        ] = {}  # package_paths that are committed, but not yet current
+        self._retired: dict[str, None] = {}  # each skill_id that is no longer public
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
         )
@@ -50,43 +52,43 @@ class Packager:
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
     ) -> list[ChangeResult]:
-        """Take in a batch, publish what is active because of it, and tell what became of it.
+        """Store a batch, publish the skills it makes active, and return the result of each change.
 
-        What cannot be published as it was judged is not taken in: it is "unsettled". Raises
-        sqlite3.Error and OSError; the catalog is then as it was before.
+        A change is "unsettled", and not stored, if its folder has changed since it was judged.
+        Raises sqlite3.Error and OSError, and then leaves the catalog unchanged.
         """
         if not changes:
-            self.flip()
+            self.switch_current()
             return []
-        waiting: set[Key] = set()
-        again: list[Key] = []
+        unsettled: set[Key] = set()
+        changed: list[Key] = []
         while True:
-            wanted = [change for change in changes if waiting.isdisjoint(_keys(change))]
+            remaining = [change for change in changes if unsettled.isdisjoint(_keys(change))]
             try:
                 with self._staged() as staged:
-                    taken = rows_batch.write_batch(
-                        self._db, wanted, trigger=trigger, at=at, scan=scan, quota=self.quota
+                    batch = rows_batch.write_batch(
+                        self._db, remaining, trigger=trigger, at=at, scan=scan, quota=self.quota
                     )
-                    again = self._publish(
-                        taken.contested,
-                        _judged(wanted),
+                    changed = self._publish(
+                        batch.contested,
+                        _judged(remaining),
                         at,
                         staged,
                         trigger=trigger,
-                        meanwhile=taken.write_texts,
+                        meanwhile=batch.write_texts,
                     )
-                    purged = rows_purge.purge(self._db.conn, taken.purged)
+                    purged = rows_purge.purge(self._db.conn, batch.purged)
                 break
-            except _ChangedMeanwhile as changed:
-                waiting.update(
-                    *(_keys(change) for change in wanted if _keys(change)[0] in changed.places)
+            except _ChangedMeanwhile as error:
+                unsettled.update(
+                    *(_keys(change) for change in remaining if _keys(change)[0] in error.places)
                 )
-        self.flip()
-        self._take_back(purged)
+        self.switch_current()
+        self._discard(purged)
         return [
-            *taken.applied,
-            *map(_unsettled, sorted(waiting)),
-            *(_unsettled(key, _CHANGED) for key in again),
+            *batch.applied,
+            *map(_unsettled, sorted(unsettled)),
+            *(_unsettled(key, _CHANGED) for key in changed),
         ]
 
     def publish(
@@ -97,98 +99,102 @@ class Packager:
         trigger: Trigger = "command",
         unshared: bool = False,
     ) -> list[Key]:
-        """Do something to the catalog, and publish what is then active of each skill_id it returns.
+        """Call `touch`, which changes the catalog, and publish the active skills it affects.
 
-        With `unshared` no file is shared with an earlier version, which may be damaged. Return the
-        skills that have to be looked at again, because their folders have changed.
+        `touch` returns each skill_id concerned. With `unshared`, no file is shared with an earlier
+        version, which may be damaged. Return the skills to scan again: their folders have changed.
         """
         with self._staged() as staged:
-            again = self._publish(
+            changed = self._publish(
                 set(touch()), frozenset(), at, staged, trigger=trigger, unshared=unshared
             )
-        self.flip()
-        return again
+        self.switch_current()
+        return changed
 
     def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
-        """Publish what is active of many skills, and yield how many so far.
+        """Publish the active skills of many skill_ids, and yield the number so far.
 
-        Packages are made ahead, while those before them are committed.
+        Packages are made ahead, while earlier ones are committed.
         """
         for start in range(0, len(skill_ids), AHEAD):
             end = min(start + AHEAD, len(skill_ids))
             batches = [
                 skill_ids[first : min(first + BATCH, end)] for first in range(start, end, BATCH)
             ]
-            for published in self._publish_ahead(batches, at):
+            for published in self._publish_batches(batches, at):
                 yield start + published
 
-    def _publish_ahead(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+    def _publish_batches(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
+        """Publish batches whose packages are made ahead, and yield the number of skills so far."""
         moment = iso(at)
-        todo = deque(self._jobs(batch) for batch in batches)
+        pending = deque(self._jobs(batch) for batch in batches)
         published = 0
         try:
-            with self._making(list(chain.from_iterable(todo))) as made:
+            with self._making(list(chain.from_iterable(pending))) as made:
                 for batch in batches:
                     with self._staged() as staged:
-                        staged += [job.package_path for job in todo[0]]
-                        changed = self._note_made(islice(made, len(todo[0])), moment)
+                        staged += [job.package_path for job in pending[0]]
+                        changed = self._note_made(islice(made, len(pending[0])), moment)
                         self._note_published(set(batch), moment)
-                    todo.popleft()
-                    self.flip()
-                    if again := [job.skill_id for job in changed]:
-                        self.publish(lambda again=again: again, at)  # type: ignore[misc]
+                    pending.popleft()
+                    self.switch_current()
+                    if skill_ids := [job.skill_id for job in changed]:
+                        self.publish(lambda skill_ids=skill_ids: skill_ids, at)  # type: ignore[misc]
                     published += len(batch)
                     yield published
         finally:
-            self._take_back(job.package_path for job in chain.from_iterable(todo))
+            self._discard(job.package_path for job in chain.from_iterable(pending))
 
-    def flip(self) -> None:
-        """Let `current` lead to what is committed; what failed is made up for. Raises OSError."""
-        if not self._flips or not self.packaging:
+    def switch_current(self) -> None:
+        """Point each `current` to the committed version; repeat what failed. Raises OSError."""
+        if not self._switches or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
-            for package_path in list(self._flips):
-                packages.flip(package_path)
-                del self._flips[package_path]
+            for package_path in list(self._switches):
+                packages.switch_current(package_path)
+                del self._switches[package_path]
 
-    def hide(self) -> None:
-        """Remove the `current` of what is active no longer; no index names it. Raises OSError."""
-        if not self._gone or not self.packaging:
+    def remove_stale_current(self) -> None:
+        """Remove the `current` of skills that are no longer active. Raises OSError.
+
+        Call it after the indexes are published, so that none names them.
+        """
+        if not self._retired or not self.packaging:
             return
         with self.packaging.folder.opened() as packages:
-            for skill_id in list(self._gone):
-                packages.drop_current(skill_id)
-                del self._gone[skill_id]
+            for skill_id in list(self._retired):
+                packages.remove_current(skill_id)
+                del self._retired[skill_id]
 
-    # One attempt
+    # One transaction
 
     @contextmanager
     def _staged(self) -> Iterator[list[str]]:
-        """Make a transaction of what follows, with the packages that were made for it."""
+        """Begin a transaction; if it fails, discard the packages listed in the yielded list."""
         staged: list[str] = []
-        flips, gone = dict(self._flips), dict(self._gone)
+        switches, retired = dict(self._switches), dict(self._retired)
         try:
             with self._transaction():
                 yield staged
                 if staged and self.packaging:
                     path = self.packaging.folder.path
-                    with named(path), directory(path) as at:
-                        sync(at)
+                    with named(path), directory(path) as dir_fd:
+                        sync(dir_fd)
         except BaseException:
-            self._flips, self._gone = flips, gone
-            self._take_back(staged)
+            self._switches, self._retired = switches, retired
+            self._discard(staged)
             self.room.recount()
             raise
 
-    def _take_back(self, package_paths: Iterable[str]) -> None:
-        """Remove packages that no version names; what resists, the next start sweeps."""
-        todo = list(package_paths)
-        if not todo or not self.packaging:
+    def _discard(self, package_paths: Iterable[str]) -> None:
+        """Remove packages that no version names; the next start removes any that remain."""
+        paths = list(package_paths)
+        if not paths or not self.packaging:
             return
         with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
-            for package_path in todo:
+            for package_path in paths:
                 with suppress(OSError):
-                    packages.drop(package_path)
+                    packages.remove(package_path)
 
     def _publish(
         self,
@@ -201,9 +207,9 @@ class Packager:
         unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
-        """Publish what is active; what is to be done meanwhile takes the time packages take."""
+        """Publish the active skills; call `meanwhile` while other processes make the packages."""
         moment = iso(at)
-        again: list[Key] = []
+        changed: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment, trigger)
             jobs = self._jobs(contested, unshared=unshared)
@@ -216,48 +222,17 @@ class Packager:
                 break
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
-            # It takes over from a winner that went, and changed without a word, or was locked.
-            self._set_waiting(failed.values(), moment)
-            again += failed
+            # Runner-ups outside the batch that changed without an event, or cannot be read.
+            publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
+            changed += failed
             meanwhile = None
         self._note_published(contested, moment)
-        return again
-
-    def _set_waiting(self, skills: Iterable[int], moment: str) -> None:
-        """Let skills wait until they are looked at again; one that is held keeps its place."""
-        for skill in skills:
-            if not self._db.execute(_UNSEE_HELD, [skill]).rowcount:
-                self._db.execute(_SET_WAITING, {"skill": skill, "why": _CHANGED, "at": moment})
-                fulltext.remove(self._db.conn, [skill])  # as of all that wait to be accepted
+        return changed
 
     def _jobs(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
-        """Return which packages are missing, those of one archive beside each other."""
         if not self.packaging:
             return []
-        return sorted(
-            (
-                self._job(row, unshared=unshared)
-                for row in self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
-            ),
-            key=near,
-        )
-
-    def _job(self, row: sql.Row, *, unshared: bool) -> PackageJob:
-        twins = HardLinkCandidates()
-        if row["earlier"] and not unshared:
-            twins = HardLinkCandidates(
-                row["earlier_path"],
-                {file.content: file.path for file in package_files(self._db, row["earlier"])},
-            )
-        return PackageJob(
-            row["id"],
-            row["skill_id"],
-            (row["root"], row["path"]),
-            row["version_id"],
-            f"{row['skill_id']}/{row['version']}",
-            package_files(self._db, row["version_id"]),
-            twins,
-        )
+        return package_jobs.missing_packages(self._db, skill_ids, unshared=unshared)
 
     @contextmanager
     def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
@@ -270,46 +245,28 @@ class Packager:
             yield zip(jobs, made, strict=True)
 
     def _note_made(self, made: Iterable[tuple[PackageJob, bool]], moment: str) -> list[PackageJob]:
-        """Write down which packages there are; return the jobs whose files have changed."""
+        """Store the paths of the packages made; return the jobs whose files have changed."""
         failed: list[PackageJob] = []
-        there: list[tuple[str, str, int]] = []
+        packages: list[tuple[str, str, int]] = []
         for job, is_made in made:
             if is_made:
-                there.append((job.package_path, moment, job.version))
+                packages.append((job.package_path, moment, job.version))
             else:
                 failed.append(job)
-        self._db.conn.executemany(
-            "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", there
-        )
+        publication.note_packages(self._db, packages)
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
-        """Write down what is public once this is committed, and what is so no longer."""
-        wanted = {"wanted": sql.to_json(sorted(contested)), "at": moment}
-        for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
-            self._db.execute(statement, wanted)
-        found = self._db.execute(_TO_FLIP, wanted).fetchall()
-        self._flips = dict.fromkeys((*self._flips, *(package_path for (package_path,) in found)))
-        public = {package_path.partition("/")[0] for (package_path,) in found}
-        gone = {"gone": sql.to_json(sorted(contested - public))}
-        for (skill_id,) in self._db.execute(_PACKAGED, gone) if contested - public else ():
-            self._gone[skill_id] = None
-        for skill_id in public:
-            self._gone.pop(skill_id, None)
-
-
-def package_files(db: Database, version: int) -> list[PackageFile]:
-    """Return the files of a version, as they were hashed."""
-    return [
-        PackageFile(path, size, sha256, int(mode, 8))
-        for path, size, sha256, mode in db.execute(
-            "SELECT path, size, sha256, mode FROM files WHERE version = ?", [version]
-        )
-    ]
+        """Store which packages are public; the links follow after the commit."""
+        public, retired = publication.note_published(self._db, contested, moment)
+        self._switches |= dict.fromkeys(public)
+        self._retired |= dict.fromkeys(retired)
+        for package_path in public:
+            self._retired.pop(package_path.partition("/")[0], None)
 
 
 class _ChangedMeanwhile(Exception):
-    """Folders of the batch are no longer as they were judged."""
+    """Folders of the batch have changed since they were judged."""
 
     def __init__(self, places: set[Key]) -> None:
         super().__init__()
@@ -317,7 +274,7 @@ class _ChangedMeanwhile(Exception):
 
 
 def _keys(change: Change) -> tuple[Key, ...]:
-    """Return where a change took place: of a rename, both its ends."""
+    """Return the places of a change; a rename has two."""
     if isinstance(change, Removal):
         return ((change.root, change.path),)
     place = change.verdict.place
@@ -328,59 +285,5 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
 
 
-def _unsettled(key: Key, why: str | None = None) -> ChangeResult:
-    return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", why)
-
-
-_WITHOUT_PACKAGE = f"""
-    SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
-           e.id AS earlier, e.package_path AS earlier_path
-    FROM json_each(?) AS wanted
-    JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})
-    JOIN versions AS v ON v.id IN (
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id), s.pinned_version_id)
-    LEFT JOIN versions AS e ON e.id =
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
-    WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
-        AND (s.pinned_version_id IS NULL OR v.digest IS s.seen_digest)
-"""
-_UNSEE_HELD = """
-    UPDATE skills SET seen_digest = NULL, fingerprint = ''
-    WHERE id = ? AND pinned_version_id IS NOT NULL
-"""
-_SET_WAITING = """
-    UPDATE skills SET status = 'pending', status_reason = :why, pending_since = :at,
-        pending_reason = :why, held_cause = NULL, fingerprint = '',
-        last_changed = max(last_changed, :at)
-    WHERE id = :skill
-"""
-_IN_QUESTION = "skill_id IN (SELECT value FROM json_each(:wanted))"
-_SET_PACKAGES = f"""
-    UPDATE skills SET package_path = new.package_path
-    FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
-                            THEN v.package_path END AS package_path
-          FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
-          WHERE s.{_IN_QUESTION}
-              AND (s.package_path IS NOT NULL OR v.package_path IS NOT NULL)) AS new
-    WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
-"""
-_SERVED = """
-    (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL AND skill_id IN
-        (SELECT value FROM json_each(:wanted)))
-"""
-_SET_RETIRED = f"""
-    UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_IN_QUESTION}
-        AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
-"""  # The plus keeps SQLite from the index of retired_at: nearly all are not retired.
-_SET_UNRETIRED = f"""
-    UPDATE versions SET retired_at = NULL WHERE {_IN_QUESTION}
-        AND retired_at IS NOT NULL AND id IN {_SERVED}
-"""
-_PACKAGED = """
-    SELECT DISTINCT skill_id FROM versions
-    WHERE skill_id IN (SELECT value FROM json_each(:gone)) AND package_path IS NOT NULL
-"""
-_TO_FLIP = f"""
-    SELECT package_path FROM skills WHERE {_IN_QUESTION} AND package_path IS NOT NULL
-"""
+def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:
+    return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", reason)

@@ -1,4 +1,4 @@
-"""Pins: a skill held at one of its versions, or released; in the caller's transaction."""
+"""Pins of skills to one of their versions, in the caller's transaction."""
 
 from sqlite_utils import Database
 
@@ -13,39 +13,39 @@ from catalog.writing.rows import dialects, fulltext, ingestions, mapping
 from catalog.writing.rows.ingestions import Ingestion
 
 
-def pin(db: Database, asked: str, version: str, at: str) -> set[str]:
-    """Make a skill what it was in a version, and keep it so; return each skill_id concerned.
+def pin(db: Database, query: str, version: str, at: str) -> set[str]:
+    """Return a skill to a version and pin it; return each skill_id concerned.
 
-    Raises NotInCatalog, which names what there is.
+    Raises NotInCatalog, which names the existing skills or versions.
     """
-    skill = find_skill(db, asked)
+    skill = find_skill(db, query)
     if skill["status"] != "active" and not withheld.is_withheld(skill):
         raise NotInCatalog(
-            f"The skill {skill['name']} is {skill['status']}, so that no version "
-            "of it is published; `skilldrop status` says why."
+            f"The skill {skill['name']} is {skill['status']}, so none of its versions can be "
+            "published; `skilldrop status` reports the reason."
         )
     if not db.execute("SELECT has_package(?)", [skill["path"]]).fetchone()[0]:
         raise NotInCatalog(
-            f"The skill {skill['name']} is published in place, so that only what "
-            "its folder holds can be had; set publish to copy to keep versions."
+            f"The skill {skill['name']} is published in place, so only the present content of its "
+            "folder is available; set publish to copy to keep versions."
         )
-    held = find_version(db, skill, version)
-    return _return_to(db, skill, held, at, pinned=held["id"])
+    pinned = find_version(db, skill, version)
+    return _return_to(db, skill, pinned, at, pinned=pinned["id"])
 
 
-def unpin(db: Database, asked: str, at: str) -> set[str]:
-    """Let a skill follow its folder again; return each skill_id concerned.
+def unpin(db: Database, query: str, at: str) -> set[str]:
+    """Make a skill follow its folder again; return each skill_id concerned.
 
-    Raises NotInCatalog where it was not held.
+    Raises NotInCatalog if the skill is not pinned.
     """
-    skill = find_skill(db, asked)
+    skill = find_skill(db, query)
     if skill["pinned_version_id"] is None:
-        raise NotInCatalog(f"The skill {skill['name']} is not held at a version.")
+        raise NotInCatalog(f"The skill {skill['name']} is not pinned to a version.")
     return unpin_row(db, skill, at)
 
 
 def unpin_row(db: Database, skill: database_sql.Row, at: str) -> set[str]:
-    """Let the skill of a row follow its folder again; return each skill_id concerned."""
+    """Make the skill of a row follow its folder again; return each skill_id concerned."""
     newest = next(
         iter(
             db.query(
@@ -69,7 +69,7 @@ def _return_to(
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
     if skill["status"] in ("active", "shadowed"):
-        _set_text(db, skill["id"], version)
+        fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
     ingestions.add(
         db.conn,
         [
@@ -90,28 +90,18 @@ def _return_to(
     return {skill["skill_id"], version["skill_id"]}
 
 
-def _set_text(db: Database, skill: int, version: database_sql.Row) -> None:
-    paths = [
-        path
-        for (path,) in db.execute(
-            "SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]]
-        )
-    ]
-    fulltext.replace(db.conn, [mapping.restored_text(skill, version, paths)])
-
-
-def _set_finding(db: Database, skill: database_sql.Row, held: database_sql.Row | None) -> None:
+def _set_finding(db: Database, skill: database_sql.Row, pinned: database_sql.Row | None) -> None:
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code = ?",
         [skill["id"], publication_findings.VERSION_HELD.code],
     )
-    if held:
+    if pinned:
         db.execute(
             insert("findings", mapping.FINDING_COLUMNS),
             mapping.finding(
                 skill["id"],
                 skill["root"],
                 skill["path"],
-                publication_findings.held(held["version"]),
+                publication_findings.held(pinned["version"]),
             ),
         )

@@ -1,38 +1,24 @@
 """Repair of packages that differ from the catalog after a crash, a changed setting or damage."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from sqlite_utils import Database
 
 from catalog.database import sql
 from catalog.text.times import iso
-from catalog.writing import pins
-from catalog.writing.packager import BATCH, Packager, package_files
+from catalog.writing import pins, verification
+from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.inspection import Damage, PackagesListing, damages, look, set_modes
-from catalog.writing.packages.staging import PackageFile
+from catalog.writing.packages.inspection import PackagesListing, list_packages
 
 log = logging.getLogger("skilldrop")
 
-SHARE = 10
-"""One of so many packages is verified each time, those first that were verified longest ago."""
-FEW, FEW_BYTES = 16, 8 * 2**20
-"""Packages verified at a stretch, at most, and the bytes after which no further one is begun."""
-_TOLD = 10
-"""Foreign names that are told at once, at most."""
-
-
-class Packaged(NamedTuple):
-    """A version that has a package."""
-
-    version: int
-    skill_id: str
-    package_path: str
+_MOST_LOGGED = 10
+"""Maximum number of foreign files logged by name."""
 
 
 class PackageRepair:
@@ -43,35 +29,35 @@ class PackageRepair:
         self._db = db
         self._packager = packager
         self.is_incomplete = False
-        """Whether the disk had no room for all the packages that were missing."""
+        """Whether the disk was too full for all missing packages."""
         self.awaits_scan = False
-        """Whether packages of a lost catalog are kept until a scan tells which are still valid."""
+        """Whether packages of a lost catalog are kept until a scan shows which are still valid."""
 
     def begin(self, folder: Path) -> None:
-        """Note whether a folder holds packages that this catalog has no version of."""
+        """Note whether a folder has packages while this catalog has no versions."""
         self.awaits_scan = (
-            bool(look(folder).shelves)
+            bool(list_packages(folder).directories)
             and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         )
 
-    def mend(self, at: datetime) -> Iterator[int]:
-        """Make the packages equal to the catalog; see `_mend`."""
-        yield from _mend(self._db, self._packager, at)
+    def repair_all(self, at: datetime) -> Iterator[int]:
+        """Make the packages match the catalog; see `_repair_all`."""
+        yield from _repair_all(self._db, self._packager, at)
         self.is_incomplete = False
 
     def remove_lost(self, at: datetime) -> Iterator[int]:
-        """Remove the packages of a lost catalog, after a complete scan."""
+        """Remove the remaining packages of a lost catalog, after a complete scan."""
         if self.awaits_scan:
-            yield from _mend(self._db, self._packager, at, is_scanned=True)
+            yield from _repair_all(self._db, self._packager, at, is_scanned=True)
             self.awaits_scan = False
 
     def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
-        """Check all packages and repair them; see `_check`."""
-        return _check(self._db, self._packager, at, deep=deep)
+        """Check all packages and repair them; see `verification.check`."""
+        return verification.check(self._db, self._packager, at, deep=deep)
 
     def verify(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
-        """Hash the packages that were hashed longest ago and repair them; see `_verify`."""
-        return _verify(self._db, self._packager, clock)
+        """Verify the packages verified longest ago; see `verification.verify`."""
+        return verification.verify(self._db, self._packager, clock)
 
     @property
     def count(self) -> int:
@@ -79,171 +65,43 @@ class PackageRepair:
         return int(self._db.execute("SELECT packages_mended FROM health").fetchone()[0])
 
 
-def _mend(
+def _repair_all(
     db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
 ) -> Iterator[int]:
-    """Make the packages what the catalog says, and yield how many skills were published so far.
+    """Make the packages match the catalog, and yield the number of skills published so far.
 
-    Half made and unnamed packages go, lost ones are made again from their folders, and each
-    `current` leads where it should. A catalog without any version keeps what agents read until
-    is_scanned says that the roots were looked at. Raises sqlite3.Error and OSError.
+    Removes unfinished and unnamed packages, rebuilds missing ones from their folders, and corrects
+    each `current`. While a catalog has no versions and the roots are not scanned, published
+    packages stay. Raises sqlite3.Error and OSError.
     """
     if not packager.packaging:
         return
     folder = packager.packaging.folder
-    lying = look(folder.path)
-    _tell_foreign(folder, lying)
-    _note_lost(db, lying)
-    if lying.shelves:
+    listing = list_packages(folder.path)
+    _log_foreign(folder, listing)
+    _forget_missing(db, listing)
+    if listing.directories:
         with folder.opened() as packages:
-            _sweep(db, packages, lying, is_scanned=is_scanned)
+            _sweep(db, packages, listing, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
-    if lost := [skill_id for (skill_id,) in db.execute(_HELD_AT_NOTHING)]:
-        packager.publish(lambda: lost, at, trigger="start")
-    if lying.shelves:
+    if pinned := [skill_id for (skill_id,) in db.execute(_PINNED_WITHOUT_PACKAGE)]:
+        packager.publish(lambda: pinned, at, trigger="start")
+    if listing.directories:
         with folder.opened() as packages:
-            _flip(db, packages, lying)
-    wanted = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
-    yield from packager.publish_all(wanted, at)
+            _switch_all(db, packages, listing)
+    skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
+    yield from packager.publish_all(skill_ids, at)
 
 
-def _check(
-    db: Database, packager: Packager, at: datetime, *, deep: bool = False
-) -> Iterator[list[Key]]:
-    """Look at all packages, by their lists of files, sizes and modes, or if deep by their hashes.
-
-    A damaged one is made again from its folder, and one that cannot be is gone. Yield, for a
-    batch at a time, the skills that have to be looked at again. Raises sqlite3.Error and OSError.
-    """
-    if not packager.packaging:
-        return
-    found = [
-        Packaged(*row)
-        for row in db.execute(
-            "SELECT id, skill_id, package_path FROM versions"
-            " WHERE package_path IS NOT NULL ORDER BY id"
-        ).fetchall()
-    ]
-    for start in range(0, len(found), BATCH):
-        batch = found[start : start + BATCH]
-        yield _mended(
-            db, packager, at, [(each, package_files(db, each.version)) for each in batch], deep=deep
-        )
+def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
+    for path in listing.foreign[:_MOST_LOGGED]:
+        log.warning("%s/%s was not made by skilldrop and is left unchanged", folder.path, path)
+    if more := len(listing.foreign[_MOST_LOGGED:]):
+        log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
-def _verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
-    """Hash a tenth of all packages, a few at a time, those first that were hashed longest ago.
-
-    What is damaged is mended, and what is yielded is the same as of `check`. Other work may be
-    done between two steps. Raises sqlite3.Error and OSError.
-    """
-    left = -(-db.execute(_COUNT).fetchone()[0] // SHARE)
-    while left > 0 and packager.packaging:
-        few = _few(db, left)
-        if not few:
-            return
-        left -= len(few)
-        yield _mended(db, packager, clock(), few, deep=True)
-
-
-def _few(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
-    few: list[tuple[Packaged, list[PackageFile]]] = []
-    size = 0
-    for row in db.execute(_OLDEST, [min(FEW, most)]).fetchall():
-        if size < FEW_BYTES:
-            each = Packaged(*row)
-            few.append((each, package_files(db, each.version)))
-            size += sum(file.size for file in few[-1][1])
-    return few
-
-
-def _mended(
-    db: Database,
-    packager: Packager,
-    at: datetime,
-    batch: Sequence[tuple[Packaged, list[PackageFile]]],
-    *,
-    deep: bool,
-) -> list[Key]:
-    """Mend what is damaged in a batch; return the skills that have to be looked at again."""
-    assert packager.packaging
-    folder = packager.packaging.folder
-    damaged: list[tuple[Packaged, Damage]] = []
-    mended = 0
-    for each, files in batch:
-        if found := list(damages(folder.path, each.package_path, files, deep=deep)):
-            mended += 1
-            lasting = _with_modes(folder, each, files, found, deep=deep)
-            damaged += [(each, lasting[0])] if lasting else []
-    again = _made_again(db, packager, damaged, at) if damaged else []
-    if deep:
-        db.execute(
-            "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-            [iso(at), sql.to_json([each.version for each, _ in batch])],
-        )
-    if mended:
-        db.execute("UPDATE health SET packages_mended = packages_mended + ?", [mended])
-    return again
-
-
-def _with_modes(
-    folder: PackageFolder,
-    each: Packaged,
-    files: Sequence[PackageFile],
-    found: Sequence[Damage],
-    *,
-    deep: bool,
-) -> list[Damage]:
-    """Set the modes of a package right, and return what else is wrong with it."""
-    wrong = [damage for damage in found if damage.mode is not None]
-    if not wrong:
-        return list(found)
-    set_modes(folder.path, each.package_path, wrong)
-    lasting = list(damages(folder.path, each.package_path, files, deep=deep))
-    if not lasting:
-        log.warning("%s/%s: %s; the modes are set right", folder.path, each.package_path, wrong[0])
-    return lasting
-
-
-def _made_again(
-    db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
-) -> list[Key]:
-    def forget() -> list[str]:
-        db.conn.executemany(
-            "UPDATE versions SET package_path = NULL WHERE id = ?",
-            [(each.version,) for each, _ in damaged],
-        )
-        return [each.skill_id for each, _ in damaged]
-
-    again = packager.publish(forget, at, trigger="re-scan", unshared=True)
-    assert packager.packaging
-    folder = packager.packaging.folder
-    with folder.opened() as packages:
-        for each, damage in damaged:
-            (is_made,) = db.execute(
-                "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [each.version]
-            ).fetchone()
-            log.warning(
-                "%s/%s: %s; it is %s",
-                folder.path,
-                each.package_path,
-                damage,
-                "made again" if is_made else "removed, as its files are nowhere else",
-            )
-            if not is_made:
-                packages.drop(each.package_path)
-    return again
-
-
-def _tell_foreign(folder: PackageFolder, lying: PackagesListing) -> None:
-    for path in lying.foreign[:_TOLD]:
-        log.warning("%s/%s was not made by skilldrop, and is left alone", folder.path, path)
-    if more := len(lying.foreign[_TOLD:]):
-        log.warning("%s holds %d more that skilldrop did not make", folder.path, more)
-
-
-def _sweep(db: Database, packages: Packages, lying: PackagesListing, *, is_scanned: bool) -> None:
-    """Remove what no version names: it was being made, or removed, when the program ended."""
+def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_scanned: bool) -> None:
+    """Remove packages that no version names, and wrong links: leftovers of a crash."""
     is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
         path
@@ -252,71 +110,68 @@ def _sweep(db: Database, packages: Packages, lying: PackagesListing, *, is_scann
         )
     }
     public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
-    for shelf in lying.shelves.values():
-        if is_new and shelf.current is not None:
-            continue  # of a catalog that was lost: agents read it until this one knows better
-        if shelf.current is not None and (
-            shelf.skill_id not in public or f"{shelf.skill_id}/{shelf.current}" not in named
+    for directory in listing.directories.values():
+        if is_new and directory.current is not None:
+            continue  # published by a lost catalog: agents read it until the roots are scanned
+        if directory.current is not None and (
+            directory.skill_id not in public
+            or f"{directory.skill_id}/{directory.current}" not in named
         ):
-            packages.drop_current(shelf.skill_id)
-        for name in (*shelf.versions, *shelf.half_made):
-            if f"{shelf.skill_id}/{name}" not in named:
-                packages.drop(f"{shelf.skill_id}/{name}")
+            packages.remove_current(directory.skill_id)
+        for name in (*directory.versions, *directory.unfinished):
+            if f"{directory.skill_id}/{name}" not in named:
+                packages.remove(f"{directory.skill_id}/{name}")
 
 
-def _note_lost(db: Database, lying: PackagesListing) -> None:
-    there = [
-        f"{shelf.skill_id}/{version}"
-        for shelf in lying.shelves.values()
-        for version in shelf.versions
+def _forget_missing(db: Database, listing: PackagesListing) -> None:
+    """Clear the package paths of versions whose packages are missing."""
+    existing = [
+        f"{directory.skill_id}/{version}"
+        for directory in listing.directories.values()
+        for version in directory.versions
     ]
     db.execute(
         "UPDATE versions SET package_path = NULL, retired_at = NULL"
         " WHERE package_path IS NOT NULL"
         " AND package_path NOT IN (SELECT value FROM json_each(?))",
-        [sql.to_json(there)],
+        [sql.to_json(existing)],
     )
 
 
 def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
-    """Let skills go that are held, and are no longer published as packages."""
-    for skill in list(db.query(_HELD_IN_PLACE)):
+    """Unpin skills that are no longer published as packages."""
+    for skill in list(db.query(_PINNED_IN_PLACE)):
         packager.publish(
             lambda skill=skill: pins.unpin_row(db, skill, iso(at)),  # type: ignore[misc]
             at,
             trigger="start",
         )
         log.warning(
-            "%s/%s was held at a version, and is published in place now, so that it is "
-            "held no longer: agents read what its folder holds",
+            "%s/%s is now published in place, so it is no longer pinned to a version: "
+            "agents read its folder",
             skill["root"],
             skill["path"],
         )
 
 
-def _flip(db: Database, packages: Packages, lying: PackagesListing) -> None:
+def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:
     for (package_path,) in db.execute(_PUBLIC).fetchall():
         skill_id, _, version = package_path.partition("/")
-        shelf = lying.shelves.get(skill_id)
-        if shelf and shelf.current != version:
-            packages.flip(package_path)
+        directory = listing.directories.get(skill_id)
+        if directory and directory.current != version:
+            packages.switch_current(package_path)
 
 
-_COUNT = "SELECT count(*) FROM versions WHERE package_path IS NOT NULL"
-_OLDEST = """
-    SELECT id, skill_id, package_path FROM versions
-    WHERE package_path IS NOT NULL ORDER BY verified_at LIMIT ?
-"""
 _PUBLIC = """
     SELECT s.package_path FROM skills AS s
     WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
         (SELECT package_path FROM versions WHERE id = s.current_version_id)
 """
-_HELD_IN_PLACE = """
+_PINNED_IN_PLACE = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
     WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
 """
-_HELD_AT_NOTHING = """
+_PINNED_WITHOUT_PACKAGE = """
     SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
     JOIN versions AS v ON v.id = s.pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL

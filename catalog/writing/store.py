@@ -1,4 +1,4 @@
-"""The catalog open for writing: its tables, its packages and its folders."""
+"""The catalog, open for writing: its tables, packages and folders."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -35,10 +35,10 @@ from catalog.writing.rows.skills import Skills
 
 
 class Store:
-    """The one door for writers: one process opens it, and one thread uses it."""
+    """The only interface for writers; one process opens it, and one thread uses it."""
 
     def __init__(self, db: Database, file: CatalogFile | None = None) -> None:
-        """Take over a migrated database, and its file if it has one."""
+        """Take a migrated database, and its file if it has one."""
         self.db = db
         self._file = file
         self.removals = Removals(db, self.transaction)
@@ -67,26 +67,26 @@ class Store:
         return cls(migrated(sqlite3.connect(":memory:", isolation_level=None)))
 
     def close(self) -> None:
-        """Close the catalog and let the next writer in."""
+        """Close the catalog and release its writer lock."""
         if self._file:
             self._file.close()
         else:
             self.db.conn.close()
 
     def is_in_place(self) -> bool:
-        """Tell whether the catalog file and its lock are still where they were opened."""
+        """Return whether the catalog file and its lock still exist at their original paths."""
         return not self._file or self._file.is_in_place()
 
     def checkpoint(self) -> None:
-        """Copy the write-ahead log into the file as far as no reader needs it.
+        """Copy the write-ahead log into the file, except the part that readers still need.
 
-        SQLite does the same in the middle of a commit once the log has grown long enough.
+        SQLite does the same during a commit once the log is long enough.
         """
         self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Begin with the write lock: one taken after a read can fail at once, unretried."""
+        """Begin with the write lock: taken after a read, it could fail without a retry."""
         self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -100,22 +100,20 @@ class Store:
     def publish_into(
         self, packaging: Packaging, at: datetime, quota: Quota | None = None
     ) -> Iterator[int]:
-        """Publish from now on, and repair the packages; see `PackageRepair.mend`.
+        """Start publication, and repair the packages; see `PackageRepair.repair_all`.
 
         Raises FolderNotOwned if the packages folder belongs to another catalog.
         """
         self.folders.claim([packaging.folder.folder])
         folder = replace(packaging.folder, identity=self.folders.identity)
         if folder.path.exists():
-            with self.folders.opened(
-                folder.folder
-            ):  # marks a folder from before there were markers
-                pass
+            with self.folders.opened(folder.folder):
+                pass  # this marks a folder of an earlier release
         self.packager.quota = quota or Quota()
         self.packager.packaging = replace(packaging, folder=folder)
         self.repair.begin(folder.path)
         self.health.set(packages_folder=str(folder.path))
-        return self.repair.mend(at)
+        return self.repair.repair_all(at)
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
@@ -124,15 +122,15 @@ class Store:
         return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
 
     def pin(self, skill: str, version: str, at: datetime) -> list[Key]:
-        """Publish a skill as it was in a version until it is unpinned; see `pins.pin`."""
+        """Pin a skill to a version and publish that; see `pins.pin`."""
         return self.packager.publish(lambda: pins.pin(self.db, skill, version, iso(at)), at)
 
     def unpin(self, skill: str, at: datetime) -> list[Key]:
-        """Publish the present content of a pinned skill's folder; see `pins.unpin`."""
+        """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
 
     def repair_search(self) -> None:
-        """Make the full-text rows equal to the accepted skills; see `search_rows.repair`."""
+        """Make the full-text rows match the accepted skills; see `search_rows.repair`."""
         if wrong := search_rows.wrong_rows(self.db):
             with self.transaction():
                 search_rows.repair(self.db, wrong)

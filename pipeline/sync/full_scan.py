@@ -75,7 +75,7 @@ class FullScan:
         """Make the pass, pausing after each batch with the catalog whole."""
         began = time.perf_counter()
         if self._deep:
-            for _ in self._store.repair.mend(datetime.now(UTC)):
+            for _ in self._store.repair.repair_all(datetime.now(UTC)):
                 yield
         if self._checks_packages:
             self._store.repair_search()
@@ -87,7 +87,7 @@ class FullScan:
             yield from self._synchronizer.leave(root_path, paths)
         yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
         if self._store.repair.is_incomplete:
-            for _ in self._store.repair.mend(datetime.now(UTC)):
+            for _ in self._store.repair.repair_all(datetime.now(UTC)):
                 yield
         if not self.report.unsettled and can_list_all(self._roots):
             for _ in self._store.repair.remove_lost(datetime.now(UTC)):

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from sqlite_utils import Database
 
 from catalog.model.paths import os_path
-from catalog.writing.packager import package_files
+from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.inspection import damages
 from pipeline.config.settings import RetentionSettings
 from pipeline.sync import reconcile

@@ -56,7 +56,7 @@ def test_a_folder_that_takes_over_and_cannot_be_read_waits(tmp_path: Path, name:
         assert said == {
             "skills": {"a": "removed", "b/same": "pending"},
             "differences": [],
-            "why": "its files cannot be read again as they were judged",
+            "why": "its files changed or became unreadable after they were checked",
         }
     assert readable == {
         "skills": {"a": "removed", "b/same": "active"},

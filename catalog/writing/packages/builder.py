@@ -15,22 +15,22 @@ Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
 
 PIECE = 128
-"""Packages that one process makes at least: to start it costs as much as a few."""
+"""Minimum number of packages per process: starting one costs as much as a few packages."""
 
 
 class Source(Protocol):
-    """Where the files of skill folders come from; what it opens for one may serve the next."""
+    """Source of the files of skill folders; it may reuse open archives for the next folder."""
 
     def files_of(self, root: str, path: str, /) -> Original:
-        """Return the files of a skill folder. Raises NotAsJudged where there is none."""
+        """Return the files of a skill folder. Raises NotAsJudged if it is missing."""
 
 
 Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
-"""Opens a source, for one piece of work."""
+"""Function that opens a source for one piece of work."""
 
 
 class PackageJob(NamedTuple):
-    """A package to be made."""
+    """One package to make."""
 
     skill: int
     skill_id: str
@@ -38,27 +38,27 @@ class PackageJob(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    twins: HardLinkCandidates
+    candidates: HardLinkCandidates
 
 
 AtWork: TypeAlias = Callable[
     [Callable[[list[PackageJob]], list[bool]], Sequence[list[PackageJob]]],
     AbstractContextManager[Iterable[list[bool]]],
 ]
-"""Gives what a function returns for each of some things, in their order, as `map` does; the work
-ends with the context. Other processes may do it, so the function and the things are picklable."""
+"""Function like `map`, whose work ends with its context. Other processes may do the work, so
+the function and its arguments are picklable."""
 
 
 def here(
     work: Callable[[list[PackageJob]], list[bool]], pieces: Sequence[list[PackageJob]]
 ) -> AbstractContextManager[Iterable[list[bool]]]:
-    """Work in this process, when a result is asked for."""
+    """Do the work lazily, in this process."""
     return nullcontext(map(work, pieces))
 
 
 @dataclass(frozen=True, slots=True)
 class Packaging:
-    """Where packages lie, where their files come from, and which skills have one."""
+    """Settings of publication: packages folder, source of files, and which skills to package."""
 
     folder: PackageFolder
     sources: Sources
@@ -66,15 +66,15 @@ class Packaging:
     at_work: AtWork = here
 
     def packages(self, path: str) -> bool:
-        """Tell whether a skill at a path of a root is published as a package."""
+        """Return whether a skill at this path of a root is published as a package."""
         return not self.in_place or archive_of(path) is not None
 
     @contextmanager
     def making(self, jobs: Iterable[PackageJob]) -> Iterator[Iterator[bool]]:
-        """Make packages; tell of each, in order, whether its files are still those judged.
+        """Make packages; yield for each, in order, whether its files are unchanged since the scan.
 
-        What lies in one archive had better follow each other, so that it is opened once. It is
-        begun at once, and ends with the context. Raises OSError where one cannot be written.
+        Jobs of one archive should be adjacent, so that it is opened once. The work begins
+        immediately and ends with the context. Raises OSError if a package cannot be written.
         """
         maker = _Maker(self.folder, self.sources)
         with self.at_work(maker.make, list(_pieces(jobs))) as results:
@@ -83,7 +83,7 @@ class Packaging:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """What makes packages, in whatever process."""
+    """Package maker, which also runs in other processes."""
 
     folder: PackageFolder
     sources: Sources
@@ -96,24 +96,28 @@ class _Maker:
     def _make_one(self, job: PackageJob, source: Source, packages: Packages) -> bool:
         try:
             packages.stage(
-                job.package_path, job.files, source.files_of(*job.place), job.twins, self.stager
+                job.package_path,
+                job.files,
+                source.files_of(*job.place),
+                job.candidates,
+                self.stager,
             )
         except NotAsJudged:
-            packages.drop(job.package_path)
+            packages.remove(job.package_path)
             return False
         return True
 
 
-def near(job: PackageJob) -> Key:
-    """Return what jobs share that are done best together."""
+def group_of(job: PackageJob) -> Key:
+    """Return the group of a job; one process should make the packages of a group."""
     root, path = job.place
     return (root, archive_of(path) or path)
 
 
 def _pieces(jobs: Iterable[PackageJob]) -> Iterator[list[PackageJob]]:
-    """Yield jobs in pieces worth sharing out, what is near in one of them."""
+    """Yield jobs in pieces large enough for a process; a group stays in one piece."""
     piece: list[PackageJob] = []
-    for _, group in groupby(jobs, key=near):
+    for _, group in groupby(jobs, key=group_of):
         piece += group
         if len(piece) >= PIECE:
             yield piece

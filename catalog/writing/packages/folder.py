@@ -1,4 +1,4 @@
-"""The packages folder: how packages come into it, are made public, and go."""
+"""The packages folder: creation, publication and removal of packages."""
 
 import logging
 import os
@@ -22,170 +22,176 @@ from catalog.writing.packages.staging import (
 log = logging.getLogger("skilldrop")
 
 CURRENT = "current"
-BESIDE = ".current"
-"""What becomes `current` in one step."""
+NEXT_CURRENT = ".current"
+"""New link, which replaces `current` atomically."""
 _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""How a file or a directory is opened that is no link."""
+"""Flags to open a file or a directory, but no link."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageFolder:
-    """All packages: `<skill_id>/<version>/`, and `<skill_id>/current`, a link to one of them."""
+    """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`."""
 
-    path: Path  # it need not exist yet
-    identity: str = ""  # of the catalog to which it belongs
+    path: Path  # may not exist yet
+    identity: str = ""  # of the catalog that owns it
 
     @property
     def folder(self) -> OwnedFolder:
-        """The same, as a folder that has an owner."""
+        """The same folder as one with an owner."""
         return OwnedFolder(self.path, "packages")
 
     @contextmanager
     def opened(self) -> Iterator["Packages"]:
-        """Give the folder to be written to; it is made and marked where there is none.
+        """Open the folder for writing; create and mark it if it is missing.
 
         Raises FolderNotOwned and OSError.
         """
-        with opened(self.folder, self.identity) as at:
-            yield Packages(self.path, at)
+        with opened(self.folder, self.identity) as dir_fd:
+            yield Packages(self.path, dir_fd)
 
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """The packages folder while it is open; its OSErrors name what is concerned."""
+    """The open packages folder; its OSErrors name the path concerned."""
 
     path: Path
-    at: int
+    dir_fd: int
 
     def stage(
         self,
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        twins: HardLinkCandidates,
+        candidates: HardLinkCandidates,
         stager: Stager,
     ) -> None:
-        """Make a package in the place of what a crash left there; see `Stager.stage`."""
+        """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{package_path}"), ExitStack() as stack:
-            shelf = stack.enter_context(self._made_shelf(skill_id))
+            directory = stack.enter_context(self._package_directory(skill_id))
             earlier = None
-            if twins.paths:
-                with suppress(OSError):  # it is gone: all is copied
-                    earlier = stack.enter_context(descended(self.at, twins.package_path.split("/")))
-            stager.stage(version, shelf, files, original, twins, earlier)
+            if candidates.paths:
+                with suppress(OSError):  # missing: every file is copied
+                    earlier = stack.enter_context(
+                        descended(self.dir_fd, candidates.package_path.split("/"))
+                    )
+            stager.stage(version, directory, files, original, candidates, earlier)
 
-    def flip(self, package_path: str) -> None:
-        """Let `current` lead to a package, in one step. Raises OSError."""
+    def switch_current(self, package_path: str) -> None:
+        """Point `current` to a package, atomically. Raises OSError."""
         skill_id, _, version = package_path.partition("/")
-        with named(f"{self.path}/{skill_id}/{CURRENT}"), descended(self.at, [skill_id]) as shelf:
+        with (
+            named(f"{self.path}/{skill_id}/{CURRENT}"),
+            descended(self.dir_fd, [skill_id]) as directory,
+        ):
             try:
-                os.symlink(version, CURRENT, dir_fd=shelf)
+                os.symlink(version, CURRENT, dir_fd=directory)
             except FileExistsError:
-                target = target_of(CURRENT, shelf)
+                target = target_of(CURRENT, directory)
                 if target == version:
                     return
-                if target is None:  # no link can replace it
-                    self._clear(skill_id, CURRENT, shelf)
-                self._clear(skill_id, BESIDE, shelf)  # left by a crash
-                os.symlink(version, BESIDE, dir_fd=shelf)
-                os.replace(BESIDE, CURRENT, src_dir_fd=shelf, dst_dir_fd=shelf)
+                if target is None:  # not a link, so no link can replace it
+                    self._clear(skill_id, CURRENT, directory)
+                self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
+                os.symlink(version, NEXT_CURRENT, dir_fd=directory)
+                os.replace(NEXT_CURRENT, CURRENT, src_dir_fd=directory, dst_dir_fd=directory)
 
-    def drop(self, package_path: str) -> None:
-        """Remove a package, before it each `current` beside it that leads there. Raises OSError.
+    def remove(self, package_path: str) -> None:
+        """Remove a package, after any `current` that leads to it. Raises OSError.
 
-        The shelf goes with its last package.
+        The directory of the skill_id is removed with its last package.
         """
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{package_path}"):
-            self._drop(skill_id, version)
+            self._remove(skill_id, version)
 
-    def drop_current(self, skill_id: str) -> None:
-        """Remove the `current` of a skill_id: nothing is published under it any more."""
+    def remove_current(self, skill_id: str) -> None:
+        """Remove the `current` of a skill_id that is no longer published."""
         with named(f"{self.path}/{skill_id}/{CURRENT}"):
-            self._drop(skill_id, CURRENT)
+            self._remove(skill_id, CURRENT)
 
-    def _drop(self, skill_id: str, name: str) -> None:
+    def _remove(self, skill_id: str, name: str) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):
-            with descended(self.at, [skill_id]) as shelf:
-                if target_of(CURRENT, shelf) == name:
-                    os.unlink(CURRENT, dir_fd=shelf)
-                if name in (CURRENT, BESIDE):
-                    self._clear(skill_id, name, shelf)
+            with descended(self.dir_fd, [skill_id]) as directory:
+                if target_of(CURRENT, directory) == name:
+                    os.unlink(CURRENT, dir_fd=directory)
+                if name in (CURRENT, NEXT_CURRENT):
+                    self._clear(skill_id, name, directory)
                 else:
-                    remove(name, shelf)
-            with suppress(OSError):  # not empty, or gone
-                os.rmdir(skill_id, dir_fd=self.at)
+                    remove(name, directory)
+            with suppress(OSError):  # not empty, or already removed
+                os.rmdir(skill_id, dir_fd=self.dir_fd)
 
-    def _clear(self, skill_id: str, link: str, shelf: int) -> None:
-        """Remove a link by name; put anything else of that name aside.
+    def _clear(self, skill_id: str, link: str, directory: int) -> None:
+        """Remove a link by name; rename any other entry of that name.
 
-        A copy of a package is: a backup whose links were followed has one for `current`.
+        An exact copy of a package is removed, too: a backup that follows links has one as
+        `current`.
         """
         try:
-            mode = os.stat(link, dir_fd=shelf, follow_symlinks=False).st_mode
+            mode = os.stat(link, dir_fd=directory, follow_symlinks=False).st_mode
         except FileNotFoundError:
             return
-        if S_ISLNK(mode) or _is_copy(link, shelf):
-            remove(link, shelf)
+        if S_ISLNK(mode) or _is_copy(link, directory):
+            remove(link, directory)
             return
         log.warning(
-            "%s/%s/%s was not made by skilldrop; it is %s now, and is left alone",
+            "%s/%s/%s was not made by skilldrop; it was renamed to %s and left unchanged",
             self.path,
             skill_id,
             link,
-            _put_aside(link, shelf),
+            _put_aside(link, directory),
         )
 
     @contextmanager
-    def _made_shelf(self, skill_id: str) -> Iterator[int]:
-        """Give the folder of a skill_id, made where there is none, for others to read."""
+    def _package_directory(self, skill_id: str) -> Iterator[int]:
+        """Yield the open directory of a skill_id; create it if missing, readable by all."""
         with suppress(FileExistsError):
-            os.mkdir(skill_id, 0o755, dir_fd=self.at)
-        if (shelf := open_directory(skill_id, self.at)) is None:
+            os.mkdir(skill_id, 0o755, dir_fd=self.dir_fd)
+        if (directory := open_directory(skill_id, self.dir_fd)) is None:
             log.warning(
-                "%s/%s was no directory; it is %s now, and packages are made in its place",
+                "%s/%s was not a directory; it was renamed to %s, and a directory replaces it",
                 self.path,
                 skill_id,
-                _put_aside(skill_id, self.at),
+                _put_aside(skill_id, self.dir_fd),
             )
-            os.mkdir(skill_id, 0o755, dir_fd=self.at)
-            shelf = os.open(skill_id, DIRECTORY, dir_fd=self.at)
+            os.mkdir(skill_id, 0o755, dir_fd=self.dir_fd)
+            directory = os.open(skill_id, DIRECTORY, dir_fd=self.dir_fd)
         try:
-            if S_IMODE(os.fstat(shelf).st_mode) != 0o755:  # who may enter is said further up
-                os.fchmod(shelf, 0o755)
-            yield shelf
+            if S_IMODE(os.fstat(directory).st_mode) != 0o755:  # access is restricted further up
+                os.fchmod(directory, 0o755)
+            yield directory
         finally:
-            os.close(shelf)
+            os.close(directory)
 
 
-def _put_aside(name: str, at: int) -> str:
-    """Put a foreign file aside; return its new name."""
-    there = set(os.listdir(at))
+def _put_aside(name: str, dir_fd: int) -> str:
+    """Rename a foreign entry; return its new name."""
+    names = set(os.listdir(dir_fd))
     aside = next(
-        free for number in range(1, len(there) + 2) if (free := f"{name}.~{number}~") not in there
+        free for number in range(1, len(names) + 2) if (free := f"{name}.~{number}~") not in names
     )
-    os.rename(name, aside, src_dir_fd=at, dst_dir_fd=at)
+    os.rename(name, aside, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     return aside
 
 
-def _is_copy(name: str, shelf: int) -> bool:
-    """Tell whether a directory holds just the files of a package that lies beside it."""
+def _is_copy(name: str, directory: int) -> bool:
+    """Return whether a directory has exactly the files of a package beside it."""
     return any(
-        _is_same(name, shelf, version, shelf)
-        for version in os.listdir(shelf)
+        _is_same(name, directory, version, directory)
+        for version in os.listdir(directory)
         if is_version(version)
     )
 
 
-def _is_same(name: str, at: int, other: str, beside: int) -> bool:
-    """Tell whether two files, or all files of two directories, are equal; a link never is."""
+def _is_same(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
+    """Return whether two files, or all files of two directories, are equal; links never are."""
     with ExitStack() as stack, suppress(OSError):
         opened = []
-        for each, place in ((name, at), (other, beside)):
-            opened.append(os.open(each, _ANY, dir_fd=place))
+        for entry, parent in ((name, dir_fd), (other, other_fd)):
+            opened.append(os.open(entry, _ANY, dir_fd=parent))
             stack.callback(os.close, opened[-1])
-        stats = [os.fstat(each) for each in opened]
+        stats = [os.fstat(handle) for handle in opened]
         if all(S_ISDIR(stat.st_mode) for stat in stats):
             names = os.listdir(opened[0])
             return sorted(names) == sorted(os.listdir(opened[1])) and all(
@@ -199,9 +205,9 @@ def _is_same(name: str, at: int, other: str, beside: int) -> bool:
     return False
 
 
-def target_of(link: str, at: int) -> str | None:
-    """Return where a link in an open directory leads; None where it is no link."""
+def target_of(link: str, dir_fd: int) -> str | None:
+    """Return the target of a link in an open directory; None if it is not a link."""
     try:
-        return os.readlink(link, dir_fd=at)
+        return os.readlink(link, dir_fd=dir_fd)
     except OSError:
         return None

@@ -1,4 +1,4 @@
-"""Inspection of the packages folder, through no link; changes at most modes."""
+"""Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -11,115 +11,116 @@ from catalog.filesystem.by_descriptor import descended, directory, open_director
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
-from catalog.writing.packages.folder import BESIDE, CURRENT, target_of
+from catalog.writing.packages.folder import CURRENT, NEXT_CURRENT, target_of
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
 
 DIRECTORY_MODE = 0o555
-"""Of every directory of a package."""
+"""Mode of every directory of a package."""
 
 
 class PackageDirectory(NamedTuple):
-    """What lies in the folder of one skill_id."""
+    """Entries of the directory of one skill_id."""
 
     skill_id: str
     versions: frozenset[str]
-    current: str | None  # where the link leads; empty where it is no link
-    half_made: frozenset[str] = frozenset()  # what a crash left beside them
-    foreign: tuple[str, ...] = ()  # what skilldrop does not make
+    current: str | None  # target of the link; empty if it is not a link
+    unfinished: frozenset[str] = frozenset()  # left by a crash
+    foreign: tuple[str, ...] = ()  # not made by skilldrop
 
 
 class PackagesListing(NamedTuple):
-    """All that lies in the packages folder."""
+    """Entries of the packages folder."""
 
-    shelves: dict[str, PackageDirectory]  # by skill_id
-    foreign: tuple[str, ...]  # paths of what skilldrop does not make
+    directories: dict[str, PackageDirectory]  # by skill_id
+    foreign: tuple[str, ...]  # paths not made by skilldrop
 
 
-def look(folder: Path) -> PackagesListing:
-    """Return what there is; nothing where there is no folder."""
-    shelves: dict[str, PackageDirectory] = {}
+def list_packages(folder: Path) -> PackagesListing:
+    """List the packages folder; a missing folder has no entries."""
+    directories: dict[str, PackageDirectory] = {}
     foreign: list[str] = []
     try:
-        with directory(folder) as at:
-            for name in sorted(set(os.listdir(at)) - {MARKER}):
-                shelf = _shelf(name, at) if is_skill_id(name) else None
-                if shelf:
-                    shelves[name] = shelf
-                    foreign += [f"{name}/{each}" for each in shelf.foreign]
+        with directory(folder) as dir_fd:
+            for name in sorted(set(os.listdir(dir_fd)) - {MARKER}):
+                listing = _list_package_directory(name, dir_fd) if is_skill_id(name) else None
+                if listing:
+                    directories[name] = listing
+                    foreign += [f"{name}/{entry}" for entry in listing.foreign]
                 else:
                     foreign.append(name)
     except FileNotFoundError:
         pass
-    return PackagesListing(shelves, tuple(foreign))
+    return PackagesListing(directories, tuple(foreign))
 
 
-def _shelf(skill_id: str, at: int) -> PackageDirectory | None:
-    """Return what lies in the folder of a skill_id; None where that is no directory."""
+def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | None:
+    """List the directory of a skill_id; None if it is not a directory."""
     try:
-        shelf = open_directory(skill_id, at)
+        handle = open_directory(skill_id, dir_fd)
     except OSError:
         return None
-    if shelf is None:
+    if handle is None:
         return None
     try:
-        with os.scandir(shelf) as entries:
-            found = {each.name: each for each in entries}
+        with os.scandir(handle) as iterator:
+            entries = {entry.name: entry for entry in iterator}
         versions = frozenset(
             name
-            for name, each in found.items()
-            if is_version(name) and each.is_dir(follow_symlinks=False)
+            for name, entry in entries.items()
+            if is_version(name) and entry.is_dir(follow_symlinks=False)
         )
-        half_made = frozenset({BESIDE} & found.keys())
-        current = (target_of(CURRENT, shelf) or "") if CURRENT in found else None
+        unfinished = frozenset({NEXT_CURRENT} & entries.keys())
+        current = (target_of(CURRENT, handle) or "") if CURRENT in entries else None
         return PackageDirectory(
             skill_id,
             versions,
             current,
-            half_made,
-            tuple(sorted(found.keys() - versions - half_made - {CURRENT})),
+            unfinished,
+            tuple(sorted(entries.keys() - versions - unfinished - {CURRENT})),
         )
     finally:
-        os.close(shelf)
+        os.close(handle)
 
 
 class Damage(NamedTuple):
-    """One thing in which a package is not what was accepted."""
+    """One difference between a package and its accepted version."""
 
     path: str  # in the package; empty for the package itself
-    what: str
-    mode: int | None = None  # what its mode should be, where that is all
+    message: str
+    mode: int | None = None  # the correct mode, if only the mode is wrong
 
     def __str__(self) -> str:
-        return f"{self.path or 'the package'} {self.what}"
+        return f"{self.path or 'the package'} {self.message}"
 
 
 def damages(
     folder: Path, package_path: str, files: Sequence[PackageFile], *, deep: bool = False
 ) -> Iterator[Damage]:
-    """Yield where a package does not hold just these files, read-only.
+    """Yield the differences between a package and the files of its version, all read-only.
 
-    They are told by their sizes and modes; if deep, and where a mode is wrong, by their hashes.
+    Compares sizes and modes, with `deep` also hashes. A file with a wrong mode is always hashed.
     """
     try:
         with directory(folder) as top, descended(top, package_path.split("/")) as package:
-            yield from _Look(files, deep=deep).damages(package)
+            yield from _Inspection(files, deep=deep).damages(package)
     except PermissionError:
-        yield Damage("", "may not be read", DIRECTORY_MODE)
+        yield Damage("", "cannot be read", DIRECTORY_MODE)
     except OSError:
         yield Damage("", "is missing")
 
 
 def set_modes(folder: Path, package_path: str, wrong: Sequence[Damage]) -> None:
-    """Give the files and directories of a package the modes that they should have."""
+    """Correct the modes of files and directories of a package."""
     with suppress(OSError), directory(folder) as top:
-        for each in wrong:
-            *above, name = [*package_path.split("/"), *filter(None, os_path(each.path).split("/"))]
-            with descended(top, above) as at:
-                set_mode(name, at, each.mode or DIRECTORY_MODE)
+        for damage in wrong:
+            path = os_path(damage.path)
+            *above, name = [*package_path.split("/"), *filter(None, path.split("/"))]
+            with descended(top, above) as dir_fd:
+                set_mode(name, dir_fd, damage.mode or DIRECTORY_MODE)
 
 
-class _Look:
-    """One look at a package."""
+class _Inspection:
+    """One comparison of a package with the files of its version."""
 
     def __init__(self, files: Sequence[PackageFile], *, deep: bool) -> None:
         self._missing = {os_path(file.path): file for file in files}
@@ -130,41 +131,41 @@ class _Look:
         yield from self._directory(package, "")
         yield from (Damage(file.path, "is missing") for file in self._missing.values())
 
-    def _directory(self, at: int, path: str) -> Iterator[Damage]:
-        mode = S_IMODE(os.fstat(at).st_mode)
+    def _directory(self, dir_fd: int, path: str) -> Iterator[Damage]:
+        mode = S_IMODE(os.fstat(dir_fd).st_mode)
         if mode != DIRECTORY_MODE:
             yield _wrong_mode(text_path(path), mode, DIRECTORY_MODE)
-        with os.scandir(at) as entries:
-            found = list(entries)
-        for entry in found:
+        with os.scandir(dir_fd) as iterator:
+            entries = list(iterator)
+        for entry in entries:
             below = f"{path}/{entry.name}" if path else entry.name
             with suppress(FileNotFoundError):
-                yield from self._entry(entry.name, below, entry.stat(follow_symlinks=False), at)
+                yield from self._entry(entry.name, below, entry.stat(follow_symlinks=False), dir_fd)
 
-    def _entry(self, name: str, path: str, stat: os.stat_result, at: int) -> Iterator[Damage]:
+    def _entry(self, name: str, path: str, stat: os.stat_result, dir_fd: int) -> Iterator[Damage]:
         if S_ISDIR(stat.st_mode) and path in self._directories:
-            yield from self._entered(name, path, S_IMODE(stat.st_mode), at)
+            yield from self._subdirectory(name, path, S_IMODE(stat.st_mode), dir_fd)
             return
         file = self._missing.pop(path, None)
         if file is None:
-            yield Damage(text_path(path), "is no file of this version")
+            yield Damage(text_path(path), "is not part of this version")
             return
-        mode, due = S_IMODE(stat.st_mode), file.mode & 0o555
-        is_good = S_ISREG(stat.st_mode) and stat.st_size == file.size
-        if is_good and (self._deep or mode != due):
-            is_good = _sha256(name, at) == file.sha256
-        if not is_good:
-            yield Damage(file.path, "is not as it was accepted")
-        elif mode != due:
-            yield _wrong_mode(file.path, mode, due)
+        mode, expected = S_IMODE(stat.st_mode), file.mode & 0o555
+        is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
+        if is_intact and (self._deep or mode != expected):
+            is_intact = _sha256(name, dir_fd) == file.sha256
+        if not is_intact:
+            yield Damage(file.path, "differs from the accepted version")
+        elif mode != expected:
+            yield _wrong_mode(file.path, mode, expected)
 
-    def _entered(self, name: str, path: str, mode: int, at: int) -> Iterator[Damage]:
+    def _subdirectory(self, name: str, path: str, mode: int, dir_fd: int) -> Iterator[Damage]:
         try:
-            below = open_directory(name, at)
+            below = open_directory(name, dir_fd)
         except PermissionError:
             below = None
             yield _wrong_mode(text_path(path), mode, DIRECTORY_MODE)
-        if below is None:  # what lies in it is missing
+        if below is None:  # its files count as missing
             return
         try:
             yield from self._directory(below, path)
@@ -172,14 +173,14 @@ class _Look:
             os.close(below)
 
 
-def _wrong_mode(path: str, mode: int, due: int) -> Damage:
-    return Damage(path, f"has mode {mode:o} instead of {due:o}", due)
+def _wrong_mode(path: str, mode: int, expected: int) -> Damage:
+    return Damage(path, f"has mode {mode:o} instead of {expected:o}", expected)
 
 
-def _sha256(name: str, at: int) -> str | None:
+def _sha256(name: str, dir_fd: int) -> str | None:
     try:
         handle = os.open(
-            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd
         )
     except OSError:
         return None

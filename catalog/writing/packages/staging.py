@@ -1,4 +1,4 @@
-"""Staging of one version in a directory of its own, with every byte verified."""
+"""Staging of one version in its own directory, with every byte verified."""
 
 import hashlib
 import os
@@ -12,9 +12,9 @@ from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 
 CHUNK = 1024 * 1024
-"""Bytes copied at once."""
+"""Bytes copied per read."""
 WORTH_CLONING = 64 * 1024
-"""Bytes from which on sharing blocks is cheaper than writing them again."""
+"""Size in bytes from which sharing blocks is cheaper than copying them."""
 _FICLONE = 0x40049409  # linux/fs.h
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -30,7 +30,7 @@ class PackageFile(NamedTuple):
 
     @property
     def content(self) -> "Content":
-        """What files have in common that may be one file."""
+        """Hash and mode, which hard links have in common."""
         return (self.sha256, self.mode)
 
 
@@ -39,89 +39,89 @@ Content: TypeAlias = tuple[str, int]
 
 
 class Readable(Protocol):
-    """An open file, of a disk or of an archive."""
+    """An open file, on disk or in an archive."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Return the next bytes; none at the end."""
+        """Return the next bytes; empty at the end."""
 
     def fileno(self) -> int:
-        """Return a descriptor whose blocks may be shared. Raises OSError where there is none."""
+        """Return a descriptor whose blocks may be shared. Raises OSError if it has none."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
 
 
 class Original(Protocol):
     """The files of a skill folder, from which a package is made."""
 
     def open(self, path: str, /) -> Readable:
-        """Open a file by its path as text. Raises OSError where it is not as it was seen."""
+        """Open a file by its path as text. Raises OSError if it has changed since the scan."""
 
 
 class HardLinkCandidates(NamedTuple):
-    """The files of an earlier package, which a new one may share while they are as accepted."""
+    """Files of an earlier package that a new one may share if they are undamaged."""
 
     package_path: str = ""
-    paths: Mapping[Content, str] = {}  # in the package
+    paths: Mapping[Content, str] = {}  # paths in that package
 
-    def link(self, file: PackageFile, package: int, at: int) -> bool:
-        """Make a file a hard link to its twin, once that was hashed; tell whether that can be."""
+    def link(self, file: PackageFile, package: int, dir_fd: int) -> bool:
+        """Hard-link a file to its candidate if that is undamaged; return whether it was linked."""
         path = self.paths.get(file.content)
         if path is None:
             return False
         *above, name = os_path(path).split("/")
         try:
-            with descended(package, above) as inside:
-                twin = os.open(name, _READ, dir_fd=inside)
+            with descended(package, above) as parent:
+                candidate = os.open(name, _READ, dir_fd=parent)
             try:
-                stat = os.fstat(twin)
+                stat = os.fstat(candidate)
                 if (stat.st_mode, stat.st_size) != (S_IFREG | file.mode & 0o555, file.size):
                     return False
-                if hash_of(twin) != file.sha256:
+                if hash_of(candidate) != file.sha256:
                     return False
-                # By its descriptor: what was hashed is linked, whatever has its name by now.
-                os.link(f"/proc/self/fd/{twin}", os_path(file.path), dst_dir_fd=at)
+                # By descriptor: the hashed file is linked even if its name has been reused since.
+                os.link(f"/proc/self/fd/{candidate}", os_path(file.path), dst_dir_fd=dir_fd)
             finally:
-                os.close(twin)
-        except OSError:  # it is gone, or has too many links
+                os.close(candidate)
+        except OSError:  # it is missing, or has too many links
             return False
         return True
 
 
 class Stager:
-    """Makes packages on one file system."""
+    """Writer of packages on one file system."""
 
     def __init__(self) -> None:
-        """Begin with the hope that blocks can be shared."""
+        """Assume at first that blocks can be shared."""
         self._clones = True
 
     def stage(
         self,
         name: str,
-        at: int,
+        dir_fd: int,
         files: Sequence[PackageFile],
         original: Original,
-        twins: HardLinkCandidates,
+        candidates: HardLinkCandidates,
         earlier: int | None,
     ) -> None:
-        """Make a directory in an open one that holds just these files, read-only.
+        """Make a read-only directory of exactly these files in an open directory.
 
-        What is equal to a twin in the package `earlier` becomes a hard link to it. Raises
-        NotAsJudged where a file is no longer as it was hashed, and OSError where the package cannot
-        be written; what was written then stays behind.
+        Files equal to a candidate in the package `earlier` become hard links to it. Raises
+        NotAsJudged if a file has changed since it was hashed, and OSError if the package cannot be
+        written; an unfinished package then remains.
         """
         try:
-            os.mkdir(name, 0o755, dir_fd=at)
-        except FileExistsError:  # half made, or damaged
-            remove(name, at)
-            os.mkdir(name, 0o755, dir_fd=at)
-        top = os.open(name, DIRECTORY, dir_fd=at)
+            os.mkdir(name, 0o755, dir_fd=dir_fd)
+        except FileExistsError:  # unfinished or damaged
+            remove(name, dir_fd)
+            os.mkdir(name, 0o755, dir_fd=dir_fd)
+        top = os.open(name, DIRECTORY, dir_fd=dir_fd)
         try:
             directories = directories_of(files)
             for directory in directories:
                 os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                if earlier is None or not twins.link(file, earlier, top):
+                if earlier is None or not candidates.link(file, earlier, top):
                     self._copy(original, file, top)
             for directory in directories:
                 _lock(directory, top)
@@ -148,10 +148,10 @@ class Stager:
     def _hash_of_copy(self, source: Readable, target: int, file: PackageFile) -> str:
         if self._clones and file.size >= WORTH_CLONING and self._clone(source, target):
             return hash_of(target)
-        return _poured(source, target, file)
+        return _copy_bytes(source, target, file)
 
     def _clone(self, source: Readable, target: int) -> bool:
-        """Share the blocks of a file; tell whether the file system can."""
+        """Share the blocks of a file; return whether the file system supports that."""
         try:
             ioctl(target, _FICLONE, source.fileno())
         except OSError:
@@ -159,9 +159,9 @@ class Stager:
         return self._clones
 
 
-def _lock(directory: str, at: int) -> None:
-    """Make a directory that was made here read-only."""
-    handle = os.open(directory, DIRECTORY, dir_fd=at)
+def _lock(directory: str, dir_fd: int) -> None:
+    """Make a new directory read-only."""
+    handle = os.open(directory, DIRECTORY, dir_fd=dir_fd)
     try:
         os.fchmod(handle, 0o555)
     finally:
@@ -169,40 +169,40 @@ def _lock(directory: str, at: int) -> None:
 
 
 def _give_mode(target: int, mode: int) -> None:
-    """Give a file its mode where the umask kept it from that: to look costs less than to set."""
+    """Set the mode of a file if the umask changed it; checking is cheaper than setting."""
     if S_IMODE(os.fstat(target).st_mode) != mode:
         os.fchmod(target, mode)
 
 
 def hash_of(handle: int) -> str:
-    """Return the SHA-256 of an open file, read from where it stands."""
+    """Return the SHA-256 of an open file, from its current position."""
     sha256 = hashlib.sha256()
-    wanted = os.fstat(handle).st_size + 1
-    while chunk := os.read(handle, min(wanted, CHUNK)):
+    limit = os.fstat(handle).st_size + 1
+    while chunk := os.read(handle, min(limit, CHUNK)):
         sha256.update(chunk)
     return sha256.hexdigest()
 
 
 def directories_of(files: Iterable[PackageFile]) -> list[str]:
-    """Return the directories that files lie in, each after the one that holds it."""
-    found: dict[str, None] = {}
+    """Return the directories of files, each after its parent."""
+    directories: dict[str, None] = {}
     for file in files:
         path = os_path(file.path)
-        at = path.find("/")
-        while at != -1:
-            found[path[:at]] = None
-            at = path.find("/", at + 1)
-    return list(found)
+        end = path.find("/")
+        while end != -1:
+            directories[path[:end]] = None
+            end = path.find("/", end + 1)
+    return list(directories)
 
 
-def _poured(source: Readable, target: int, file: PackageFile) -> str:
+def _copy_bytes(source: Readable, target: int, file: PackageFile) -> str:
     """Copy a file and return its hash."""
     sha256 = hashlib.sha256()
     left = file.size
     while left >= 0:
-        wanted = min(left + 1, CHUNK)
+        limit = min(left + 1, CHUNK)
         try:
-            chunk = source.read(wanted)
+            chunk = source.read(limit)
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
         if not chunk:
@@ -212,6 +212,6 @@ def _poured(source: Readable, target: int, file: PackageFile) -> str:
         written = os.write(target, chunk)
         while written < len(chunk):
             written += os.write(target, chunk[written:])
-        if not left and len(chunk) < wanted:
+        if not left and len(chunk) < limit:
             break  # a short read ends a regular file
     return sha256.hexdigest()

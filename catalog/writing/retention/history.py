@@ -1,6 +1,6 @@
-"""Retention of rows: versions and ingestions of long ago go, so that the catalog stops growing.
+"""Retention of rows: old versions and ingestions are deleted, so that the catalog stops growing.
 
-Their pages are used again for new rows; the file itself does not shrink.
+New rows reuse their pages; the file itself does not shrink.
 """
 
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.text.times import iso
 
-AT_ONCE = 500
-"""Versions or ingestions that go in one transaction, so that nobody waits for it."""
+BATCH = 500
+"""Rows deleted in one transaction, so that other writers need not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRetention:
-    """How much of each skill's history is kept; what is beyond either bound goes."""
+    """Limits of each skill's history; rows beyond either are deleted."""
 
-    rows: int = 200  # versions, and as many ingestions
+    rows: int = 200  # versions, and the same number of ingestions
     days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
 
 
@@ -29,35 +29,35 @@ def thin(
     at: datetime,
     transaction: sql.Transaction,
 ) -> int:
-    """Remove rows past retention, and return how many versions went. Raises sqlite3.Error.
+    """Delete rows past retention, and return the number of versions deleted. Raises sqlite3.Error.
 
-    A version stays for as long as it has a package, is the newest or current one of a skill that
-    is there, is held, or an outcome of a run refers to it. Of a skill removed long ago all other
-    versions go; its row stays.
+    A version stays while it has a package, is the newest or current one of an existing skill, is
+    pinned, or is the version of a run outcome. All other versions of a skill removed long ago are
+    deleted; its row stays.
     """
-    wanted = {
+    parameters = {
         "most": keep.rows,
         "past": iso(at - timedelta(days=keep.days)),
     }
-    gone = 0
-    while batch := [row for (row,) in db.execute(_VERSIONS, wanted | {"limit": AT_ONCE})]:
+    deleted = 0
+    while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
         with transaction():
             ids = [sql.to_json(batch)]
             db.execute(
                 f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
-                f" AND current_version_id IN {_GIVEN}",
+                f" AND current_version_id IN {_IDS}",
                 ids,
             )
-            db.execute(f"DELETE FROM versions WHERE id IN {_GIVEN}", ids)
-        gone += len(batch)
-    for question in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
-        while batch := [row for (row,) in db.execute(question, wanted | {"limit": AT_ONCE})]:
+            db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
+        deleted += len(batch)
+    for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
+        while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:
             with transaction():
-                db.execute(f"DELETE FROM ingestions WHERE id IN {_GIVEN}", [sql.to_json(batch)])
-    return gone
+                db.execute(f"DELETE FROM ingestions WHERE id IN {_IDS}", [sql.to_json(batch)])
+    return deleted
 
 
-_GIVEN = "(SELECT value FROM json_each(?))"
+_IDS = "(SELECT value FROM json_each(?))"
 _VERSIONS = """
     WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
     candidates AS (

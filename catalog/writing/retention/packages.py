@@ -1,4 +1,4 @@
-"""Collects packages that nobody is given any more; the rows of their versions stay."""
+"""Removal of packages that are no longer published; the rows of their versions stay."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,58 +12,59 @@ from catalog.writing.packages.folder import PackageFolder
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long the packages of superseded versions are kept, to be read and returned to."""
+    """Limits for packages of superseded versions, which stay for readers and rollback."""
 
     versions: int = 10  # of each skill, the published one included
     days: float = 90.0  # since it was superseded
-    grace: float = 600.0  # seconds in which nothing goes, for those who are reading it
+    grace: float = 600.0  # seconds in which nothing is removed, for current readers
 
 
 class PackageCollector:
-    """The packages that go, and those of them that could not be removed yet."""
+    """Collector of packages past retention, which retries failed removals."""
 
     def __init__(self, db: Database) -> None:
-        """Take the catalog, at whose opening all was swept that no version names."""
+        """Take the catalog; opening it has removed all packages that no version names."""
         self._db = db
-        self._left: dict[str, None] = {}  # package_paths
+        self._pending: dict[str, None] = {}  # package_paths
 
     def collect(self, folder: PackageFolder, retention: Retention, at: datetime) -> int:
-        """Remove the packages that need not be kept, and return how many.
+        """Remove the packages past retention, and return their number.
 
-        What `current` or a pin refers to stays, and so does the newest version of a skill and what
-        an index still names. A version whose package is gone keeps its row, without package_path,
-        and its SKILL.md, so that history can be read; only its files cannot be returned to. Raises
-        the first OSError once the others are removed; what remains is tried again the next time.
+        The current, pinned and newest version of a skill stay, and so do versions that an index
+        still names. A version without its package keeps its row, with its SKILL.md but without
+        package_path: it can be read, but not published again. Raises the first OSError after
+        trying all; the next call retries the failed ones.
         """
-        # Rows first: what a crash leaves lying is named by nobody, and swept at the next start.
-        self._left |= dict.fromkeys(_given_up(self._db, retention, at))
-        for (package_path,) in self._db.execute(_NAMED_AGAIN, [sql.to_json(list(self._left))]):
-            del self._left[package_path]
-        if not self._left:
+        # Rows first: after a crash, no version names the remaining packages, and the next start
+        # removes them.
+        self._pending |= dict.fromkeys(_forget_superseded(self._db, retention, at))
+        for (package_path,) in self._db.execute(_NAMED_AGAIN, [sql.to_json(list(self._pending))]):
+            del self._pending[package_path]
+        if not self._pending:
             return 0
-        gone, failures = 0, []
+        removed, failures = 0, []
         with folder.opened() as packages:
-            for package_path in list(self._left):
+            for package_path in list(self._pending):
                 try:
-                    packages.drop(package_path)
+                    packages.remove(package_path)
                 except OSError as error:
                     failures.append(error)
                     continue
-                del self._left[package_path]
-                gone += 1
+                del self._pending[package_path]
+                removed += 1
         if failures:
             raise failures[0]
-        return gone
+        return removed
 
 
-def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
-    """Return the packages that need not be kept, which no version names from now on."""
-    # A time to come was noted before the clock was set back: from now on it counts.
+def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list[str]:
+    """Clear the package paths of versions past retention, and return those paths."""
+    # A time in the future dates from before the clock was set back; count from now.
     db.execute(
         "UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL AND retired_at > ?1",
         [iso(at)],
     )
-    found = db.execute(
+    rows = db.execute(
         _COLLECTABLE,
         {
             "graced": iso(at - timedelta(seconds=retention.grace)),
@@ -73,9 +74,9 @@ def _given_up(db: Database, retention: Retention, at: datetime) -> list[str]:
     ).fetchall()
     db.execute(
         "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
-        [sql.to_json([version for version, _ in found])],
+        [sql.to_json([version for version, _ in rows])],
     )
-    return [package_path for _, package_path in found]
+    return [package_path for _, package_path in rows]
 
 
 _NAMED_AGAIN = """

@@ -1,4 +1,4 @@
-"""Limits of publication: versions an hour, bytes of packages, and room on the disk."""
+"""Limits of publication: bytes of packages and free bytes of the disk."""
 
 import os
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from catalog.writing.packages.builder import PackageJob
 
 
 class Room:
-    """The room that packages may still take; what they take is counted once and then kept up."""
+    """Remaining room for packages; their size is counted once and then updated."""
 
     def __init__(self, db: Database) -> None:
         """Take the catalog."""
@@ -21,44 +21,44 @@ class Room:
         self._taken: int | None = None
 
     def recount(self) -> None:
-        """Count again the next time: packages have been removed."""
+        """Count again at the next call, after packages were removed."""
         self._taken = None
 
     def take(self, quota: Quota, folder: Path, jobs: Iterable[PackageJob]) -> None:
-        """Make sure that packages may be made. Raises OutOfRoom."""
-        wanted = sum(_bytes(job) for job in jobs)
+        """Reserve room for packages. Raises OutOfRoom."""
+        needed = sum(_bytes(job) for job in jobs)
         if quota.free_bytes:
-            _check_disk(quota, folder, wanted)
+            _check_disk(quota, folder, needed)
         if quota.packages_bytes is None:
             return
         taken = self._count() if self._taken is None else self._taken
-        if taken + wanted > quota.packages_bytes:
+        if taken + needed > quota.packages_bytes:
             raise OutOfRoom(
                 f"Nothing is published: packages take {size(taken)} and would take "
-                f"{size(wanted)} more, and [retention] packages_bytes allows "
+                f"{size(needed)} more, and [retention] packages_bytes allows "
                 f"{size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
             )
-        self._taken = taken + wanted
+        self._taken = taken + needed
 
     def _count(self) -> int:
         return int(self._db.execute(_TAKEN).fetchone()[0])
 
 
-def _check_disk(quota: Quota, folder: Path, wanted: int) -> None:
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    disk = os.statvfs(there)
+def _check_disk(quota: Quota, folder: Path, needed: int) -> None:
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    disk = os.statvfs(existing)
     free = disk.f_bavail * disk.f_frsize
-    if free - wanted < quota.free_bytes:
+    if free - needed < quota.free_bytes:
         raise OutOfRoom(
             f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
-            f"take {size(wanted)}, and [retention] free_bytes keeps {size(quota.free_bytes)}. "
-            "Make room; publication goes on by itself."
+            f"take {size(needed)}, and [retention] free_bytes keeps {size(quota.free_bytes)}. "
+            "Free some space; publication then resumes by itself."
         )
 
 
 def _bytes(job: PackageJob) -> int:
-    """Return what a package takes that shares files with the version before it."""
-    return sum(file.size for file in job.files if file.content not in job.twins.paths)
+    """Return the bytes of a package, without files shared with the version before it."""
+    return sum(file.size for file in job.files if file.content not in job.candidates.paths)
 
 
 _TAKEN = """

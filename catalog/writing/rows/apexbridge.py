@@ -1,4 +1,4 @@
-"""Rows of declarations for ApexBridge, in tables of their own."""
+"""Rows of ApexBridge declarations, in separate tables."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ _INSERT_TOOL = (
 
 
 def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bool:
-    """Say whether the tables already hold what a skill declares."""
+    """Return whether the tables already contain the declaration of a skill."""
     row = db.execute(f"SELECT {_NAMES} FROM apexbridge_skills WHERE skill = ?", [skill]).fetchone()
     if declared is None or row is None:
         return declared is None and row is None
@@ -57,12 +57,13 @@ def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bo
 
 
 def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> None:
-    """Replace what the tables hold of these skills, inside the caller's transaction."""
-    execute = db.executemany
-    execute("DELETE FROM apexbridge_skills WHERE skill = ?", [(skill,) for skill in declared])
+    """Replace the rows of these skills, inside the caller's transaction."""
+    db.executemany(
+        "DELETE FROM apexbridge_skills WHERE skill = ?", [(skill,) for skill in declared]
+    )
     packages = [(skill, package) for skill, package in declared.items() if package]
-    execute(_INSERT, [(skill, *_row(package)) for skill, package in packages])
-    execute(
+    db.executemany(_INSERT, [(skill, *_row(package)) for skill, package in packages])
+    db.executemany(
         _INSERT_TOOL,
         [
             (skill, position, *tool)
@@ -73,7 +74,7 @@ def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> 
 
 
 def restored(described: Mapping[str, Any]) -> ApexBridge:
-    """Return what was declared, of the fields that a version keeps."""
+    """Return the declaration from the fields stored with a version."""
     fields: Row = {
         key: tuple(value) if isinstance(value, list) else value for key, value in described.items()
     }
@@ -82,7 +83,7 @@ def restored(described: Mapping[str, Any]) -> ApexBridge:
 
 
 def words(declared: ApexBridge) -> tuple[str, ...]:
-    """Return the words that find a skill as its tags do: what triggers it."""
+    """Return the words that find a skill as its tags do: its triggers."""
     return declared.phrases + declared.intents
 
 

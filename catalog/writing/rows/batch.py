@@ -1,4 +1,4 @@
-"""Batch of changes as rows, with one outcome for each change."""
+"""Rows of a batch of changes, with one result for each change."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -16,22 +16,22 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, mapping, purge
+from catalog.writing.rows import dialects, fulltext, mapping, purge
 from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
 NO_LIMITS = Quota()
 _PRESENT = ("active", "shadowed")
-"""The statuses of accepted content, which competes for a skill_id."""
+"""Statuses of accepted content, which competes for a skill_id."""
 
 
 class BatchResult(NamedTuple):
-    """Results of a batch, and the steps that are left to the caller."""
+    """Results of a batch, and the remaining steps for the caller."""
 
     applied: list[ChangeResult]  # in the order of the changes
-    contested: set[str]  # each skill_id whose winner has to be decided again
+    contested: set[str]  # each skill_id whose active skill must be decided again
     write_texts: Callable[[], None]  # writes the full-text rows, inside the same transaction
-    purged: list[int]  # skills whose content has to be deleted after that; see `purge`
+    purged: list[int]  # skills whose content must be deleted after that; see `purge`
 
 
 def write_batch(
@@ -45,8 +45,8 @@ def write_batch(
 ) -> BatchResult:
     """Write a batch in the caller's transaction, before shadowing is decided.
 
-    The caller chooses when to write the full-text rows, which take longest and are not waited
-    for. Raises sqlite3.Error.
+    The caller chooses when to write the full-text rows, which take longest and which no other step
+    needs. Raises sqlite3.Error.
     """
     work = UnitOfWork(db, trigger, at, scan, quota)
     work.load(changes)
@@ -54,7 +54,7 @@ def write_batch(
         if isinstance(change, Removal):
             _remove(work, change)
             continue
-        if change.moved_from in work.old:  # the new place has a row of its own, and a history
+        if change.moved_from in work.old:  # the new place already has a row, with its history
             _remove(work, Removal(*change.moved_from))
             change = change._replace(moved_from=None)
         if isinstance(change.verdict, SkillRecord):
@@ -67,9 +67,9 @@ def write_batch(
     )
 
 
-def _remove(work: UnitOfWork, gone: Removal) -> None:
+def _remove(work: UnitOfWork, removal: Removal) -> None:
     """Mark a skill as removed; its history stays, unless its content was outside the root."""
-    place = (gone.root, gone.path)
+    place = (removal.root, removal.path)
     row = work.old.get(place)
     if row is None or row["status"] == "removed":
         return
@@ -80,12 +80,12 @@ def _remove(work: UnitOfWork, gone: Removal) -> None:
         "shadowed_by": None,
     }
     detail = None
-    if gone.leads_out:
+    if removal.leads_out:
         fields |= purge.EMPTY
         work.purged.append(row["id"])
         work.buffer.declared[row["id"]] = {}
-        held = row["pinned_version_id"]
-        detail = purge.detail(work.version_row(held)["version"] if held else None)
+        pinned = row["pinned_version_id"]
+        detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
     work.write_skill(row, fields)
     work.buffer.judged_again.append((row["id"],))
     work.buffer.texts_gone.append(row["id"])
@@ -109,11 +109,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    is_new = (
-        not old
-        or not old["current_version_id"]
-        or ((old["digest"], old["skill_id"]) != (record.digest, record.skill_id))
-    )
+    is_new = not old or not old["current_version_id"] or not _is_same_content(old, record)
     if is_new and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
@@ -123,24 +119,29 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         fields["current_version_id"] = work.add_version(
             skill, old, record, fields, work.moment(old)
         )
-    present = old and old["status"] in _PRESENT
-    outcome: FolderOutcome = "renamed" if judged.moved_from else "updated" if present else "added"
-    work.write_skill(
-        old,
-        fields
-        | {
-            "id": skill,
-            "fingerprint": record.fingerprint,
-            "status": old["status"] if old and present else "active",
-            "status_reason": old["status_reason"] if old and present else None,
-        },
-    )
+    fields |= {"id": skill, "fingerprint": record.fingerprint}
+    status: database_sql.Row = {"status": "active", "status_reason": None}
+    if old and old["status"] in _PRESENT:
+        status = {column: old[column] for column in status}
+    work.write_skill(old, fields | status)
     work.replace_findings(skill, record.place.root, record.place.path, record.findings, old)
     version = fields.get("current_version_id") or (old and old["current_version_id"])
     assert version
     work.buffer.texts.append(mapping.search_document(skill, version, record))
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-    work.note(skill, place, record.name, outcome, judged, fields.get("current_version_id"), old)
+    new_version = fields.get("current_version_id")
+    work.note(skill, place, record.name, _outcome(judged, old), judged, new_version, old)
+
+
+def _is_same_content(row: database_sql.Row, record: SkillRecord) -> bool:
+    return (row["digest"], row["skill_id"]) == (record.digest, record.skill_id)
+
+
+def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
+    """Return the outcome of accepted content, given the row of its skill."""
+    if judged.moved_from:
+        return "renamed"
+    return "updated" if old and old["status"] in _PRESENT else "added"
 
 
 def _accept_behind_pin(
@@ -148,10 +149,10 @@ def _accept_behind_pin(
 ) -> None:
     """Store accepted content as a version, while the skill stays at its pinned version."""
     place, skill = place_of(judged), old["id"]
-    held = work.version_row(old["pinned_version_id"])
-    if not held["digest"] and old["digest"] == record.digest:
-        _restore_content(work, held["id"], record, old)
-    findings = (*record.findings, publication_findings.held(held["version"]))
+    pinned = work.version_row(old["pinned_version_id"])
+    if not pinned["digest"] and old["digest"] == record.digest:
+        _restore_content(work, pinned["id"], record, old)
+    findings = (*record.findings, publication_findings.held(pinned["version"]))
     fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     is_new = work.newest_content(skill) != (record.digest, record.skill_id)
     if not is_new and work.is_stored(old, fields, findings):
@@ -165,32 +166,19 @@ def _accept_behind_pin(
         if is_new
         else None
     )
-    present = old["status"] in _PRESENT
-    if not present:
+    if old["status"] not in _PRESENT:
         fields |= {"status": "active", "status_reason": None}
-        paths = [
-            path
-            for (path,) in work.db.execute("SELECT path FROM files WHERE version = ?", [held["id"]])
-        ]
-        work.buffer.texts.append(mapping.restored_text(skill, held, paths))
+        work.buffer.texts.append(fulltext.stored_document(work.db, skill, pinned))
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
     work.replace_findings(skill, place[0], place[1], findings, old)
     work.contested |= {record.skill_id, old["skill_id"]}
-    work.note(
-        skill,
-        place,
-        old["name"],
-        "renamed" if judged.moved_from else "updated" if present else "added",
-        judged,
-        version,
-        old,
-    )
+    work.note(skill, place, old["name"], _outcome(judged, old), judged, version, old)
 
 
 def _restore_content(
     work: UnitOfWork, version: int, record: SkillRecord, old: database_sql.Row
 ) -> None:
-    """Restore the content of a version that recovery lost, from its folder."""
+    """Restore the lost content of a version from its folder."""
     content = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
     settings = ", ".join(f"{column} = :{column}" for column in content)
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
@@ -200,7 +188,7 @@ def _restore_content(
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:
-    """Tell whether a skill has to wait because it had too many versions lately, and mark it."""
+    """Return whether a skill must wait after too many recent versions; mark it if so."""
     wait = seconds_until_next(work.db, work.quota, old["id"], work.clock)
     if not wait:
         return False
@@ -208,8 +196,8 @@ def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) ->
     allowed = humanize.count(work.quota.versions_per_hour or 0, "version")
     reason = (
         f"changes too often: {allowed} in an hour; "
-        f"{humanize.count(count, 'newer content was', 'newer contents were')} not stored, and "
-        "the newest follows"
+        f"{humanize.count(count, 'newer state was', 'newer states were')} not stored, and "
+        "the newest follows later"
     )
     work.db.execute(
         "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
@@ -223,7 +211,7 @@ def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) ->
 
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
-    """Store why content is rejected; the last good version stays."""
+    """Store the reasons for a rejection; the last good version stays."""
     place = place_of(judged)
     old = work.old.get(place)
     findings = rejection.findings
@@ -248,7 +236,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             | mapping.rejected(rejection)
             | {
                 "status": "rejected",
-                "status_reason": _why(rejection.findings),
+                "status_reason": _rejection_reason(rejection.findings),
             }
         )
     if old and work.is_stored(old, fields, findings):
@@ -260,7 +248,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     work.replace_findings(skill, place[0], place[1], findings, old)
     if old:
         work.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
-        if fields.get("status") == "rejected":  # accepted once, its package lost
+        if fields.get("status") == "rejected":  # accepted earlier; its package is lost
             work.buffer.texts_gone.append(skill)
     work.note(skill, place, rejection.name, "rejected", judged, None, old)
 
@@ -270,7 +258,7 @@ def _is_reranked(row: database_sql.Row, place: Place) -> bool:
 
 
 def _with_level(row: database_sql.Row, place: Place) -> database_sql.Row:
-    """Return the columns that change when a root is given another level."""
+    """Return the columns that depend on the level of a root."""
     name = row["name"].removeprefix(f"{row['plugin']}:")
     return {
         "level": place.level,
@@ -280,7 +268,7 @@ def _with_level(row: database_sql.Row, place: Place) -> database_sql.Row:
     }
 
 
-def _why(findings: Iterable[Finding]) -> str:
+def _rejection_reason(findings: Iterable[Finding]) -> str:
     return " ".join(
         dict.fromkeys(finding.message for finding in findings if finding.severity == "error")
     )

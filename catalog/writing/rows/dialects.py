@@ -1,4 +1,4 @@
-"""Declarations for dialects, each kept in tables of its own by a module of its own."""
+"""Declarations of skills for dialects; each dialect has its own tables and module."""
 
 import json
 import sqlite3
@@ -10,20 +10,20 @@ from catalog.database.sql import Row
 from catalog.writing.rows import apexbridge
 
 Records: TypeAlias = Mapping[str, Any]
-"""What a skill declares for each dialect alone, a dataclass, by the dialect's name."""
+"""Declarations of a skill, one dataclass for each dialect, by the dialect's name."""
 
 
 class _Rows(Protocol):
     """The module of one dialect."""
 
     def holds(self, db: sqlite3.Connection, skill: int, declared: Any) -> bool:
-        """Say whether the tables already hold a record, which is None where there is none."""
+        """Return whether the tables already contain a record; None means no record."""
 
     def write(self, db: sqlite3.Connection, declared: Mapping[int, Any]) -> None:
         """Replace the rows of these skills by their records, inside the caller's transaction."""
 
     def restored(self, described: Mapping[str, Any]) -> Any:
-        """Return the record of the fields that a version keeps of it."""
+        """Return the record from the fields stored with a version."""
 
     def words(self, declared: Any) -> tuple[str, ...]:
         """Return the words of a record that find the skill as its tags do."""
@@ -35,25 +35,25 @@ ROWS: Mapping[str, _Rows] = {
 
 
 def holds(db: sqlite3.Connection, skill: int, records: Records) -> bool:
-    """Say whether the tables already hold what a skill declares."""
+    """Return whether the tables already contain the declarations of a skill."""
     return all(rows.holds(db, skill, records.get(name)) for name, rows in ROWS.items())
 
 
 def write(db: sqlite3.Connection, records: Mapping[int, Records]) -> None:
-    """Replace what the tables hold of these skills, inside the caller's transaction."""
+    """Replace the rows of these skills, inside the caller's transaction."""
     for name, rows in ROWS.items():
         rows.write(db, {skill: declared.get(name) for skill, declared in records.items()})
 
 
 def described(records: Records) -> Row:
-    """Return what a version keeps of these records."""
+    """Return these records as stored with a version."""
     return {name: asdict(records[name]) if name in records else None for name in ROWS}
 
 
 def restored(version: Row) -> Records:
-    """Return what a version declared."""
-    kept = json.loads(version["described"])
-    return {name: rows.restored(kept[name]) for name, rows in ROWS.items() if kept.get(name)}
+    """Return the declarations of a version."""
+    stored = json.loads(version["described"])
+    return {name: rows.restored(stored[name]) for name, rows in ROWS.items() if stored.get(name)}
 
 
 def words(records: Records) -> tuple[str, ...]:

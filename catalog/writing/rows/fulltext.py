@@ -3,32 +3,42 @@
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from catalog.database.sql import insert
-from catalog.writing.rows.mapping import SearchDocument
+from sqlite_utils import Database
+
+from catalog.database.sql import Row, insert
+from catalog.writing.rows.mapping import SearchDocument, restored_text
 
 
 def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
-    """Write what is searched, in the place of what was of the same skills. Raises sqlite3.Error.
+    """Replace the searchable text of skills. Raises sqlite3.Error.
 
-    A trigger takes from the index what leaves the table. What comes is given to both in one go
-    each: FTS5 flushes what it has gathered at each row that a trigger gives it.
+    A trigger removes deleted rows from the index. New rows are written to table and index in one
+    statement each, because FTS5 flushes its buffer at each row that a trigger inserts.
     """
     remove(db, [text.id for text in texts])
     db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
     db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
 
 
+def stored_document(db: Database, skill: int, version: Row) -> SearchDocument:
+    """Return the searchable text of a stored version."""
+    rows = db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version["id"]])
+    return restored_text(skill, version, [path for (path,) in rows.fetchall()])
+
+
 def remove(db: Connection, skills: Iterable[int]) -> None:
-    """Take skills out of the search. Raises sqlite3.Error."""
+    """Remove skills from the search. Raises sqlite3.Error."""
     db.executemany("DELETE FROM skill_text WHERE id = ?", [(skill,) for skill in skills])
 
 
 def rebuild(db: Connection) -> None:
-    """Make the index again from all that is searched. Raises sqlite3.Error."""
+    """Rebuild the index from the stored texts. Raises sqlite3.Error."""
     db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('rebuild')")
 
 
-_BODY = SearchDocument._fields.index("body")  # not kept: it stands in the SKILL.md of the version
-_INDEXED = SearchDocument._fields.index("version")  # and what follows is only kept
+_BODY = SearchDocument._fields.index("body")  # not stored: the SKILL.md of the version contains it
+_INDEXED = SearchDocument._fields.index(
+    "version"
+)  # this field and the following are stored, but not indexed
 _KEEP = insert("skill_text", SearchDocument._fields[:_BODY] + SearchDocument._fields[_BODY + 1 :])
 _INDEX = insert("skills_fts", ("rowid", *SearchDocument._fields[1:_INDEXED]))

@@ -13,7 +13,7 @@ from catalog.text.times import iso
 
 
 class Health:
-    """The health of the service and the catalog, as readers find it."""
+    """The health of the service and the catalog, as readers see it."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
@@ -30,7 +30,7 @@ class Health:
         self._db.execute(f"UPDATE health SET {settings}", values)
 
     def set_troubles(self, troubles: Sequence[Trouble]) -> None:
-        """Replace the rows of work that failed and is tried again."""
+        """Replace the rows of failed work that is retried."""
         with self._transaction():
             stored_health.replace(self._db, troubles)
 

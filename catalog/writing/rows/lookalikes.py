@@ -15,61 +15,63 @@ from catalog.writing.rows import mapping
 _NOTE = "INSERT INTO name_skeletons (skill_id, skeleton) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ALIKE = """
     SELECT DISTINCT other.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
-    FROM json_each(?) AS wanted
-    JOIN name_skeletons AS own ON own.skill_id = wanted.value
+    FROM json_each(?) AS touched
+    JOIN name_skeletons AS own ON own.skill_id = touched.value
     JOIN name_skeletons AS other ON other.skeleton = own.skeleton
     CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = other.skill_id AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
     ORDER BY s.skill_id, s.id
 """
 _KNOWN = f"""
-    SELECT f.id, f.skill, f.message FROM json_each(?) AS wanted
+    SELECT f.id, f.skill, f.message FROM json_each(?) AS touched
     CROSS JOIN findings AS f INDEXED BY findings_by_skill
-        ON f.skill = wanted.value AND f.code = '{NAME_CONFUSABLE.code}'
+        ON f.skill = touched.value AND f.code = '{NAME_CONFUSABLE.code}'
 """
 
 
 def mark(db: Database, skill_ids: Iterable[str]) -> None:
-    """Bring the finding up to date for all skills that look like one of these.
+    """Update the finding of all skills whose names look like one of these.
 
-    It costs by how many look alike, not by how many skills there are. Like the decision who is
-    active, which it follows, it belongs into the caller's transaction.
+    The cost depends on the number of lookalikes, not of skills. Runs after the decision on the
+    active skill, in the same transaction of the caller.
     """
     touched = sorted(set(skill_ids))
     db.conn.executemany(_NOTE, [(skill_id, skeleton(skill_id)) for skill_id in touched])
     groups: dict[str, list[database_sql.Row]] = defaultdict(list)
     for row in db.query(_ALIKE, [database_sql.to_json(touched)]):
         groups[row["skeleton"]].append(row)
-    told = {row["id"]: message for group in groups.values() for row, message in _messages(group)}
+    messages = {
+        row["id"]: message for group in groups.values() for row, message in _messages(group)
+    }
     known = {
         skill: (finding, message)
-        for finding, skill, message in db.execute(_KNOWN, [database_sql.to_json(list(told))])
+        for finding, skill, message in db.execute(_KNOWN, [database_sql.to_json(list(messages))])
     }
     db.conn.executemany(
         "DELETE FROM findings WHERE id = ?",
-        [(finding,) for skill, (finding, message) in known.items() if told[skill] != message],
+        [(finding,) for skill, (finding, message) in known.items() if messages[skill] != message],
     )
     db.conn.executemany(
         insert("findings", mapping.FINDING_COLUMNS),
         [
             mapping.finding(
-                row["id"], row["root"], row["path"], NAME_CONFUSABLE.at(told[row["id"]])
+                row["id"], row["root"], row["path"], NAME_CONFUSABLE.at(messages[row["id"]])
             )
             for group in groups.values()
             for row in group
-            if told[row["id"]] and known.get(row["id"], (0, ""))[1] != told[row["id"]]
+            if messages[row["id"]] and known.get(row["id"], (0, ""))[1] != messages[row["id"]]
         ],
     )
 
 
 def _messages(group: Iterable[database_sql.Row]) -> Iterable[tuple[database_sql.Row, str]]:
-    """Return each skill with what to say of its name; nothing of those that are not active."""
+    """Return each skill with the message of its finding; empty if it needs none."""
     group = list(group)
     active = [row for row in group if row["status"] == "active"]
     for row in group:
         message = ""
         if row["status"] == "active":
-            other = next((one for one in active if one["skill_id"] != row["skill_id"]), None)
+            other = next((rival for rival in active if rival["skill_id"] != row["skill_id"]), None)
             word = mixed_word(row["skill_id"])
             if other:
                 message = (
@@ -83,6 +85,6 @@ def _messages(group: Iterable[database_sql.Row]) -> Iterable[tuple[database_sql.
 
 
 def _letter(row: database_sql.Row) -> str:
-    """Say which letter tells a name from the one that it looks like, if it is of another script."""
+    """Return a sentence on the letter of another script in a name; empty if it has none."""
     letter = lookalike_letter(row["skill_id"])
     return f" In {row['path']}, {letter} is the {invisible.name(letter)}." if letter else ""

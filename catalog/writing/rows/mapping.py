@@ -30,14 +30,14 @@ def accepted(record: SkillRecord) -> Row:
 
 
 def _stored(value: Any) -> Any:
-    """Return a value of a record as its column holds it."""
+    """Return a value of a record as stored in its column."""
     if isinstance(value, bool):
         return int(value)
     return to_json(value) if isinstance(value, tuple) else value
 
 
 def rejected(rejection: Rejection) -> Row:
-    """Return what the `skills` table holds of a folder that has no accepted content."""
+    """Return the columns of `skills` for a folder without accepted content."""
     return {
         "skill_id": rejection.skill_id,
         "name": rejection.name,
@@ -54,7 +54,7 @@ def rejected(rejection: Rejection) -> Row:
 
 
 def version(record: SkillRecord, skill: Row) -> Row:
-    """Return what the `versions` table holds of accepted content, given its row of `skills`."""
+    """Return the columns of `versions` for accepted content, given its row of `skills`."""
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
@@ -71,9 +71,9 @@ def version(record: SkillRecord, skill: Row) -> Row:
 
 
 def without_content(skill: Row) -> Row:
-    """Return a row of `versions` for what a skill is held at, where no more is known than its row.
+    """Return a row of `versions` for the lost version that a skill is pinned to.
 
-    It has an empty digest, which no content has.
+    Only the row of the skill is known. The digest is empty; no content has an empty digest.
     """
     return {
         "id": skill["pinned_version_id"],
@@ -94,7 +94,7 @@ def without_content(skill: Row) -> Row:
 
 
 def readdressed(version: Row, skill: Row) -> Row:
-    """Return the row of a version as it is under another name and skill_id."""
+    """Return the row of a version under another name and skill_id."""
     described = json.loads(version["described"]) | {"name": skill["name"]}
     unpublished = dict.fromkeys(("package_path", "verified_at", "retired_at", "superseded_at"))
     return (
@@ -108,7 +108,7 @@ def readdressed(version: Row, skill: Row) -> Row:
 
 
 class SearchDocument(NamedTuple):
-    """What is searched of a skill: a row of `skill_text`, which has its body by its place alone."""
+    """Searchable text of a skill: a row of `skill_text`, which has only the body's position."""
 
     id: int  # of the skill
     name: str
@@ -124,9 +124,9 @@ class SearchDocument(NamedTuple):
 
 
 def restored_text(skill: int, version: Row, paths: Iterable[str]) -> SearchDocument:
-    """Return what was searched of a version, given the paths of its files."""
+    """Return the searchable text of a version, given the paths of its files."""
     described = json.loads(version["described"])
-    return _searched(
+    return _document(
         skill,
         version["id"],
         described["name"],
@@ -154,23 +154,23 @@ def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
     )
 
 
-def finding(skill: int | None, root: str, folder: str, found: Finding) -> tuple[Any, ...]:
+def finding(skill: int | None, root: str, folder: str, finding: Finding) -> tuple[Any, ...]:
     """Return a row of `findings`, in the order of FINDING_COLUMNS."""
     return (
         skill,
         root,
         folder,
-        found.code,
-        found.severity,
-        found.profile,
-        found.field,
-        found.path,
-        found.line,
-        found.column,
-        found.message,
-        found.fix,
-        found.before,
-        found.after,
+        finding.code,
+        finding.severity,
+        finding.profile,
+        finding.field,
+        finding.path,
+        finding.line,
+        finding.column,
+        finding.message,
+        finding.fix,
+        finding.before,
+        finding.after,
     )
 
 
@@ -193,8 +193,8 @@ FINDING_COLUMNS = (
 
 
 def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocument:
-    """Return what is searched of accepted content."""
-    return _searched(
+    """Return the searchable text of accepted content."""
+    return _document(
         skill,
         version,
         record.name,
@@ -209,11 +209,11 @@ def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocu
 
 
 def _findable(record: SkillRecord) -> tuple[str, ...]:
-    """Return the words that find a skill: its tags, and those of the dialects it is written in."""
+    """Return the words that find a skill: its tags and the words of its dialects."""
     return (*record.tags, *dialects.words(record.dialects))
 
 
-def _searched(
+def _document(
     skill: int,
     version: int,
     name: str,

@@ -1,4 +1,4 @@
-"""Deletion of stored content whose folder turned out to lie outside a root."""
+"""Deletion of stored content whose folder is now outside its root."""
 
 import re
 from collections.abc import Sequence
@@ -19,59 +19,64 @@ EMPTY: sql.Row = {
     "package_path": None,
     "pinned_version_id": None,
 }
-"""What the row of such a skill says: neither its content nor a digest to know it by.
+"""Columns of such a skill, without its content and its digests.
 
-It is held no longer, as nothing is left of what it was held at.
+It is no longer pinned, because the content of the pinned version is deleted.
 """
 
 
-def detail(held_at: str | None) -> str:
-    """Return what history says of such a skill, given the version that it was held at."""
-    lifted = f", so that it is no longer held at version {held_at}" if held_at else ""
-    return f"its path leads out of the root now; its stored content was deleted{lifted}"
+def detail(pinned_to: str | None) -> str:
+    """Return the detail of such a removal, given the version that the skill was pinned to."""
+    unpinned = f", so it is no longer pinned to version {pinned_to}" if pinned_to else ""
+    return f"its path now leads out of the root; its stored content was deleted{unpinned}"
 
 
-GONE = "What the index said was deleted: it named a skill whose path leads out of its root now.\n"
-"""What is kept of the text of a prompt index in the place of what it said."""
+DELETED_TEXT = "This text was deleted: it named a skill whose path now leads out of its root.\n"
+"""Replacement of the text of a prompt index."""
 
 
 def purge(db: Connection, skills: Sequence[int]) -> list[str]:
-    """Delete the content of all versions of some skills; return the packages to be removed.
+    """Delete the content of all versions of some skills; return the packages to remove.
 
-    So goes what indexes said that named them. The rows stay of the versions and of what was
-    published when, so that history says that they were there. What was searched
-    of the skills has been deleted before: the full-text index is written once without it.
+    Also deletes index texts that named them. The rows of versions and publications stay, so
+    history still records that they existed. The caller has already deleted the searchable text,
+    so the full-text index is optimized without it.
     """
     if not skills:
         return []
-    wanted = [sql.to_json(list(skills))]
-    _purge_index_texts(db, wanted)
+    parameters = [sql.to_json(list(skills))]
+    _purge_index_texts(db, parameters)
     packages = [
         path
         for (path,) in db.execute(
-            f"SELECT package_path FROM versions WHERE {_OF} AND package_path IS NOT NULL", wanted
+            f"SELECT package_path FROM versions WHERE {_OF} AND package_path IS NOT NULL",
+            parameters,
         )
     ]
-    db.execute(f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", wanted)
+    db.execute(
+        f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", parameters
+    )
     db.execute(
         "UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
         f" file_inventory = ?, package_path = NULL WHERE {_OF}",
-        [_NO_FILES, *wanted],
+        [_NO_FILES, *parameters],
     )
-    # A deleted word stays in the index until its pieces are merged.
+    # A deleted word stays in the full-text index until its segments are merged.
     db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('optimize')")
     return packages
 
 
-def _purge_index_texts(db: Connection, wanted: Sequence[str]) -> None:
-    """Delete the texts that may quote some skills: they name one, and one was there by then.
+def _purge_index_texts(db: Connection, parameters: Sequence[str]) -> None:
+    """Delete the texts that may quote some skills: later texts that contain one of their names.
 
-    A name is told by its longest run of ASCII letters and digits, which no format escapes; one
-    without any is taken to be everywhere.
+    A name is found by its longest run of ASCII letters and digits, which no format escapes. A name
+    without such a run matches every text.
     """
-    named = db.execute(_NAMED, [*wanted, *wanted]).fetchall()
+    named = db.execute(_NAMED, [*parameters, *parameters]).fetchall()
     runs = {max(_RUN.findall(name), key=len, default="") for name, _ in named}
-    db.execute(_FORGET_TEXTS, [GONE, min(since for _, since in named), sql.to_json(sorted(runs))])
+    db.execute(
+        _FORGET_TEXTS, [DELETED_TEXT, min(since for _, since in named), sql.to_json(sorted(runs))]
+    )
 
 
 _RUN = re.compile("[A-Za-z0-9]+")

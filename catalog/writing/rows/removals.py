@@ -1,4 +1,4 @@
-"""Account of vanished skills: held removals, and the number of recent ones."""
+"""Rows of missing skills: held removals, and the count of recent removals."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,35 +25,34 @@ NO_ROOT = HoldReason("unconfigured_root", "its root is no longer configured")
 
 
 class Uptime(NamedTuple):
-    """A moment that no change of the clock moves."""
+    """A moment independent of changes to the clock."""
 
-    boot: str  # a name for one start of the machine
+    boot: str  # identifies one start of the machine
     seconds: float  # since then
 
 
 class Tally(NamedTuple):
-    """What there is to know of a root before skills of it are removed."""
+    """Counts of a root that decide whether its skills may be removed."""
 
-    known: int  # skills that are not removed, those that are missing now among them
+    known: int  # skills that are not removed, including those missing now
     removed_lately: int
-    held: int  # because so many vanished at once
+    held: int  # because too many disappeared at once
 
 
 class Removals:
-    """The part of the catalog that is asked before a skill is removed."""
+    """The rows that a scan reads before it removes a skill."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
         self._db = db
         self._transaction = transaction
 
-    # How many vanish
+    # Counts
 
     def tally(self, root: str, at: datetime, uptime: Uptime, span: float) -> Tally:
-        """Count what a root has, and what was removed of it in the last `span` seconds.
+        """Count the skills of a root, and those removed in the last `span` seconds.
 
-        What lies on a mount that is gone is left out, and so is what was removed before its
-        operator last accepted removals.
+        Skills on a lost mount are not counted, nor are removals that the operator has accepted.
         """
         return Tally(
             *self._db.execute(
@@ -65,66 +64,57 @@ class Removals:
     def note_going(
         self, root: str, paths: Sequence[str], at: datetime, uptime: Uptime, span: float
     ) -> None:
-        """Note skills that are about to be removed, and forget those that were so long ago."""
+        """Note skills that will be removed next, and forget removals older than the span."""
         with self._transaction():
             self._db.execute(_FORGET_OLD, _moment(at, uptime, span))
             self._db.execute(_NOTE_GOING, [root, json.dumps(list(paths)), *uptime])
 
     def note_accepted(self, root: str) -> None:
-        """Note that whatever has vanished of a root until now was meant to."""
+        """Note that all removals of a root so far were intended."""
         self._db.execute(
             "DELETE FROM recent_removals WHERE skill IN (SELECT id FROM skills WHERE root = ?)",
             [root],
         )
 
-    # What is held
+    # Held removals
 
     def hold(
         self,
         root: str,
         paths: Sequence[str],
-        why: HoldReason,
+        reason: HoldReason,
         *,
         trigger: Trigger,
         at: datetime,
         scan: int | None = None,
     ) -> int:
-        """Mark skills as gone but not removed; return how many were not marked so before."""
-        moment = iso(at)
+        """Hold the removal of skills; return the number of newly held ones."""
+        moment, message = iso(at), reason.message
         with self._transaction():
-            found = self._db.execute(
-                _TO_HOLD, [root, json.dumps(list(paths)), why.message]
-            ).fetchall()
-            fresh = [each for each in found if not each[-1]]
+            rows = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), message]).fetchall()
+            new = [row for row in rows if not row[-1]]
             self._db.conn.executemany(
                 "UPDATE skills SET pending_since = ?, pending_reason = ?, held_cause = ?"
                 " WHERE id = ?",
-                [(moment, why.message, why.cause, skill) for skill, *_ in found],
+                [(moment, message, reason.cause, skill) for skill, *_ in rows],
             )
             self._db.conn.executemany(
                 "UPDATE skills SET last_changed = max(last_changed, ?) WHERE id = ?",
-                [(moment, skill) for skill, *_ in fresh],
+                [(moment, skill) for skill, *_ in new],
             )
-            changed = dict(
-                self._db.execute(
-                    "SELECT id, last_changed FROM skills"
-                    " WHERE id IN (SELECT value FROM json_each(?))",
-                    [json.dumps([skill for skill, *_ in fresh])],
-                )
-            )
+            ids = json.dumps([skill for skill, *_ in new])
+            times = dict(self._db.execute(_LAST_CHANGES, [ids]).fetchall())
             ingestions.add(
                 self._db.conn,
                 [
-                    Ingestion(
-                        skill, root, path, scan, trigger, "held", why.message, None, changed[skill]
-                    )
-                    for skill, path, *_ in fresh
+                    Ingestion(skill, root, path, scan, trigger, "held", message, None, times[skill])
+                    for skill, path, *_ in new
                 ],
             )
-        return len(fresh)
+        return len(new)
 
     def release_root(self, root: str) -> None:
-        """Hold nothing any longer because a root was not configured: it is again."""
+        """Release removals that were held because a root was not configured."""
         self._db.execute(
             "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL"
             " WHERE root = ? AND pending_since IS NOT NULL AND held_cause = ?",
@@ -132,7 +122,7 @@ class Removals:
         )
 
     def held(self, root: str | None = None) -> int:
-        """Return how many removals are held, in a root or in all of them."""
+        """Return the number of held removals, in one root or in all."""
         return int(
             self._db.execute(
                 "SELECT count(*) FROM skills WHERE pending_since IS NOT NULL AND is_held"
@@ -141,16 +131,16 @@ class Removals:
             ).fetchone()[0]
         )
 
-    # What is mounted where
+    # Mounts
 
     def mounts(self, root: str) -> dict[str, str]:
-        """Return what was mounted at a root and below it, by relative path; "" is the root."""
+        """Return the devices mounted at and below a root, by relative path; "" is the root."""
         return dict(
             self._db.execute("SELECT path, device FROM mounts WHERE root = ?", [root]).fetchall()
         )
 
     def note_mounts(self, root: str, mounts: Mapping[str, str]) -> None:
-        """Note what is mounted at a root and below it, but where removals are held."""
+        """Store the devices mounted at and below a root, except where removals are held."""
         before = self.mounts(root)
         if before == mounts:
             return
@@ -162,13 +152,13 @@ class Removals:
                         self.add_mount(root, path, mounts[path])
 
     def add_mount(self, root: str, path: str, device: str) -> None:
-        """Note what is mounted at a path where nothing was."""
+        """Add a device mounted at a path that had no mount."""
         self._db.execute(
             "INSERT INTO mounts (root, path, device) VALUES (?, ?, ?)", [root, path, device]
         )
 
     def _holds_below(self, root: str, path: str) -> bool:
-        return bool(self._db.execute(_HOLDS_BELOW, {"root": root, "path": path}).fetchone()[0])
+        return bool(self._db.execute(_HELD_BELOW, {"root": root, "path": path}).fetchone()[0])
 
 
 def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]:
@@ -183,7 +173,7 @@ def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]
     }
 
 
-# Only across a restart of the machine the clock has to tell how long ago it was.
+# The clock measures the age of a removal only across a restart of the machine.
 _LATELY = """
     SELECT r.skill FROM recent_removals AS r JOIN skills AS s ON s.id = r.skill
     WHERE s.status = 'removed' AND CASE
@@ -201,15 +191,18 @@ _TALLY = f"""
 _FORGET_OLD = f"DELETE FROM recent_removals WHERE skill NOT IN ({_LATELY})"
 _NOTE_GOING = """
     INSERT OR REPLACE INTO recent_removals (skill, boot, uptime)
-    SELECT s.id, ?3, ?4 FROM skills AS s JOIN json_each(?2) AS wanted ON wanted.value = s.path
+    SELECT s.id, ?3, ?4 FROM skills AS s JOIN json_each(?2) AS missing ON missing.value = s.path
     WHERE s.root = ?1
 """
 _TO_HOLD = """
     SELECT s.id, s.path, s.name, s.is_held FROM skills AS s
-    JOIN json_each(?2) AS wanted ON wanted.value = s.path
+    JOIN json_each(?2) AS missing ON missing.value = s.path
     WHERE s.root = ?1 AND s.status != 'removed' AND (NOT s.is_held OR s.pending_reason IS NOT ?3)
 """
-_HOLDS_BELOW = """
+_LAST_CHANGES = """
+    SELECT id, last_changed FROM skills WHERE id IN (SELECT value FROM json_each(?))
+"""
+_HELD_BELOW = """
     SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held
         AND root = :root AND (:path = '' OR path = :path
                               OR substr(path, 1, length(:path) + 1) = :path || '/'))

@@ -13,7 +13,7 @@ from catalog.writing.rows.removals import NO_ROOT, Removals
 
 
 class Roots:
-    """The table of roots, with the state of their skills that depends on it."""
+    """The table of roots, and the state of skills that depends on it."""
 
     def __init__(self, db: Database, transaction: Transaction, removals: Removals) -> None:
         """Take the catalog, its transactions, and the removals held in it."""
@@ -24,13 +24,13 @@ class Roots:
     def configure(self, roots: Sequence[RootSpec], judged_by: str, at: datetime) -> None:
         """Store the configured roots in their order.
 
-        Skills of a root whose rules changed lose their fingerprint, so that the next scan
-        judges them again. The next scan holds the removal of skills of a root that is no longer
-        configured; they are as before once it is configured again.
+        Skills of a root whose rules changed lose their fingerprint, so that the next scan judges
+        them again. That scan also holds the removal of skills whose root is no longer configured;
+        configuring the root again restores them.
         """
         with self._transaction():
             known = {row["path"]: row for row in self._db.query("SELECT * FROM roots")}
-            # Roots that are held but no longer configured come after the configured ones.
+            # Unconfigured roots come after the configured ones.
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
@@ -77,7 +77,7 @@ class Roots:
         """Store why a root cannot be read at present, or None if it can be read."""
         if self._db.execute(
             "SELECT 1 FROM roots WHERE path = ? AND trouble IS NOT ?", [root, trouble]
-        ).fetchone():  # an UPDATE without effect would take the write lock, too
+        ).fetchone():  # an UPDATE takes the write lock even if it changes nothing
             self._db.execute("UPDATE roots SET trouble = ? WHERE path = ?", [trouble, root])
 
 

@@ -1,4 +1,4 @@
-"""Rows of run outcomes: each run once, and each change of it."""
+"""Rows of run outcomes: one for each revision of a run."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from catalog.text.times import iso
 
 
 class RunOutcomes:
-    """The tables of run outcomes and of the files that were rejected."""
+    """The tables of run outcomes and of rejected files."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
@@ -21,7 +21,7 @@ class RunOutcomes:
         self._transaction = transaction
 
     def known(self) -> dict[str, str]:
-        """Return the fingerprint of every outcome file that was looked at and still lies there."""
+        """Return the fingerprint of each outcome file that was read and is still in the inbox."""
         return dict(
             self._db.execute(
                 "SELECT path, fingerprint FROM outcome_rejections WHERE quarantined_as IS NULL"
@@ -30,9 +30,9 @@ class RunOutcomes:
         )
 
     def add(self, outcome: RunOutcome, at: datetime) -> int | None:
-        """Store one outcome; return its revision, or None if it is stored already.
+        """Store one outcome; return its revision, or None if it is already stored.
 
-        A file that says what it said before is noted as seen, and nothing else.
+        For a file with the same content as before, only the fingerprint is updated.
         """
         with self._transaction():
             file = outcome.file
@@ -54,36 +54,38 @@ class RunOutcomes:
                 "received_at": max(iso(at), last[3] if last else ""),
             }
             written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
-            self._db.conn.executemany(
-                insert("memory_writes", _MEMORY_COLUMNS),
-                [
-                    (
-                        written,
-                        position,
-                        write.owner_type,
-                        write.owner_id,
-                        write.type,
-                        write.importance,
-                        write.importance_written,
-                        write.content,
-                        database_sql.to_json(write.metadata),
-                    )
-                    for position, write in enumerate(outcome.memory_writes, start=1)
-                ],
-            )
-            self._db.conn.executemany(
-                insert("step_traces", _STEP_COLUMNS),
-                [
-                    (written, position, *_step(step))
-                    for position, step in enumerate(outcome.steps, start=1)
-                ],
-            )
+            assert written
+            self._add_parts(written, outcome)
             return revision
 
-    def reject(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
-        """Note why a file was not taken in, and where it lies now; None where it was.
+    def _add_parts(self, row: int, outcome: RunOutcome) -> None:
+        """Add the memory writes and step traces of the outcome in a row."""
+        self._db.conn.executemany(
+            insert("memory_writes", _MEMORY_COLUMNS),
+            [
+                (
+                    row,
+                    position,
+                    write.owner_type,
+                    write.owner_id,
+                    write.type,
+                    write.importance,
+                    write.importance_written,
+                    write.content,
+                    database_sql.to_json(write.metadata),
+                )
+                for position, write in enumerate(outcome.memory_writes, start=1)
+            ],
+        )
+        self._db.conn.executemany(
+            insert("step_traces", _STEP_COLUMNS),
+            [(row, position, *_step(step)) for position, step in enumerate(outcome.steps, start=1)],
+        )
 
-        What was noted of the very same file before gives way.
+    def reject(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
+        """Store why a file is rejected, and its path in quarantine; None if it stays in place.
+
+        Replaces any earlier row of the same file.
         """
         with self._transaction():
             self._db.execute(
@@ -95,13 +97,13 @@ class RunOutcomes:
                 "fingerprint": bad.file.fingerprint,
                 "quarantined_as": quarantined_as,
                 "rejected_at": iso(at),
-                "why": " ".join(found.message for found in bad.findings),
-                "findings": database_sql.to_json([found.as_json() for found in bad.findings]),
+                "why": " ".join(finding.message for finding in bad.findings),
+                "findings": database_sql.to_json([finding.as_json() for finding in bad.findings]),
             }
             self._db.execute(insert("outcome_rejections", list(row)), list(row.values()))
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Forget that files that could not be quarantined lie where they lay: they are gone."""
+        """Delete the rows of unquarantined files that no longer exist."""
         self._db.execute(
             "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
             " AND path IN (SELECT value FROM json_each(?))",
@@ -109,7 +111,7 @@ class RunOutcomes:
         )
 
     def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
-        """Return where rejected files were put from a moment on, and when, newest first."""
+        """Return (path, time) of the files quarantined since a moment, newest first."""
         return self._db.execute(
             "SELECT quarantined_as, rejected_at FROM outcome_rejections"
             " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
@@ -138,7 +140,7 @@ def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:
         "output": database_sql.to_json(outcome.output),
         "token_usage": database_sql.to_json(outcome.token_usage),
         "warnings": database_sql.to_json(outcome.warnings),
-        "findings": database_sql.to_json([found.as_json() for found in outcome.findings]),
+        "findings": database_sql.to_json([finding.as_json() for finding in outcome.findings]),
         "path": file.path,
         "fingerprint": file.fingerprint,
         "sha256": file.sha256,
@@ -146,9 +148,9 @@ def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:
 
 
 def _ran(db: Database, skill_id: str, version: str | None) -> tuple[int | None, int | None]:
-    """Return the skill that ran, an active one first, and the version of it that is meant.
+    """Return the skill that ran, preferably an active one, and its version.
 
-    That is the one the file names, which may be gone, else the current one.
+    The version is the one that the file names, None if that is missing, or else the current one.
     """
     skill = db.execute(
         "SELECT id, current_version_id FROM skills WHERE skill_id = ?"

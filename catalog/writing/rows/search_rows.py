@@ -1,4 +1,4 @@
-"""The rows of the full-text search that are not what the accepted skills say, and their repair."""
+"""Full-text rows that differ from the accepted skills, and their repair."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,27 +9,27 @@ from catalog.writing.rows import fulltext, mapping
 
 
 class WrongRow(NamedTuple):
-    """A skill whose row in the search is missing, outdated, or should not be there."""
+    """A skill whose full-text row is missing, outdated or superfluous."""
 
     skill: int
     root: str
     path: str
-    version: int | None  # whose text should be there; None where none should
-    is_indexed: bool  # the index over the texts has it exactly where the table has
+    version: int | None  # the version whose text belongs there; None for no text
+    is_indexed: bool  # whether the full-text index agrees with the table
 
 
 def wrong_rows(db: Database) -> list[WrongRow]:
-    """Return the skills of which the search has something else than their accepted content."""
-    return [WrongRow(*found) for found in db.execute(_WRONG)]
+    """Return the skills whose full-text row differs from their accepted content."""
+    return [WrongRow(*row) for row in db.execute(_WRONG)]
 
 
 def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
-    """Write these rows again from the versions, inside the caller's transaction.
+    """Rewrite these rows from the versions, inside the caller's transaction.
 
     Raises sqlite3.Error.
     """
     if not all(row.is_indexed for row in wrong):
-        fulltext.rebuild(db.conn)  # first, as only what is indexed can be taken from the index
+        fulltext.rebuild(db.conn)  # first: a row must be indexed before it can be removed
     fulltext.remove(db.conn, [row.skill for row in wrong])
     fulltext.replace(
         db.conn,
@@ -38,13 +38,9 @@ def repair(db: Database, wrong: Sequence[WrongRow]) -> None:
 
 
 def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument]:
-    """Return what is searched of a version; nothing where an earlier release did not note it."""
-    paths = [
-        path
-        for (path,) in db.execute("SELECT path FROM files WHERE version = ? ORDER BY id", [version])
-    ]
+    """Return the searchable text of a version; empty if an earlier release did not store it."""
     return [
-        mapping.restored_text(skill, row, paths)
+        fulltext.stored_document(db, skill, row)
         for row in db.query("SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])
     ]
 

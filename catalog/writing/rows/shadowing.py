@@ -1,6 +1,6 @@
-"""Shadowing among skills of one skill_id: one is active, the others shadowed.
+"""Shadowing among skills of one skill_id: one is active, the others are shadowed.
 
-One that wins and of which nothing can be given is withheld, and keeps the name; see `withheld`.
+A winner whose files are lost is withheld, and keeps the name; see `withheld`.
 """
 
 from collections import defaultdict
@@ -19,9 +19,9 @@ _CONTENDERS = f"""
            s.is_alias, s.pinned_version_id, s.current_version_id, s.last_changed,
            r.position,
            {withheld.CANNOT_BE_GIVEN} AS is_withheld
-    FROM json_each(?) AS wanted
+    FROM json_each(?) AS contested
     JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND s.status IN ('active', 'shadowed')
+        ON s.skill_id = contested.value AND s.status IN ('active', 'shadowed')
     JOIN roots AS r ON r.path = s.root
 """
 _DISPUTED = """
@@ -46,8 +46,8 @@ def decide(db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger) ->
             ),
         )
         for row in rivals:
-            standing_now = (row["status"], row["shadowed_by"], row["status_reason"])
-            if standing_now != (decision := _decision(db, row, winner)):
+            current = (row["status"], row["shadowed_by"], row["status_reason"])
+            if current != (decision := _decision(db, row, winner)):
                 decided.append((*decision, at, row["id"]))
                 changes.append(_ingestion(row, decision, at, trigger))
     db.conn.executemany(
@@ -60,7 +60,7 @@ def decide(db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger) ->
 
 
 def decide_all(db: Database, at: str, trigger: Trigger) -> None:
-    """Decide every disputed skill_id again, as after a change in the order of the roots."""
+    """Decide every disputed skill_id again, for example after a change in the order of roots."""
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at, trigger)
 
 

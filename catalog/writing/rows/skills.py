@@ -1,4 +1,4 @@
-"""Rows of skill folders as a scan needs and marks them, apart from their accepted content."""
+"""Rows of skill folders: the state that scans compare and mark, without accepted content."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -17,9 +17,9 @@ class StoredSkill(NamedTuple):
     """The stored state of a skill folder that a scan compares with the folder."""
 
     fingerprint: str
-    digest: str | None  # of the content read last
+    digest: str | None  # of the last content read
     is_pending: bool
-    is_held: bool = False  # gone, but removed only once that is confirmed
+    is_held: bool = False  # missing, but its removal is held
 
 
 class Skills:
@@ -33,14 +33,14 @@ class Skills:
     def known(self, root: str, under: str = "") -> dict[str, StoredSkill]:
         """Return the skill folders of a root at or below a path that are not removed, by path."""
         condition, bounds = _at_or_below("path", under)
-        found = self._db.execute(
+        rows = self._db.execute(
             "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held"
             f" FROM skills WHERE root = ? AND status != 'removed' AND {condition}",
             [root, *bounds],
         )
         return {
             path: StoredSkill(fingerprint, digest, bool(pending), bool(held))
-            for path, fingerprint, digest, pending, held in found
+            for path, fingerprint, digest, pending, held in rows
         }
 
     def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
@@ -93,10 +93,10 @@ class Skills:
         new = [mapping.finding(None, root, folder, finding) for folder, finding in findings]
         below, bounds = _at_or_below("folder", under)
         condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
-        wanted = columns(mapping.FINDING_COLUMNS)
+        selected = columns(mapping.FINDING_COLUMNS)
         if (
             self._db.execute(
-                f"SELECT {wanted} FROM findings WHERE {condition} ORDER BY id", values
+                f"SELECT {selected} FROM findings WHERE {condition} ORDER BY id", values
             ).fetchall()
             == new
         ):
@@ -110,7 +110,7 @@ def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
     """Return a condition for paths at or below one, and its parameters; all are below ""."""
     if not path:
         return "true", []
-    # The index serves the first two; "0" follows "/" in code points.
+    # The index serves the first two conditions; "0" follows "/" in code points.
     return (
         f"{column} >= ? AND {column} < ? AND ({column} = ? OR {column} > ?)",
         [path, f"{path}0", path, f"{path}/"],

@@ -1,4 +1,4 @@
-"""Unit of work of a batch: the rows that its changes read, and those that they write."""
+"""Unit of work of a batch: the rows that its changes read and write."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -21,7 +21,7 @@ from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
 
 class UnitOfWork:
-    """The stored rows of the places in a batch, and the new rows until they are written."""
+    """The stored rows of the places in a batch, and its unwritten new rows."""
 
     def __init__(
         self, db: Database, trigger: Trigger, at: datetime, scan: int | None, quota: Quota
@@ -46,13 +46,13 @@ class UnitOfWork:
             for change in changes
             if isinstance(change, Judged) and change.moved_from
         ]
-        found = self.db.query(
-            "SELECT s.* FROM json_each(?) AS wanted JOIN skills AS s"
-            " ON s.root = json_extract(wanted.value, '$[0]')"
-            " AND s.path = json_extract(wanted.value, '$[1]')",
+        rows = self.db.query(
+            "SELECT s.* FROM json_each(?) AS place JOIN skills AS s"
+            " ON s.root = json_extract(place.value, '$[0]')"
+            " AND s.path = json_extract(place.value, '$[1]')",
             [database_sql.to_json([*map(place_of, changes), *moved])],
         )
-        self.old = {(row["root"], row["path"]): row for row in found}
+        self.old = {(row["root"], row["path"]): row for row in rows}
         for change in changes:
             if (
                 isinstance(change, Judged)
@@ -76,20 +76,20 @@ class UnitOfWork:
     def is_stored(
         self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
     ) -> bool:
-        """Tell whether this verdict is stored already."""
+        """Return whether this verdict is already stored."""
         if old["status"] in ("removed", "pending") or any(
             old[column] != value for column, value in fields.items()
         ):
             return False
-        known = self.db.execute(
+        stored = self.db.execute(
             f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
             " ORDER BY id",
             [old["id"], publication_findings.NAME_CONFUSABLE.code],
         ).fetchall()
-        return known == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
+        return stored == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
     def touch(self, old: database_sql.Row, fingerprint: str) -> None:
-        """Store the fingerprint of a folder whose verdict is stored already."""
+        """Store the fingerprint of a folder whose verdict is already stored."""
         if old["fingerprint"] != fingerprint:
             self.db.execute(
                 "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
@@ -101,7 +101,7 @@ class UnitOfWork:
         self.buffer.skills.append(base | fields | {"last_changed": self.moment(old)})
 
     def moment(self, old: database_sql.Row | None) -> str:
-        """Return the time of a change, never before the last one even if the clock was set back."""
+        """Return the time of a change, never before the last one, even after a clock change."""
         return max(self.at, str(old["last_changed"])) if old else self.at
 
     def add_version(
@@ -188,8 +188,8 @@ class UnitOfWork:
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
         elif version and old and old["coalesced"] > 1:
-            missed = humanize.count(old["coalesced"] - 1, "content")
-            detail = f"{missed} before it came too fast to be stored"
+            missed = humanize.count(old["coalesced"] - 1, "state")
+            detail = f"{missed} before it followed too quickly to be stored"
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.buffer.ingestions.append(
             Ingestion(
@@ -200,15 +200,15 @@ class UnitOfWork:
                 outcome,
                 detail,
                 version,
-                self._began(judged, old),
+                self._started_at(judged, old),
                 judged.took_ms if judged else 0.0,
                 judged.steps if judged else "[]",
             )
         )
 
-    def _began(self, judged: Judged | None, old: database_sql.Row | None) -> str:
-        began = judged.started_at if judged else self.at
-        return max(began, str(old["last_changed"])) if old else began
+    def _started_at(self, judged: Judged | None, old: database_sql.Row | None) -> str:
+        started = judged.started_at if judged else self.at
+        return max(started, str(old["last_changed"])) if old else started
 
     def note_unchanged(self, place: tuple[str, str], name: str) -> None:
         """Add the result of a folder that has not changed."""

@@ -1,4 +1,4 @@
-"""The rate at which a skill may get new versions."""
+"""Limit of new versions of a skill per hour."""
 
 from datetime import datetime, timedelta
 
@@ -10,15 +10,15 @@ HOUR = timedelta(hours=1)
 
 
 def seconds_until_next(db: Database, quota: Quota, skill: int, at: datetime) -> float:
-    """Return how long a skill has to wait for its next version; 0 where it need not.
+    """Return the seconds until a skill may have its next version; 0 if it may now.
 
-    A version of a time to come, made before the clock was set back, is as old as one of that past.
+    A version from the future, made before the clock was set back, counts as equally old.
     """
     if quota.versions_per_hour is None:
         return 0.0
-    found = db.execute(
+    row = db.execute(
         "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
         [skill, quota.versions_per_hour - 1],
     ).fetchone()
-    age = abs(at - datetime.fromisoformat(found[0])) if found else HOUR
+    age = abs(at - datetime.fromisoformat(row[0])) if row else HOUR
     return max(0.0, (HOUR - age).total_seconds())

@@ -1,4 +1,4 @@
-"""The rows of one batch, gathered table by table so that each is written in one go."""
+"""The rows of one batch, collected by table, so that each table is written at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from catalog.writing.rows.ingestions import Ingestion
 
 @dataclass(slots=True)
 class WriteBuffer:
-    """Rows to be written, and of which other rows something is to be forgotten."""
+    """Rows to write, and ids of rows to delete or change."""
 
     skills: list[database_sql.Row] = field(default_factory=list)
     versions: list[database_sql.Row] = field(default_factory=list)
@@ -25,8 +25,10 @@ class WriteBuffer:
     texts: list[mapping.SearchDocument] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[Ingestion] = field(default_factory=list)
-    superseded: list[tuple[str, int]] = field(default_factory=list)  # when, and which version
-    judged_again: list[tuple[int]] = field(default_factory=list)  # whose findings no longer hold
+    superseded: list[tuple[str, int]] = field(default_factory=list)  # time and version
+    judged_again: list[tuple[int]] = field(
+        default_factory=list
+    )  # skills whose findings are replaced
 
     def write(self, db: Connection) -> None:
         """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
@@ -42,16 +44,16 @@ class WriteBuffer:
         ingestions.add(db, self.ingestions)
 
     def write_texts(self, db: Connection) -> None:
-        """Write what is searched. Raises sqlite3.Error."""
+        """Write the full-text rows. Raises sqlite3.Error."""
         fulltext.remove(db, self.texts_gone)
         fulltext.replace(db, self.texts)
 
     def _name_versions(self, db: Connection) -> None:
-        """Name each version by its time, behind all others of its skill_id."""
+        """Name each version by its time, later than all others of its skill_id."""
         newest: dict[str, str] = {}
         for slug, version in db.execute(
-            "SELECT wanted.value, (SELECT max(version) FROM versions"
-            " WHERE skill_id = wanted.value) FROM json_each(?) AS wanted",
+            "SELECT new.value, (SELECT max(version) FROM versions"
+            " WHERE skill_id = new.value) FROM json_each(?) AS new",
             [database_sql.to_json(sorted({row["skill_id"] for row in self.versions}))],
         ):
             newest[slug] = version or ""

@@ -1,4 +1,4 @@
-"""Events: committed changes, given to each listener in order and at least once."""
+"""Events: committed changes, delivered to each listener in order and at least once."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -10,16 +10,16 @@ from sqlite_utils import Database
 from catalog.model.change import Removal
 from catalog.writing import events as writing_events
 from catalog.writing.events import Event
-from catalog.writing.recovery import recover
+from catalog.writing.recovery.rebuild import recover
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
 
-class Heard(list[tuple[str, str]]):
-    """A listener that keeps the outcome and path of its events."""
+class Recorder(list[tuple[str, str]]):
+    """A listener that records the outcome and path of its events."""
 
     def __call__(self, events: Sequence[Event]) -> None:
-        """Take events."""
+        """Record events."""
         self += [(event.outcome, event.path) for event in events]
 
 
@@ -37,10 +37,10 @@ def change(store: Store, *paths: str) -> None:
     store.apply([judged(path, f"In {path}.") for path in paths], trigger="event", at=NOON)
 
 
-def test_each_listener_is_given_every_change_once_in_order(store: Store) -> None:
-    """Whatever the others were given before."""
+def test_each_listener_receives_every_change_once_in_order(store: Store) -> None:
+    """Independently of the other listeners."""
     change(store, "a")
-    log, hook = Heard(), Heard()
+    log, hook = Recorder(), Recorder()
     store.events.deliver("log", log)
     store.apply([refused("b"), Removal(ROOT, "a")], trigger="event", at=NOON)
     store.events.deliver("log", log)
@@ -49,11 +49,11 @@ def test_each_listener_is_given_every_change_once_in_order(store: Store) -> None
 
 
 def test_an_event_names_the_skill_and_its_version(store: Store) -> None:
-    """As a hook needs them."""
+    """A hook needs both."""
     change(store, "a")
-    heard: list[Event] = []
-    store.events.deliver("log", heard.extend)
-    (event,) = heard
+    received: list[Event] = []
+    store.events.deliver("log", received.extend)
+    (event,) = received
     ((version,),) = store.db.execute("SELECT version FROM versions").fetchall()
     assert datetime.fromisoformat(event.at) == NOON
     assert event[1:] == (
@@ -69,8 +69,8 @@ def test_an_event_names_the_skill_and_its_version(store: Store) -> None:
     )
 
 
-def test_a_listener_that_fails_is_given_its_events_again(store: Store) -> None:
-    """And later ones after them."""
+def test_a_listener_that_fails_receives_its_events_again(store: Store) -> None:
+    """Later events follow them."""
     change(store, "a")
 
     def fail(_: Sequence[Event]) -> None:
@@ -79,37 +79,39 @@ def test_a_listener_that_fails_is_given_its_events_again(store: Store) -> None:
     with pytest.raises(OSError, match="hook"):
         store.events.deliver("log", fail)
     change(store, "b")
-    heard = Heard()
-    store.events.deliver("log", heard)
-    assert heard == [("added", "a"), ("added", "b")]
+    received = Recorder()
+    store.events.deliver("log", received)
+    assert received == [("added", "a"), ("added", "b")]
 
 
-def test_events_that_nobody_was_given_survive_a_restart(store: Store, tmp_path: Path) -> None:
-    """A crash between the commit and the listener loses none."""
+def test_undelivered_events_survive_a_restart(store: Store, tmp_path: Path) -> None:
+    """A crash between the commit and the delivery loses none."""
     change(store, "a")
     store.close()
     again = Store.open(tmp_path / "catalog.db")
     again.events.register(["log", "hook"])
-    heard = Heard()
-    again.events.deliver("log", heard)
+    received = Recorder()
+    again.events.deliver("log", received)
     again.close()
-    assert heard == [("added", "a")]
+    assert received == [("added", "a")]
 
 
-def test_a_new_listener_is_given_events_from_its_registration_on(store: Store) -> None:
-    """And one that is registered no longer begins anew when it returns."""
+def test_a_new_listener_receives_events_after_its_registration(store: Store) -> None:
+    """A listener that was removed counts as new when it is registered again."""
     change(store, "a")
     store.events.register(["hook"])
     store.events.register(["log", "hook", "new"])
     change(store, "b")
-    log, new = Heard(), Heard()
+    log, new = Recorder(), Recorder()
     store.events.deliver("log", log)
     store.events.deliver("new", new)
     assert log == new == [("added", "b")]
 
 
-def test_many_events_come_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is acknowledged before the next."""
+def test_many_events_are_delivered_in_batches(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each batch is acknowledged before the next."""
     monkeypatch.setattr(writing_events, "BATCH", 2)
     change(store, "a", "b", "c")
     sizes: list[int] = []
@@ -118,12 +120,12 @@ def test_many_events_come_in_batches(store: Store, monkeypatch: pytest.MonkeyPat
 
 
 def test_shadowing_and_its_end_are_events(store: Store) -> None:
-    """They change what agents read although the folder did not change."""
+    """They change the published skills, although no folder changed."""
     change(store, "a", "b/a")
     store.apply([Removal(ROOT, "a")], trigger="event", at=NOON)
-    heard = Heard()
-    store.events.deliver("log", heard)
-    assert heard == [
+    received = Recorder()
+    store.events.deliver("log", received)
+    assert received == [
         ("added", "a"),
         ("added", "b/a"),
         ("shadowed", "b/a"),
@@ -135,7 +137,7 @@ def test_shadowing_and_its_end_are_events(store: Store) -> None:
 def test_a_listener_is_not_ahead_of_a_recovered_catalog(store: Store, tmp_path: Path) -> None:
     """It would miss the events whose ids are used again."""
     change(store, "a")
-    store.events.deliver("log", Heard())
+    store.events.deliver("log", Recorder())
     store.db.execute("UPDATE listeners SET last_event = 1000")
     with Store.in_memory().db.conn as connection:
         recover(Database(connection), tmp_path / "catalog.db", tmp_path / "aside", "test", NOON)

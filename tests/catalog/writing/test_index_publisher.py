@@ -1,4 +1,4 @@
-"""Index files that follow the catalog."""
+"""Publication of index files."""
 
 import json
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_only_what_is_new_is_published(store: Store, tmp_path: Path) -> None:
-    """The same catalog gives the same bytes, time of publication included."""
+def test_only_new_texts_are_published(store: Store, tmp_path: Path) -> None:
+    """The same catalog gives the same bytes, including the time of publication."""
     folder = tmp_path / "index"
     assert publish_indexes(store, SPECS, folder, NOON) == ["default", "small"]
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -44,7 +44,7 @@ def test_only_what_is_new_is_published(store: Store, tmp_path: Path) -> None:
 def test_a_file_that_was_lost_or_damaged_is_written_again(
     store: Store, tmp_path: Path, harm: str
 ) -> None:
-    """The file itself is looked at, not what we remember of it."""
+    """The file itself is compared, not the catalog's record of it."""
     folder = tmp_path / "index"
     publish_indexes(store, SPECS, folder, NOON)
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -56,10 +56,10 @@ def test_a_file_that_was_lost_or_damaged_is_written_again(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_write_that_failed_is_made_up_for(
+def test_a_failed_write_is_repeated(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What could not be written is not taken for published."""
+    """An unwritten text does not count as published."""
     folder = tmp_path / "index"
     publish_indexes(store, SPECS, folder, NOON)
     store.apply([judged("c")], trigger="command", at=LATER)

@@ -1,4 +1,4 @@
-"""What is published of what was judged, and in which order."""
+"""Publication of accepted skills: its content and its order."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def test_an_accepted_skill_is_published_whole(world: World, skill: SkillWriter) -> None:
-    """Every file with the bytes that were judged, read-only, under `current`."""
+    """Every file has the judged bytes, read-only, under `current`."""
     skill(world.root / "a", files={"scripts/run.sh": "echo 1\n", "deep/er/x.bin": b"\0\xff"})
     (world.root / "a/scripts/run.sh").chmod(0o755)
     world.scan()
@@ -59,7 +59,7 @@ def test_an_accepted_skill_is_published_whole(world: World, skill: SkillWriter) 
 
 
 def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) -> None:
-    """Agents run as users of their own."""
+    """Agents may run as other users."""
     skill(world.root / "a", files={"references/x.md": "x"})
     before = os.umask(0o077)
     try:
@@ -72,7 +72,7 @@ def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) ->
 
 
 def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path: Path) -> None:
-    """What an agent reads there is the SKILL.md that was judged."""
+    """An agent reads the judged SKILL.md there."""
     skill(world.root / "a")
     world.scan()
     world.store.indexes.configure([IndexSpec()])
@@ -84,7 +84,7 @@ def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path:
 
 
 def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) -> None:
-    """Equal files are hard links to those of the version before, wherever they lie."""
+    """Equal files are hard links to those of the previous version, even under other paths."""
     skill(world.root / "a", files={"x.txt": "same", "y.txt": "one", "run": "same"})
     (world.root / "a/run").chmod(0o755)
     world.scan()
@@ -102,10 +102,10 @@ def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) ->
 
 
 @pytest.mark.parametrize("harm", ["bytes", "mode", "link"])
-def test_damage_to_a_package_is_not_taken_over_by_the_next(
+def test_the_next_version_does_not_inherit_damage(
     world: World, skill: SkillWriter, tmp_path: Path, harm: str
 ) -> None:
-    """A file is shared only if it has the hash, and the mode, with which it was accepted."""
+    """A file is shared only if its hash and mode are as accepted."""
     skill(world.root / "a", files={"x/x.txt": "same", "y.txt": "one"})
     world.scan()
     file = world.current("a") / "x/x.txt"
@@ -128,10 +128,10 @@ def test_damage_to_a_package_is_not_taken_over_by_the_next(
     assert published.stat().st_nlink == 1
 
 
-def test_the_current_of_a_removed_skill_goes_with_the_next_index(
+def test_the_next_index_removes_the_current_of_a_removed_skill(
     world: World, skill: SkillWriter
 ) -> None:
-    """Its package stays for a while, and is current again when the skill comes back."""
+    """Its package stays for a while, and is current again when the skill returns."""
     skill(world.root / "a")
     skill(world.root / "b")
     world.scan()
@@ -149,10 +149,10 @@ def test_the_current_of_a_removed_skill_goes_with_the_next_index(
     assert world.differences() == []
 
 
-def test_the_current_of_a_removed_skill_goes_at_the_next_start_after_a_crash(
+def test_the_next_start_after_a_crash_removes_the_current_of_a_removed_skill(
     world: World, skill: SkillWriter
 ) -> None:
-    """Before its index could be published."""
+    """The crash came before the next index."""
     skill(world.root / "a")
     world.scan()
     shutil.rmtree(world.root / "a")
@@ -161,24 +161,22 @@ def test_the_current_of_a_removed_skill_goes_at_the_next_start_after_a_crash(
     assert not os.path.lexists(world.packages / "a/current")
 
 
-def test_a_look_that_finds_nothing_new_begins_no_transaction(
-    world: World, skill: SkillWriter
-) -> None:
-    """Every event leads to one, and only one process may write at a time."""
+def test_a_scan_without_changes_begins_no_transaction(world: World, skill: SkillWriter) -> None:
+    """Every event causes a scan, and only one process may write at a time."""
     skill(world.root / "a")
     skill(world.root / "b")
     world.scan()
-    said: list[str] = []
-    world.store.db.conn.set_trace_callback(said.append)
+    statements: list[str] = []
+    world.store.db.conn.set_trace_callback(statements.append)
     assert world.look("a").outcomes == {"unchanged": 1}
     assert world.look("nothing").outcomes == {}
     world.store.db.conn.set_trace_callback(None)
-    assert said
-    assert [sql for sql in said if not sql.lstrip().startswith(("SELECT", "WITH"))] == []
+    assert statements
+    assert [sql for sql in statements if not sql.lstrip().startswith(("SELECT", "WITH"))] == []
 
 
 def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWriter) -> None:
-    """An update leaves the version before as it was."""
+    """An update does not change the previous version."""
     skill(world.root / "a", description="One.", files={"x.txt": "one"})
     world.scan()
     reading = world.current("a")
@@ -190,7 +188,7 @@ def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWri
 
 
 def test_rejected_content_is_never_published(world: World, skill: SkillWriter) -> None:
-    """The last good version stays, says so, and gives way by itself when the content is good."""
+    """The last good version stays, with a finding, until the content is good again."""
     skill(world.root / "a", files={"x.txt": "good"})
     world.scan()
     good = world.current("a")
@@ -208,7 +206,7 @@ def test_rejected_content_is_never_published(world: World, skill: SkillWriter) -
 
 
 def test_only_the_winner_of_a_name_is_published(world: World, skill: SkillWriter) -> None:
-    """When it goes, the runner-up is published in the same batch, from its own folder."""
+    """When it is removed, the same batch publishes the runner-up from its own folder."""
     skill(world.root / "a/start", description="First.")
     skill(world.root / "b/start", description="Second.")
     world.scan()
@@ -220,10 +218,10 @@ def test_only_the_winner_of_a_name_is_published(world: World, skill: SkillWriter
     assert world.differences() == []
 
 
-def test_a_runner_up_that_changed_unheard_of_is_not_published(
+def test_a_runner_up_that_changed_without_an_event_is_not_published(
     world: World, skill: SkillWriter
 ) -> None:
-    """It waits, is named to be looked at again, and is published as it then is."""
+    """It is pending, is reported for another scan, and is published after that."""
     skill(world.root / "a/start", description="First.")
     skill(world.root / "b/start", description="Second.")
     world.scan()
@@ -233,7 +231,7 @@ def test_a_runner_up_that_changed_unheard_of_is_not_published(
     report = world.look("a")
     assert [unit.path for unit in report.unsettled] == ["b/start"]
     assert world.rows("SELECT status, pending_reason FROM skills WHERE path = 'b/start'") == [
-        ("pending", "its files cannot be read again as they were judged")
+        ("pending", "its files changed or became unreadable after they were checked")
     ]
     assert world.current("start") == first  # an agent on its way there still finds it
     world.look("b/start")
@@ -245,23 +243,14 @@ def test_a_runner_up_that_changed_unheard_of_is_not_published(
 def test_a_folder_that_changes_after_it_was_judged_waits(
     world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    """Nothing of it is taken in, the rest of its batch is, and the next look does it."""
+    """It is not stored, but the rest of its batch is; the next scan stores it."""
     for name in "abc":
         skill(world.root / name, files={"x.txt": "judged"})
     write_batch = batch.write_batch
 
     def changing(db: object, changes: Sequence[object], **kwargs: object) -> object:
-        x = world.root / "b/x.txt"
-        if not changes:
-            pass
-        elif change == "content":
-            x.write_text("swapped")
-        elif change == "folder removed":
-            shutil.rmtree(x.parent, ignore_errors=True)
-        else:
-            x.unlink(missing_ok=True)
-            if change == "a link instead":
-                x.symlink_to("/etc/hostname")
+        if changes:
+            _replace(world.root / "b/x.txt", change)
         return write_batch(db, changes, **kwargs)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
@@ -276,8 +265,19 @@ def test_a_folder_that_changes_after_it_was_judged_waits(
     assert world.differences() == []
 
 
+def _replace(file: Path, change: str) -> None:
+    if change == "content":
+        file.write_text("swapped")
+    elif change == "folder removed":
+        shutil.rmtree(file.parent, ignore_errors=True)
+    else:
+        file.unlink(missing_ok=True)
+        if change == "a link instead":
+            file.symlink_to("/etc/hostname")
+
+
 def test_a_rename_keeps_its_package_where_the_name_stays(world: World, skill: SkillWriter) -> None:
-    """A folder that moved has nothing to be published anew."""
+    """A moved folder needs no new package."""
     skill(world.root / "old", name="a")
     world.scan()
     before = world.current("a")
@@ -287,10 +287,10 @@ def test_a_rename_keeps_its_package_where_the_name_stays(world: World, skill: Sk
     assert world.differences() == []
 
 
-def test_a_removed_skill_keeps_its_package_for_readers_on_their_way(
+def test_a_removed_skill_keeps_its_package_for_current_readers(
     world: World, skill: SkillWriter
 ) -> None:
-    """The catalog no longer names it; its files go with the garbage after a while."""
+    """The catalog no longer names it; retention removes its files later."""
     skill(world.root / "a")
     world.scan()
     before = world.current("a")
@@ -310,7 +310,7 @@ def test_a_removed_skill_keeps_its_package_for_readers_on_their_way(
 def test_skills_in_archives_are_always_published_as_packages(
     tmp_path: Path, skill: SkillWriter, in_place: bool
 ) -> None:
-    """There is no other way to their files; a skill in a folder beside it is as it is set."""
+    """Agents cannot read archives; skills in folders follow the setting."""
     world = World(tmp_path, in_place=in_place)
     skill(tmp_path / "b", files={"scripts/run.sh": "echo 1\n", "big.bin": bytes(3_000_000)})
     shutil.make_archive(str(world.root / "pack"), "zip", tmp_path, "b")
@@ -329,7 +329,7 @@ def test_skills_in_archives_are_always_published_as_packages(
 def test_in_place_publishes_nothing_and_points_into_the_root(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """For those who want no copies."""
+    """With the setting for no copies."""
     world = World(tmp_path, in_place=True)
     skill(world.root / "a")
     world.scan()
@@ -340,7 +340,7 @@ def test_in_place_publishes_nothing_and_points_into_the_root(
 
 
 def test_the_setting_can_be_changed_at_any_time(world: World, skill: SkillWriter) -> None:
-    """The next start publishes what has no package, or points into the root again."""
+    """The next start publishes skills without a package, or points into the root again."""
     skill(world.root / "a")
     world.scan()
     world.restart(in_place=True)
@@ -355,7 +355,7 @@ def test_the_setting_can_be_changed_at_any_time(world: World, skill: SkillWriter
 def test_a_disk_without_room_leaves_the_catalog_as_it_was(
     world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch is taken back with its packages, and is done when there is room."""
+    """The batch and its packages are rolled back, and succeed once the disk has room."""
     skill(world.root / "a", files={"x.txt": "x"})
 
     def full(*_: object) -> int:
@@ -372,7 +372,7 @@ def test_a_disk_without_room_leaves_the_catalog_as_it_was(
 
 
 def test_scripts_run_from_the_package_by_a_plain_shell(world: World, examples: Path) -> None:
-    """Modes survive, and read-only directories are no hindrance, also for another user."""
+    """Modes are kept, and read-only directories do not matter."""
     shutil.copytree(examples, world.root, dirs_exist_ok=True)
     world.scan()
     table = world.folder / "table.csv"
@@ -389,19 +389,19 @@ def test_scripts_run_from_the_package_by_a_plain_shell(world: World, examples: P
 STEPS: dict[str, tuple[object, str]] = {
     "before anything is decided": (shadowing, "decide"),
     "before the first package": (staging.Stager, "stage"),
-    "half way through a package": (staging.Stager, "_copy"),
-    "when the packages are made": (packager, "sync"),
-    "when it is committed": (packager.Packager, "flip"),
-    "half way through the flips": (Packages, "flip"),
+    "halfway through a package": (staging.Stager, "_copy"),
+    "after the packages are made": (packager, "sync"),
+    "after the commit": (packager.Packager, "switch_current"),
+    "halfway through the switches": (Packages, "switch_current"),
 }
 
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("nth", [1, 2, 5])
-def test_a_crash_at_any_step_is_mended_at_the_next_start(
+def test_the_next_start_repairs_a_crash_at_any_step(
     world: World, skill: SkillWriter, step: str, nth: int
 ) -> None:
-    """The program is killed for real; what is public is one version at all times, and whole."""
+    """The process is killed; each public version is complete at all times."""
     for name in "abcdef":
         skill(world.root / name, files={"x.txt": "old", "same.txt": "same"})
     skill(world.root / "z/a", description="Comes second.")
@@ -412,23 +412,11 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
     shutil.rmtree(world.root / "a")
     skill(world.root / "g", files={"x.txt": "new"})
     world.store.close()
-    if not (child := os.fork()):
-        try:
-            _die(*STEPS[step], nth)
-            World(world.folder).scan()
-            os._exit(0)
-        finally:
-            os._exit(1)  # whatever was raised, this process is not to go on with the tests
-    _, status = os.waitpid(child, 0)
-    assert os.WEXITSTATUS(status) == 9 or nth > 1  # not each step happens five times
-    with closing(sqlite3.connect(world.folder / "catalog.db")) as db:
-        for name in "abcdef":  # what agents meet before anybody mends anything
-            public = world.current(name)
-            ((version,),) = db.execute(
-                "SELECT id FROM versions WHERE package_path = ?", [f"{name}/{public.name}"]
-            ).fetchall()
-            assert wrong_files(db, version, public) == []
-            assert public == before[name] or name in "abc"
+
+    status = _killed_scan(world, step, nth)
+
+    assert status == 9 or nth > 1  # not each step happens five times
+    _assert_public_versions_are_complete(world, before)
     world.store = world.opened()
     assert world.differences() == []
     assert world.scan().unsettled == ()
@@ -444,8 +432,33 @@ def test_a_crash_at_any_step_is_mended_at_the_next_start(
     assert "Comes second." in (world.current("a") / "SKILL.md").read_text()
 
 
+def _killed_scan(world: World, step: str, nth: int) -> int:
+    """Return the exit code of a process that scans and is killed at a step."""
+    if not (child := os.fork()):
+        try:
+            _die(*STEPS[step], nth)
+            World(world.folder).scan()
+            os._exit(0)
+        finally:
+            os._exit(1)  # even after an error, this process must not continue the tests
+    _, status = os.waitpid(child, 0)
+    return os.WEXITSTATUS(status)
+
+
+def _assert_public_versions_are_complete(world: World, before: dict[str, Path]) -> None:
+    """Check the state that agents see before the repair."""
+    with closing(sqlite3.connect(world.folder / "catalog.db")) as db:
+        for name in "abcdef":
+            public = world.current(name)
+            ((version,),) = db.execute(
+                "SELECT id FROM versions WHERE package_path = ?", [f"{name}/{public.name}"]
+            ).fetchall()
+            assert wrong_files(db, version, public) == []
+            assert public == before[name] or name in "abc"
+
+
 def _die(owner: object, name: str, nth: int) -> None:
-    """End this process without a word at the nth call of a function."""
+    """Kill this process at the nth call of a function."""
     real: Callable[..., object] = getattr(owner, name)
     calls = iter(range(1, 1_000_000))
 
@@ -457,8 +470,8 @@ def _die(owner: object, name: str, nth: int) -> None:
     setattr(owner, name, deadly)
 
 
-def test_lost_packages_are_made_again(world: World, skill: SkillWriter) -> None:
-    """One package, one link or the whole folder: the next start has them all again."""
+def test_missing_packages_are_rebuilt(world: World, skill: SkillWriter) -> None:
+    """The next start restores one package, one link, or the whole folder."""
     for name in "ab":
         skill(world.root / name)
     world.scan()
@@ -474,10 +487,10 @@ def test_lost_packages_are_made_again(world: World, skill: SkillWriter) -> None:
     assert world.differences() == []
 
 
-def test_a_lost_package_whose_folder_changed_is_not_made_up(
+def test_a_missing_package_whose_folder_changed_is_not_rebuilt(
     world: World, skill: SkillWriter
 ) -> None:
-    """Until it is looked at again the skill is pending."""
+    """The skill is pending until the next scan."""
     skill(world.root / "a", description="One.")
     world.scan()
     subprocess.run(["chmod", "-R", "u+w", world.packages], check=True)
@@ -494,7 +507,7 @@ def test_a_lost_package_whose_folder_changed_is_not_made_up(
 def test_large_files_share_their_blocks_where_the_file_system_can(
     world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, harm: bytes
 ) -> None:
-    """What came of that is verified like a copy."""
+    """The result is verified like a copy."""
     cloned = []
 
     def clone(target: int, request: int, source: int) -> None:
@@ -509,10 +522,10 @@ def test_large_files_share_their_blocks_where_the_file_system_can(
     assert world.differences() == []
 
 
-def test_where_no_blocks_can_be_shared_they_are_copied(
+def test_blocks_are_copied_where_they_cannot_be_shared(
     world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is tried once."""
+    """Sharing is tried once."""
     tried = []
 
     def refuse(*_: object) -> None:
@@ -529,7 +542,7 @@ def test_where_no_blocks_can_be_shared_they_are_copied(
 def test_a_last_good_version_moves_with_its_root_into_a_plugin(
     world: World, skill: SkillWriter
 ) -> None:
-    """Its content is rejected and its skill_id another: what is public is the same bytes."""
+    """Its content is rejected and its skill_id is new, but the public bytes stay the same."""
     skill(world.root / "pack/a", files={"x.txt": "good"})
     world.scan()
     before = world.current("a")
@@ -543,12 +556,12 @@ def test_a_last_good_version_moves_with_its_root_into_a_plugin(
     assert world.differences() == []
 
 
-def test_a_change_costs_the_database_the_same_however_much_there_is(
+def test_the_cost_of_a_change_does_not_depend_on_the_size_of_the_catalog(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Counted in steps of SQLite, from the look at a folder to its package and the index.
+    """The cost is counted in SQLite steps, from the scan of a folder to its package and the index.
 
-    Ten times as much makes trees deeper; to go through any table would cost four times as much.
+    Ten times the rows make trees deeper; a full table scan would cost four times as much.
     """
     steps = [
         _steps_of_a_change(World(tmp_path / str(count)), skill, count) for count in (100, 1000)

@@ -1,4 +1,4 @@
-"""Holding a skill at a version, and letting it go."""
+"""Pins of skills to versions, and their end."""
 
 import os
 import shutil
@@ -47,16 +47,16 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 def versions(world: World) -> list[str]:
     """Return the names of all versions, oldest first."""
-    return [each.version for each in history(world.store.db, "a").versions][::-1]
+    return [row.version for row in history(world.store.db, "a").versions][::-1]
 
 
 def text(world: World) -> str:
-    """Return what an agent reads as x.txt."""
+    """Return the published text of x.txt."""
     return (world.current("a") / "x.txt").read_text()
 
 
-def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: World) -> None:
-    """Files, description, search and everything else are that version's, and it says so."""
+def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> None:
+    """Files, description and search are those of the version, and a finding reports the pin."""
     before = world.rows("SELECT * FROM skills")
     text_before = world.rows("SELECT * FROM skill_text")
     first, second = versions(world)
@@ -68,8 +68,8 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert search.find(world.store.db, "goats") == []
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
-    (held,) = search.status(world.store.db)["version_held"]
-    assert (held["path"], held["why"]) == ("a", first)
+    (pinned,) = search.status(world.store.db)["version_held"]
+    assert (pinned["path"], pinned["why"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
     assert world.differences() == []
     world.store.unpin("a", later(2))
@@ -80,11 +80,11 @@ def test_a_rollback_gives_agents_the_earlier_version_and_all_it_said(world: Worl
     assert [hit.name for hit in search.find(world.store.db, "goats")] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
-    assert [each.version for each in history(world.store.db, "a").versions] == [second, first]
+    assert [row.version for row in history(world.store.db, "a").versions] == [second, first]
 
 
-def test_a_body_comes_back_whole_whatever_ends_its_lines(world: World, skill: SkillWriter) -> None:
-    """It is cut out of the version's SKILL.md, whose line ends it does not share."""
+def test_a_body_is_restored_with_any_line_ends(world: World, skill: SkillWriter) -> None:
+    """It is read from the version's SKILL.md, which may have other line ends."""
     file = world.root / "a/SKILL.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b" \r\n\r\n")
     world.scan()
@@ -95,8 +95,10 @@ def test_a_body_comes_back_whole_whatever_ends_its_lines(world: World, skill: Sk
     assert world.rows("SELECT body FROM searched_texts") == [("# Goats\n\nHorn.",)]
 
 
-def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillWriter) -> None:
-    """Edits are versions that wait, rejections are findings, and `unpin` gives the newest good."""
+def test_changes_of_its_folder_do_not_affect_a_pinned_skill(
+    world: World, skill: SkillWriter
+) -> None:
+    """Edits become versions, rejections findings; `unpin` publishes the newest version."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     skill(world.root / "a", description="Third.", files={"x.txt": "three"})
@@ -123,7 +125,7 @@ def test_a_held_skill_stays_whatever_its_folder_does(world: World, skill: SkillW
 
 
 def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> None:
-    """Replacing a folder by deleting and copying is an edit like any other."""
+    """Replacing a folder by deleting and copying is an ordinary edit."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     (world.root / "a").rename(world.folder / "away")
@@ -158,7 +160,7 @@ def restart(world: World) -> None:
 
 
 def check(world: World) -> None:
-    """Look at all packages."""
+    """Check all packages."""
     list(world.store.repair.check(later(2), deep=True))
 
 
@@ -169,14 +171,14 @@ def verify(world: World) -> None:
 
 
 def troubles(world: World) -> list[str]:
-    """Return what health says that somebody has to see to."""
-    said = health_summary.health(stored_health.load(world.store.db, None), later(3))
-    assert said.is_well == (not said.details)
-    return list(said.details)
+    """Return the problems that health reports."""
+    report = health_summary.health(stored_health.load(world.store.db, None), later(3))
+    assert report.is_well == (not report.details)
+    return list(report.details)
 
 
 def assert_withheld(world: World, version: str) -> None:
-    """Assert that the hold stands, that nothing is published, and that health says so."""
+    """Assert that the skill stays pinned, is not published, and is reported by health."""
     world.publish()
     skill = world.rows("SELECT status, shadowed_by, package_path FROM skills WHERE path = 'a'")
     assert skill == [("shadowed", None, None)]
@@ -184,10 +186,10 @@ def assert_withheld(world: World, version: str) -> None:
     assert not os.path.lexists(world.packages / "a/current")
     assert search.find(world.store.db, "sheep") == search.find(world.store.db, "goats") == []
     assert (world.folder / "index/default.xml").read_text().count("<skill>") == 0
-    (said,) = troubles(world)
-    assert said.startswith(f"a is held at version {version}, whose files are lost")
-    assert "`skilldrop unpin a`" in said
-    assert "`skilldrop rollback a VERSION`" in said
+    (message,) = troubles(world)
+    assert message.startswith(f"a is held at version {version}, whose files are lost")
+    assert "`skilldrop unpin a`" in message
+    assert "`skilldrop rollback a VERSION`" in message
     assert audits(world) == []
 
 
@@ -195,13 +197,13 @@ def assert_withheld(world: World, version: str) -> None:
     ("harm", "notice"),
     [(lose, restart), (lose, check), (lose, verify), (damage, check), (damage, verify)],
 )
-def test_damage_to_a_held_version_does_not_lift_the_hold(
+def test_damage_to_a_pinned_version_does_not_unpin_the_skill(
     world: World,
     harm: Callable[[World, str], None],
     notice: Callable[[World], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Nothing of the skill is published, whatever its folder does, until it is let go."""
+    """The skill is not published until it is unpinned, despite changes of its folder."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     world.publish()
@@ -218,6 +220,19 @@ def test_damage_to_a_held_version_does_not_lift_the_hold(
     assert_withheld(world, first)
     world.restart()
     assert_withheld(world, first)
+    world.store.unpin("a", later(4))
+    assert text(world) == "three"
+    assert troubles(world) == []
+    assert audits(world) == []
+    assert world.differences() == []
+
+
+def test_removal_and_return_do_not_unpin_a_withheld_skill(world: World) -> None:
+    """Health reports no problem while the folder is missing."""
+    first, _ = versions(world)
+    world.store.pin("a", first, later(1))
+    damage(world, first)
+    check(world)
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     assert troubles(world) == []
@@ -234,8 +249,8 @@ def test_damage_to_a_held_version_does_not_lift_the_hold(
     assert world.differences() == []
 
 
-def test_a_withheld_skill_can_be_held_at_another_version(world: World) -> None:
-    """Its other packages are kept meanwhile as if it were published."""
+def test_a_withheld_skill_can_be_pinned_to_another_version(world: World) -> None:
+    """Its other packages are kept like those of a published skill."""
     first, second = versions(world)
     world.store.pin("a", first, later(1))
     write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
@@ -246,19 +261,19 @@ def test_a_withheld_skill_can_be_held_at_another_version(world: World) -> None:
     world.scan()
     world.store.collect(Retention(), later(60 * 24))
     _, _, third, fourth = versions(world)
-    for version, said in ((third, "three"), (fourth, "four"), (second, "two")):
+    for version, expected in ((third, "three"), (fourth, "four"), (second, "two")):
         world.store.pin("a", version, later(5))
-        assert text(world) == said
+        assert text(world) == expected
         assert troubles(world) == []
         assert audits(world) == []
     assert world.differences() == []
 
 
 @pytest.mark.parametrize("notice", [restart, check])
-def test_a_held_version_that_its_folder_holds_is_made_again(
+def test_a_lost_pinned_version_is_rebuilt_from_an_equal_folder(
     world: World, skill: SkillWriter, notice: Callable[[World], None]
 ) -> None:
-    """Under its own name, also where that content was taken in anew since."""
+    """Under its own name, even if the same content was stored again since."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     rewrite_first(world)
@@ -284,7 +299,7 @@ def rewrite_first(world: World) -> None:
 
 
 def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(world: World) -> None:
-    """It is held as before, and health is good."""
+    """It is still pinned, and health is good."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     damage(world, first)
@@ -302,17 +317,17 @@ def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(wor
 
 
 @pytest.mark.parametrize("notice", [restart, check])
-def test_a_folder_that_changed_unseen_does_not_lift_the_hold_either(
+def test_an_unnoticed_change_of_the_folder_does_not_unpin_the_skill(
     world: World, notice: Callable[[World], None]
 ) -> None:
-    """That it cannot be made again is found out while it is tried."""
+    """Only the attempt to rebuild the package shows the change."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     rewrite_first(world)
     world.scan()
     *_, again = versions(world)
     write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
-    for version in (first, again):  # the same files: one is made of the other
+    for version in (first, again):  # their files are equal, so one can be rebuilt from the other
         lose(world, version)
     notice(world)
     assert_withheld(world, first)
@@ -323,7 +338,7 @@ def test_a_folder_that_changed_unseen_does_not_lift_the_hold_either(
 
 
 def recover(world: World, lost: str) -> None:
-    """Make the catalog anew, as from a damaged file that lost something of the first version."""
+    """Recover the catalog from a damaged file that has lost some rows."""
     world.store.close()
     with closing(sqlite3.connect(world.folder / "catalog.db")) as db, db:
         db.execute(f"DELETE FROM {lost}")
@@ -334,28 +349,28 @@ def recover(world: World, lost: str) -> None:
 
 @pytest.mark.parametrize("lost", ["files WHERE version = 1", "versions WHERE id = 1"])
 @pytest.mark.parametrize("notes", [True, False])
-def test_a_held_version_that_a_recovery_loses_is_had_again_of_its_folder(
+def test_a_pinned_version_lost_by_a_recovery_is_restored_from_its_folder(
     world: World, lost: str, notes: bool
 ) -> None:
-    """Its hold stands, through a second recovery, too, and its content is known once seen."""
+    """The pin outlasts a second recovery, and a scan of equal content restores the version."""
     first, _ = versions(world)
     world.store.pin("a", first, later(1))
     if not notes:
         world.store.db.execute("UPDATE skills SET package_path = NULL")
     recover(world, lost)
-    held = history(world.store.db, "a").held_at
-    assert held
-    assert held == first or not notes
-    assert_withheld(world, held)
+    pinned = history(world.store.db, "a").held_at
+    assert pinned
+    assert pinned == first or not notes
+    assert_withheld(world, pinned)
     recover(world, "scans")
-    assert_withheld(world, held)
+    assert_withheld(world, pinned)
     (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     world.scan()
-    assert_withheld(world, held)
+    assert_withheld(world, pinned)
     rewrite_first(world)
     world.scan()
     assert text(world) == "one"
-    assert history(world.store.db, "a").held_at == held
+    assert history(world.store.db, "a").held_at == pinned
     assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []
@@ -363,7 +378,7 @@ def test_a_held_version_that_a_recovery_loses_is_had_again_of_its_folder(
 
 
 def test_a_version_without_content_is_never_published(world: World) -> None:
-    """Not where the hold at it is lifted while its folder holds nothing that is accepted."""
+    """Not even if it is unpinned while the content of its folder is rejected."""
     _, second = versions(world)
     world.store.pin("a", second, later(1))
     (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
@@ -374,8 +389,8 @@ def test_a_version_without_content_is_never_published(world: World) -> None:
     for _ in range(2):
         world.publish()
         assert not os.path.lexists(world.packages / "a/current")
-        (said,) = troubles(world)
-        assert said == (
+        (message,) = troubles(world)
+        assert message == (
             f"a is left with version {second}, whose files are lost, so agents do "
             "not get it. Fix the errors in its folder."
         )
@@ -391,7 +406,7 @@ def test_a_version_without_content_is_never_published(world: World) -> None:
 
 
 def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> None:
-    """One of lower standing is shadowed as before, also when it changes, until it is let go."""
+    """A skill of lower precedence stays shadowed, even when it changes."""
     skill(world.root / "deep/er/a", description="Another.", files={"x.txt": "other"})
     world.scan()
     first, _ = versions(world)
@@ -412,7 +427,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "said"),
+    ("name", "version", "message"),
     [
         ("b", "1", r"no skill 'b'\. There are: a\."),
         ("A", "1", r"no skill 'A'\. The closest are: a\."),
@@ -424,17 +439,17 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
         ("a", "\udcff", "has no version"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_is(
-    world: World, name: str, version: str, said: str
+def test_an_unknown_skill_or_version_is_reported_with_the_existing_ones(
+    world: World, name: str, version: str, message: str
 ) -> None:
-    """One sentence, and nothing is changed."""
-    with pytest.raises(NotInCatalog, match=said):
+    """The catalog does not change."""
+    with pytest.raises(NotInCatalog, match=message):
         world.store.pin(name, version, later(1))
     assert text(world) == "two"
 
 
-def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: World) -> None:
-    """It did not note the description, among others; one sentence says so, and what can be had."""
+def test_a_version_stored_by_an_earlier_release_cannot_be_pinned(world: World) -> None:
+    """It has no description; the message names the versions that can be pinned."""
     first, second = versions(world)
     with world.store.db.conn:
         world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
@@ -443,10 +458,10 @@ def test_a_version_that_an_earlier_release_stored_is_not_returned_to(world: Worl
     assert text(world) == "two"
 
 
-def test_only_what_is_published_can_be_held(world: World) -> None:
-    """And only what is held can be let go; in place there is nothing to return to."""
+def test_only_published_skills_can_be_pinned(world: World) -> None:
+    """Only pinned skills can be unpinned; skills published in place have no versions to pin."""
     first, _ = versions(world)
-    with pytest.raises(NotInCatalog, match="not held"):
+    with pytest.raises(NotInCatalog, match="not pinned"):
         world.store.unpin("a", later(1))
     world.store.pin("a", first, later(1))
     world.restart(in_place=True)
@@ -461,8 +476,8 @@ def test_only_what_is_published_can_be_held(world: World) -> None:
         world.store.pin("a", first, later(1))
 
 
-def test_a_history_says_what_changed(world: World) -> None:
-    """Files added, removed and changed, and how SKILL.md reads now."""
+def test_a_history_reports_changes(world: World) -> None:
+    """Files added, removed and changed, and the diff of SKILL.md."""
     newest, oldest = history(world.store.db, "a").versions
     assert (newest.added, newest.removed, newest.changed) == (
         (),

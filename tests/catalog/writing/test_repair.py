@@ -1,4 +1,4 @@
-"""What is found amiss between catalog and packages, and mended."""
+"""Repair of differences between catalog and packages."""
 
 import os
 import shutil
@@ -25,15 +25,15 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 
 def check(world: World, *, deep: bool = False) -> list[str]:
-    """Look at all packages and return the paths of skills to look at again."""
+    """Check all packages and return the paths of skills to scan again."""
     return [path for again in world.store.repair.check(later(1), deep=deep) for _, path in again]
 
 
 @pytest.mark.parametrize(
     "harm", ["file lost", "file cut", "file added", "link instead", "directory instead"]
 )
-def test_a_damaged_package_is_made_again(world: World, harm: str) -> None:
-    """Its list of files and their sizes tell it."""
+def test_a_damaged_package_is_rebuilt(world: World, harm: str) -> None:
+    """A difference in files or sizes is enough."""
     package = world.current("a")
     package.chmod(0o755)
     file = package / "x.txt"
@@ -53,8 +53,8 @@ def test_a_damaged_package_is_made_again(world: World, harm: str) -> None:
     assert world.current("a") == package
 
 
-def test_a_directory_instead_of_current_gives_way_to_the_link(world: World) -> None:
-    """A backup whose links were followed has one."""
+def test_the_link_replaces_a_directory_named_current(world: World) -> None:
+    """A backup that follows links creates one."""
     current = world.packages / "a/current"
     package = current.resolve()
     current.unlink()
@@ -69,10 +69,10 @@ def test_a_directory_instead_of_current_gives_way_to_the_link(world: World) -> N
 @pytest.mark.parametrize("is_public", [True, False])
 @pytest.mark.parametrize("name", ["current", ".current"])
 @pytest.mark.parametrize("what", ["directory", "directory like a package", "empty", "file"])
-def test_what_is_not_ours_in_the_place_of_a_link_is_put_aside(
+def test_a_foreign_file_in_place_of_a_link_is_renamed(
     world: World, caplog: pytest.LogCaptureFixture, what: str, name: str, is_public: bool
 ) -> None:
-    """Nothing of it is lost, the log says where it is, and the link comes into its place."""
+    """It is kept, the log names its new path, and the link takes its place."""
     place = world.packages / "a" / name
     package = world.current("a")
     (world.packages / "a/current").unlink()
@@ -86,28 +86,28 @@ def test_what_is_not_ours_in_the_place_of_a_link_is_put_aside(
         place.mkdir()
         if what == "directory":
             (place / "thesis.txt").write_text("mine")
-    before = found(place)
+    before = contents(place)
     if not is_public:
         shutil.rmtree(world.root / "a")
         world.scan()
     world.restart()
     aside = place.with_name(f"{name}.~1~")
-    assert found(aside) == before
-    assert f"{place} was not made by skilldrop; it is {aside.name} now" in caplog.text
+    assert contents(aside) == before
+    assert f"{place} was not made by skilldrop; it was renamed to {aside.name}" in caplog.text
     assert os.path.lexists(world.packages / "a/current") is is_public
     assert world.current("a") == package or not is_public
 
 
-def found(place: Path) -> dict[str, bytes]:
-    """Return what lies at and below a place, by path."""
+def contents(place: Path) -> dict[str, bytes]:
+    """Return the contents at and below a path, by relative path."""
     return {
         str(path.relative_to(place)): b"" if path.is_dir() else path.read_bytes()
         for path in (place, *place.rglob("*"))
     }
 
 
-def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:
-    """They are not taken over from the version before, which shares the file."""
+def test_a_deep_check_finds_altered_bytes(world: World) -> None:
+    """They are not copied from the previous version, which shares the file."""
     file = world.current("a") / "x.txt"
     file.chmod(0o644)
     file.write_text("SAME")
@@ -122,8 +122,8 @@ def test_bytes_that_were_altered_are_found_by_a_deep_look(world: World) -> None:
     ) == [(1,), (0,)]
 
 
-def test_a_damaged_package_whose_folder_changed_waits(world: World) -> None:
-    """What cannot be made again is not given out any more."""
+def test_a_damaged_package_whose_folder_changed_is_not_published(world: World) -> None:
+    """The skill is pending, because its package cannot be rebuilt."""
     package = world.current("a")
     package.chmod(0o755)
     (package / "x.txt").unlink()
@@ -137,8 +137,8 @@ def test_a_damaged_package_whose_folder_changed_waits(world: World) -> None:
     assert world.differences() == []
 
 
-def test_packages_are_left_alone_beside_a_new_catalog(world: World) -> None:
-    """Agents read on while a lost catalog is made anew; at the next start the old ones go."""
+def test_packages_stay_beside_a_new_catalog(world: World) -> None:
+    """Agents keep reading while a lost catalog is rebuilt; the next start removes old packages."""
     before = world.current("a")
     world.store.close()
     for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
@@ -151,8 +151,8 @@ def test_packages_are_left_alone_beside_a_new_catalog(world: World) -> None:
     assert world.differences() == []
 
 
-def test_packages_of_a_first_ingest_that_was_killed_are_swept(world: World) -> None:
-    """No `current` ever led to them, so nobody reads them, though the catalog is still empty."""
+def test_packages_of_a_killed_first_scan_are_removed(world: World) -> None:
+    """No `current` ever led to them, so no agent reads them, even with an empty catalog."""
     world.store.close()
     for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
         (world.folder / name).unlink(missing_ok=True)
@@ -161,12 +161,12 @@ def test_packages_of_a_first_ingest_that_was_killed_are_swept(world: World) -> N
     assert not any(path.is_dir() for path in (world.packages / "a").glob("*"))
 
 
-def test_leftovers_of_every_kind_are_swept(world: World) -> None:
-    """Half made packages, links beside `current`, and shelves of nobody."""
+def test_leftovers_of_every_kind_are_removed(world: World) -> None:
+    """Unfinished packages, links beside `current`, and directories of unknown skills."""
     (world.packages / "a/20200101-000000/deep").mkdir(parents=True)
     os.symlink("nowhere", world.packages / "a/.current")
-    (world.packages / "nobody").mkdir()
-    os.symlink("20200101-000000", world.packages / "nobody/current")
+    (world.packages / "unknown").mkdir()
+    os.symlink("20200101-000000", world.packages / "unknown/current")
     world.restart()
     assert sorted(path.name for path in (world.packages / "a").iterdir()) == sorted(
         [
@@ -177,7 +177,7 @@ def test_leftovers_of_every_kind_are_swept(world: World) -> None:
             "current",
         ]
     )
-    assert not (world.packages / "nobody").exists()
+    assert not (world.packages / "unknown").exists()
 
 
 A_YEAR = 60 * 24 * 365
@@ -193,9 +193,9 @@ def alter(file: Path) -> None:
 
 
 def verify(world: World, minutes: int) -> list[str]:
-    """Verify as many packages as a re-scan does, long after all that tests do, which is today.
+    """Verify as many packages as a re-scan does, at a time long after all tests.
 
-    Return the paths to look at again.
+    Return the paths to scan again.
     """
     return [
         path
@@ -204,10 +204,10 @@ def verify(world: World, minutes: int) -> list[str]:
     ]
 
 
-def test_what_was_verified_longest_ago_is_verified_next(
+def test_the_longest_unverified_packages_are_verified_next(
     world: World, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A tenth of all each time, so that damage anywhere is mended, told and counted in the end."""
+    """A tenth each time, so that any damage is eventually repaired, logged and counted."""
     for number in range(20):
         skill(world.root / f"s{number}", files={"x.txt": f"text {number}"})
     world.scan()
@@ -224,7 +224,7 @@ def test_what_was_verified_longest_ago_is_verified_next(
         assert verified == [(min(3 * (turn + 1), count),)]
     assert world.differences() == []
     assert world.rows("SELECT packages_mended FROM health") == [(2,)]
-    assert f"{world.current('s7')}: SKILL.md is not as it was accepted; it is made again" in (
+    assert f"{world.current('s7')}: SKILL.md differs from the accepted version; it was rebuilt" in (
         caplog.text
     )
 
@@ -232,20 +232,20 @@ def test_what_was_verified_longest_ago_is_verified_next(
 def test_an_older_version_that_is_damaged_is_removed(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No folder holds its files any more, and nobody is to be given others."""
+    """No folder has its files any more, and it must not be published with other files."""
     (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
     alter(world.packages / str(oldest) / "y.txt")
     for turn in range(3):
         verify(world, turn)
     assert not (world.packages / str(oldest)).exists()
-    assert "removed, as its files are nowhere else" in caplog.text
+    assert "removed, because its files exist nowhere else" in caplog.text
     assert world.differences() == []
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o644, 0])
 @pytest.mark.parametrize("path", ["", "SKILL.md"])
-def test_wrong_modes_are_set_right(world: World, path: str, mode: int) -> None:
-    """Also of a version that could not be made again, which stays."""
+def test_wrong_modes_are_corrected(world: World, path: str, mode: int) -> None:
+    """Even for a version that could not be rebuilt, which stays."""
     (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]
     place = world.packages / str(oldest) / path
     inode = place.stat().st_ino
@@ -255,8 +255,8 @@ def test_wrong_modes_are_set_right(world: World, path: str, mode: int) -> None:
     assert world.rows("SELECT packages_mended FROM health") == [(1,)]
 
 
-def test_a_file_whose_mode_was_wrong_is_read_before_it_is_believed(world: World) -> None:
-    """Somebody may have written to it."""
+def test_a_file_with_a_wrong_mode_is_hashed(world: World) -> None:
+    """Its content may have changed."""
     file = world.current("a") / "x.txt"
     file.chmod(0o644)
     file.write_text("SAME")

@@ -1,4 +1,4 @@
-"""What becomes of verdicts in the catalog."""
+"""Changes applied to the catalog."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ def store() -> Iterator[Store]:
     store.close()
 
 
-def take(store: Store, *changes: Change, at: Any = NOON) -> list[str]:
-    """Apply changes and return their outcomes."""
-    return [one.outcome for one in store.apply(changes, trigger="command", at=at)]
+def apply(store: Store, *changes: Change, at: Any = NOON) -> list[str]:
+    """Apply changes, and return their outcomes."""
+    return [result.outcome for result in store.apply(changes, trigger="command", at=at)]
 
 
 def row(store: Store, path: str) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def moved(change: Judged, path: str) -> Judged:
 
 
 def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store: Store) -> None:
-    """One verdict fills skills, versions, files, findings, the search and the history."""
-    assert take(store, judged("count-words", findings=[ODD])) == ["added"]
+    """One verdict is stored in skills, versions, files, findings, the search and the history."""
+    assert apply(store, judged("count-words", findings=[ODD])) == ["added"]
     skill = row(store, "count-words")
     assert (skill["status"], skill["name"], skill["first_seen"]) == (
         "active",
@@ -69,25 +69,25 @@ def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store:
         "mode": "755",
         "text": "print(1)\n",
     }
-    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [ODD.code]
+    assert [row["code"] for row in store.db.query("SELECT code FROM findings")] == [ODD.code]
     steps = store.db.execute("SELECT outcome, steps FROM ingestions").fetchone()
     assert steps[0] == "added"
     assert '"stepName":"read"' in steps[1]
 
 
 def test_the_same_content_again_changes_nothing_but_the_fingerprint(store: Store) -> None:
-    """A folder that was touched, not changed, leaves no trace in the history."""
-    take(store, judged("a"))
+    """A folder that was touched but not changed adds no history."""
+    apply(store, judged("a"))
     before = row(store, "a")
-    assert take(store, judged("a", fingerprint="touched"), at=LATER) == ["unchanged"]
+    assert apply(store, judged("a", fingerprint="touched"), at=LATER) == ["unchanged"]
     assert row(store, "a") == before | {"fingerprint": "touched"}
     assert count(store, "ingestions") == 1
 
 
 def test_new_content_becomes_a_new_version_and_supersedes_the_old(store: Store) -> None:
-    """An edit adds a version; the old one stays and says since when it is history."""
-    take(store, judged("a"))
-    assert take(store, judged("a", "Counts lines."), at=LATER) == ["updated"]
+    """An edit adds a version; the old one stays, with the time it was superseded."""
+    apply(store, judged("a"))
+    assert apply(store, judged("a", "Counts lines."), at=LATER) == ["updated"]
     versions = list(store.db.query("SELECT version, superseded_at FROM versions ORDER BY id"))
     assert versions == [
         {"version": "20261120-120000", "superseded_at": LATER.isoformat(timespec="milliseconds")},
@@ -98,65 +98,65 @@ def test_new_content_becomes_a_new_version_and_supersedes_the_old(store: Store) 
 
 def test_versions_of_one_skill_id_never_share_a_name(store: Store) -> None:
     """Two contents accepted in the same second get a suffix, also across folders."""
-    take(store, judged("x/a"), judged("y/a", "Another."), judged("z/a", "A third."))
+    apply(store, judged("x/a"), judged("y/a", "Another."), judged("z/a", "A third."))
     names = [row["version"] for row in store.db.query("SELECT version FROM versions ORDER BY id")]
     assert names == ["20261120-120000", "20261120-120000-2", "20261120-120000-3"]
 
 
 def test_new_findings_on_the_same_content_are_an_update_without_a_version(store: Store) -> None:
-    """When the rules change, the findings follow, and the content stays one version."""
-    take(store, judged("a"))
-    assert take(store, judged("a", findings=[ODD]), at=LATER) == ["updated"]
+    """New rules change the findings; the content stays one version."""
+    apply(store, judged("a"))
+    assert apply(store, judged("a", findings=[ODD]), at=LATER) == ["updated"]
     assert (count(store, "findings"), count(store, "versions")) == (1, 1)
 
 
 def test_a_rejected_newcomer_is_a_row_with_its_reason(store: Store) -> None:
-    """A broken skill is visible, has no version, and says why."""
-    assert take(store, refused("broken")) == ["rejected"]
+    """A broken skill is visible with a reason, but without a version."""
+    assert apply(store, refused("broken")) == ["rejected"]
     skill = row(store, "broken")
     assert (skill["status"], skill["status_reason"]) == ("rejected", WRONG.message)
     assert (count(store, "findings"), count(store, "versions")) == (1, 0)
-    assert take(store, refused("broken"), at=LATER) == ["unchanged"]
+    assert apply(store, refused("broken"), at=LATER) == ["unchanged"]
 
 
 def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) -> None:
-    """The skill stays active with what it was, says since when, and shows the new findings."""
-    take(store, judged("a"))
-    assert take(store, refused("a"), at=LATER) == ["rejected"]
+    """The skill stays active, with the time of the rejection and the new findings."""
+    apply(store, judged("a"))
+    assert apply(store, refused("a"), at=LATER) == ["rejected"]
     skill = row(store, "a")
     assert (skill["status"], skill["description"]) == ("active", "Counts words.")
     assert skill["newest_rejected_at"] == "2026-11-20T12:05:00.000+00:00"
     assert skill["seen_digest"] != skill["digest"]
-    assert [found["code"] for found in store.db.query("SELECT code FROM findings")] == [
+    assert [row["code"] for row in store.db.query("SELECT code FROM findings")] == [
         WRONG.code,
         publication_findings.LAST_GOOD_VERSION_STANDS.code,
     ]
 
 
 def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
-    """Going back to the last good content ends the rejection without a new version."""
-    take(store, judged("a"))
-    take(store, refused("a"))
-    assert take(store, judged("a"), at=LATER) == ["updated"]
+    """Restoring the last good content ends the rejection without a new version."""
+    apply(store, judged("a"))
+    apply(store, refused("a"))
+    assert apply(store, judged("a"), at=LATER) == ["updated"]
     assert row(store, "a")["newest_rejected_at"] is None
     assert (count(store, "versions"), count(store, "findings")) == (1, 0)
 
 
 def test_a_removed_skill_keeps_row_and_history_and_leaves_the_search(store: Store) -> None:
-    """Removal is a status; a second removal is nothing."""
-    take(store, judged("a", findings=[ODD]))
-    assert take(store, Removal(ROOT, "a"), at=LATER) == ["removed"]
+    """Removal is a status; a second removal has no effect."""
+    apply(store, judged("a", findings=[ODD]))
+    assert apply(store, Removal(ROOT, "a"), at=LATER) == ["removed"]
     assert row(store, "a")["status"] == "removed"
     assert [count(store, table) for table in ("versions", "findings", "skill_text")] == [1, 0, 0]
-    assert take(store, Removal(ROOT, "a")) == []
+    assert apply(store, Removal(ROOT, "a")) == []
 
 
-def test_a_skill_that_returns_takes_up_its_row_and_version(store: Store) -> None:
+def test_a_skill_that_returns_keeps_its_row_and_version(store: Store) -> None:
     """The same folder with the same content is the same skill again."""
-    take(store, judged("a"))
+    apply(store, judged("a"))
     before = row(store, "a")
-    take(store, Removal(ROOT, "a"))
-    assert take(store, judged("a"), at=LATER) == ["added"]
+    apply(store, Removal(ROOT, "a"))
+    assert apply(store, judged("a"), at=LATER) == ["added"]
     after = row(store, "a")
     assert (after["id"], after["current_version_id"], after["status"]) == (
         before["id"],
@@ -167,10 +167,10 @@ def test_a_skill_that_returns_takes_up_its_row_and_version(store: Store) -> None
 
 
 def test_a_rename_keeps_the_row(store: Store) -> None:
-    """A moved folder is the same skill at another path, and its history says from where."""
-    take(store, judged("old", name="a"))
+    """A moved folder is the same skill at another path; its history has the old path."""
+    apply(store, judged("old", name="a"))
     before = row(store, "old")
-    assert take(store, moved(judged("new", name="a"), "old"), at=LATER) == ["renamed"]
+    assert apply(store, moved(judged("new", name="a"), "old"), at=LATER) == ["renamed"]
     assert row(store, "new")["id"] == before["id"]
     assert count(store, "skills") == count(store, "versions") == 1
     detail = store.db.execute("SELECT detail FROM ingestions WHERE outcome = 'renamed'").fetchone()
@@ -178,10 +178,10 @@ def test_a_rename_keeps_the_row(store: Store) -> None:
 
 
 def test_a_rename_that_changes_the_skill_id_is_a_version_of_the_new_one(store: Store) -> None:
-    """A package lies under its skill_id, so content under another one is another version."""
-    take(store, judged("old"))
+    """A package path contains the skill_id, so content under another one is a new version."""
+    apply(store, judged("old"))
     renamed = judged("new", skill_id="new", digest=row(store, "old")["digest"])
-    take(store, moved(renamed, "old"), at=LATER)
+    apply(store, moved(renamed, "old"), at=LATER)
     versions = [
         tuple(row.values())
         for row in store.db.query("SELECT skill_id, version FROM versions ORDER BY id")
@@ -190,24 +190,24 @@ def test_a_rename_that_changes_the_skill_id_is_a_version_of_the_new_one(store: S
 
 
 def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> None:
-    """Shallower first, then by code point; the others are shadowed and say by what."""
-    take(store, judged("b/deep/start"), judged("b/start"), judged("a/start"))
+    """The shallowest comes first, then by code point; the others are shadowed by it."""
+    apply(store, judged("b/deep/start"), judged("b/start"), judged("a/start"))
     status = {
         path: (row(store, path)["status"], row(store, path)["status_reason"])
         for path in ("a/start", "b/start", "b/deep/start")
     }
-    why = "shadowed by the project skill in /root/a/start"
+    reason = "shadowed by the project skill in /root/a/start"
     assert status == {
         "a/start": ("active", None),
-        "b/start": ("shadowed", why),
-        "b/deep/start": ("shadowed", why),
+        "b/start": ("shadowed", reason),
+        "b/deep/start": ("shadowed", reason),
     }
 
 
-def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
+def test_the_next_skill_replaces_a_removed_winner_at_once(store: Store) -> None:
     """The same batch that removes the winner makes the runner-up active."""
-    take(store, judged("a/start"), judged("b/start"))
-    take(store, Removal(ROOT, "a/start"), at=LATER)
+    apply(store, judged("a/start"), judged("b/start"))
+    apply(store, Removal(ROOT, "a/start"), at=LATER)
     assert (row(store, "b/start")["status"], row(store, "b/start")["shadowed_by"]) == (
         "active",
         None,
@@ -215,9 +215,9 @@ def test_when_a_winner_goes_the_next_takes_over_at_once(store: Store) -> None:
 
 
 def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
-    """Both the skill_id it leaves and the one it takes are competed for anew."""
-    take(store, judged("a", name="one"), judged("b", name="one"), judged("c", name="two"))
-    take(store, judged("a", name="two"), at=LATER)
+    """The old and the new skill_id are both decided again."""
+    apply(store, judged("a", name="one"), judged("b", name="one"), judged("c", name="two"))
+    apply(store, judged("a", name="two"), at=LATER)
     assert {path: row(store, path)["status"] for path in "abc"} == {
         "a": "active",
         "b": "active",
@@ -225,12 +225,12 @@ def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
     }
 
 
-def test_a_higher_level_wins_whatever_the_order_of_the_roots(store: Store) -> None:
-    """Level comes before the order of roots, and that before depth and path."""
+def test_a_higher_level_wins_in_any_order_of_roots(store: Store) -> None:
+    """Level decides before the order of roots, and that before depth and path."""
     rooted(store, RootSpec("/p1"), RootSpec("/p2"), RootSpec("/e", level="enterprise"))
-    take(store, judged("start", root="/p2"), judged("deep/start", root="/p1"))
+    apply(store, judged("start", root="/p2"), judged("deep/start", root="/p1"))
     assert row(store, "deep/start")["status"] == "active"
-    take(store, judged("x/y/z/start", root="/e", level="enterprise"))
+    apply(store, judged("x/y/z/start", root="/e", level="enterprise"))
     assert row(store, "deep/start")["status_reason"] == (
         "shadowed by the enterprise skill in /e/x/y/z/start"
     )
@@ -239,7 +239,7 @@ def test_a_higher_level_wins_whatever_the_order_of_the_roots(store: Store) -> No
 def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> None:
     """A changed configuration takes effect without reading any folder."""
     rooted(store, RootSpec("/p1"), RootSpec("/p2"))
-    take(store, judged("a/start", root="/p1"), judged("b/start", root="/p2"))
+    apply(store, judged("a/start", root="/p1"), judged("b/start", root="/p2"))
     rooted(store, RootSpec("/p2"), RootSpec("/p1"))
     assert (row(store, "b/start")["status"], row(store, "a/start")["status"]) == (
         "active",
@@ -249,7 +249,7 @@ def test_another_order_of_roots_lets_the_skills_compete_again(store: Store) -> N
 
 def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> None:
     """Without a fingerprint no folder counts as unchanged."""
-    take(store, judged("a"))
+    apply(store, judged("a"))
     store.roots.configure([RootSpec(ROOT)], "rules-1", NOON)
     assert store.skills.known(ROOT)["a"].fingerprint
     store.roots.configure([RootSpec(ROOT, acceptance="strict")], "rules-1", NOON)
@@ -257,8 +257,8 @@ def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> N
 
 
 def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -> None:
-    """So that the next scan holds them; once it is configured again, nothing is held."""
-    take(store, judged("a"))
+    """The next scan holds their removal; configuring the root again releases them."""
+    apply(store, judged("a"))
     before = row(store, "a")
     rooted(store, RootSpec("/other"))
     assert store.roots.unconfigured() == {ROOT: ["a"]}
@@ -275,11 +275,11 @@ def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -
 
 
 def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: Store) -> None:
-    """Of equal skills the one that is followed is published."""
+    """Of equal skills, the one in the configured root is published."""
     rooted(store, RootSpec("/p1"))
-    take(store, judged("a/start", root="/p1"))
+    apply(store, judged("a/start", root="/p1"))
     rooted(store, RootSpec("/p2"))
-    take(store, judged("b/start", root="/p2"))
+    apply(store, judged("b/start", root="/p2"))
     assert (row(store, "a/start")["status"], row(store, "b/start")["status"]) == (
         "shadowed",
         "active",
@@ -287,40 +287,40 @@ def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: 
 
 
 def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:
-    """Neighbours that share the beginning of a name are not below it."""
-    take(store, *map(judged, ("a", "a/b", "a-c", "a0", "b")))
+    """Paths that only share a prefix are not below it."""
+    apply(store, *map(judged, ("a", "a/b", "a-c", "a0", "b")))
     assert sorted(store.skills.known(ROOT, "a")) == ["a", "a/b"]
     assert len(store.skills.known(ROOT)) == 5
 
 
 def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None:
-    """One never accepted gets a row; one accepted before stays active and says since when."""
-    take(store, judged("old"))
+    """A new folder gets a row; an accepted one stays active, with the time."""
+    apply(store, judged("old"))
     for path in ("new", "old"):
         store.skills.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert (row(store, "new")["status"], row(store, "old")["status"]) == ("pending", "active")
     assert row(store, "old")["pending_reason"] == "still changing"
-    assert take(store, judged("new"), judged("old"), at=LATER) == ["added", "updated"]
+    assert apply(store, judged("new"), judged("old"), at=LATER) == ["added", "updated"]
     assert row(store, "old")["pending_since"] is None
 
 
-def test_a_pending_first_look_leaves_no_shadow_of_itself(store: Store) -> None:
-    """What was pending becomes what it is judged to be."""
+def test_a_new_pending_folder_gets_the_status_of_its_verdict(store: Store) -> None:
+    """It is no longer pending after that."""
     store.skills.set_pending(Place(ROOT, "new", "project"), "new", "new", NOON, "still changing")
-    take(store, refused("new"))
+    apply(store, refused("new"))
     assert (row(store, "new")["status"], row(store, "new")["pending_since"]) == ("rejected", None)
 
 
-def test_strays_below_a_path_are_replaced_and_others_kept(store: Store) -> None:
-    """Findings that speak of no skill belong to the part of the root that was looked at."""
+def test_loose_findings_below_a_path_are_replaced_and_others_kept(store: Store) -> None:
+    """Findings without a skill belong to the scanned part of the root."""
     store.skills.set_loose_findings(ROOT, "", [("a/SKILL.md", ODD), ("b", ODD)])
     store.skills.set_loose_findings(ROOT, "a", [])
     assert [f["folder"] for f in store.db.query("SELECT folder FROM findings")] == ["b"]
 
 
-def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: Store) -> None:
-    """Each publication is a row; the same text again is none."""
-    take(store, judged("a"))
+def test_an_index_build_is_recorded_only_if_it_is_new(store: Store) -> None:
+    """Each publication is a row, except for an unchanged text."""
+    apply(store, judged("a"))
     store.indexes.configure([IndexSpec()])
     index = PromptIndex("text", (Entry(row(store, "a")["id"], "full", 4),))
     assert store.indexes.published_at(IndexSpec(), index) is None
@@ -332,9 +332,9 @@ def test_an_index_build_is_kept_once_and_only_when_it_says_something_new(store: 
     assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
 
 
-def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> None:
+def test_skills_left_out_of_an_index_are_queryable_with_the_reason(store: Store) -> None:
     """Every active skill is in index_entries or, with a reason, in index_left_out."""
-    take(
+    apply(
         store,
         judged("in"),
         judged("big"),
@@ -350,9 +350,9 @@ def test_what_an_index_leaves_out_is_queryable_with_its_reason(store: Store) -> 
     assert reasons == {"big": "over_budget", "hidden": "hidden", "other": "filtered"}
 
 
-def test_the_product_views_speak_the_names_of_the_specification(store: Store) -> None:
+def test_the_product_views_have_the_column_names_of_the_specification(store: Store) -> None:
     """skill_definitions and skill_packages give one row with the published columns."""
-    take(store, judged("a"))
+    apply(store, judged("a"))
     definition = next(iter(store.db.query("SELECT * FROM skill_definitions")))
     assert list(definition) == [
         "id",
@@ -370,15 +370,15 @@ def test_the_product_views_speak_the_names_of_the_specification(store: Store) ->
 
 
 def test_a_batch_that_fails_leaves_the_catalog_as_it_was(store: Store) -> None:
-    """A row that SQLite refuses takes its whole batch back."""
-    take(store, judged("a"))
+    """A row that SQLite refuses rolls back its whole batch."""
+    apply(store, judged("a"))
     with pytest.raises(sqlite3.IntegrityError):
-        take(store, judged("b"), judged("c", root="/not-configured"))
+        apply(store, judged("b"), judged("c", root="/not-configured"))
     assert count(store, "skills") == 1
 
 
 def test_a_second_writer_is_refused_by_the_process_id(tmp_path: Path) -> None:
-    """The lock names who holds it, and is free again when that one has closed."""
+    """The lock names its owner, and is free again after that one closes the catalog."""
     first = Store.open(tmp_path / "catalog.db")
     with pytest.raises(CatalogBusy, match=r"by process \d+"):
         Store.open(tmp_path / "catalog.db")
@@ -388,7 +388,7 @@ def test_a_second_writer_is_refused_by_the_process_id(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("foreign", ["database", "text"])
 def test_a_file_of_another_program_is_not_touched(tmp_path: Path, foreign: str) -> None:
-    """A foreign database and a file that is none give one sentence, and keep their bytes."""
+    """A foreign database or another file is reported, and keeps its bytes."""
     path = tmp_path / "catalog.db"
     if foreign == "database":
         with sqlite3.connect(path) as connection:
@@ -403,17 +403,17 @@ def test_a_file_of_another_program_is_not_touched(tmp_path: Path, foreign: str) 
 
 
 def test_migrations_are_applied_once(tmp_path: Path) -> None:
-    """Opening a catalog again keeps what is in it."""
+    """Opening a catalog again keeps its rows."""
     store = rooted(Store.open(tmp_path / "catalog.db"))
-    take(store, judged("a"))
+    apply(store, judged("a"))
     store.close()
     again = Store.open(tmp_path / "catalog.db")
     assert count(again, "skills") == 1
     again.close()
 
 
-def test_a_full_disk_is_said_in_one_sentence_and_harms_nothing(tmp_path: Path) -> None:
-    """SQLite runs out of room for real, takes the batch back, and goes on when there is room."""
+def test_a_full_disk_is_reported_and_rolls_back_the_batch(tmp_path: Path) -> None:
+    """SQLite really runs out of room, rolls back the batch, and continues once it has room."""
     path = tmp_path / "catalog.db"
     store = rooted(Store.open(path))
     pages = store.db.execute("PRAGMA page_count").fetchone()[0]
@@ -422,52 +422,52 @@ def test_a_full_disk_is_said_in_one_sentence_and_harms_nothing(tmp_path: Path) -
         store.apply([judged("big", body="x" * 1_000_000)], trigger="command", at=NOON)
     assert (count(store, "skills"), count(store, "ingestions")) == (0, 0)
     store.db.execute("PRAGMA max_page_count = 1000000")
-    assert take(store, judged("big", body="x" * 1_000_000)) == ["added"]
+    assert apply(store, judged("big", body="x" * 1_000_000)) == ["added"]
     store.close()
 
 
 def test_a_rename_onto_the_path_of_a_removed_skill_is_removal_and_return(store: Store) -> None:
-    """A path with a history of its own keeps it, and the old path's row is removed."""
-    take(store, judged("a", name="x"), judged("b", "Another."))
-    take(store, Removal(ROOT, "b"))
-    assert take(store, moved(judged("b", name="x"), "a"), at=LATER) == ["removed", "added"]
+    """The new path keeps its own history, and the row of the old path is removed."""
+    apply(store, judged("a", name="x"), judged("b", "Another."))
+    apply(store, Removal(ROOT, "b"))
+    assert apply(store, moved(judged("b", name="x"), "a"), at=LATER) == ["removed", "added"]
     assert (row(store, "a")["status"], row(store, "b")["status"]) == ("removed", "active")
 
 
-def test_what_was_pending_and_did_not_change_is_no_longer_pending(store: Store) -> None:
-    """Also a removed folder that came back half and went again is not pending for ever."""
-    take(store, judged("a"), judged("b"))
-    take(store, Removal(ROOT, "b"))
+def test_a_pending_folder_without_changes_is_no_longer_pending(store: Store) -> None:
+    """Nor is a removed folder that returned incomplete and was removed again."""
+    apply(store, judged("a"), judged("b"))
+    apply(store, Removal(ROOT, "b"))
     for path in ("a", "b"):
         store.skills.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert row(store, "b")["status"] == "pending"
     assert store.skills.known(ROOT)["a"].is_pending
     store.skills.clear_pending(ROOT, ["a"])
     assert not store.skills.known(ROOT)["a"].is_pending
-    take(store, Removal(ROOT, "b"))
+    apply(store, Removal(ROOT, "b"))
     assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
 
 
 def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> None:
-    """Its name is qualified by the plugin it is now in, so that it shadows no bare one."""
-    take(store, judged("pack/a"))
+    """Its name is qualified by its new plugin, so it shadows no bare name."""
+    apply(store, judged("pack/a"))
     store.roots.configure([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
     broken = refused("pack/a")
     place = Place(ROOT, "pack/a", "plugin", "pack")
-    take(store, broken._replace(verdict=broken.verdict._replace(place=place)))
+    apply(store, broken._replace(verdict=broken.verdict._replace(place=place)))
     skill = row(store, "pack/a")
     assert (skill["level"], skill["name"], skill["skill_id"]) == ("plugin", "pack:a", "pack--a")
 
 
-def test_findings_of_no_skill_go_with_their_root(store: Store) -> None:
-    """What lay about in a root that is no longer configured is nobody's concern."""
+def test_findings_without_a_skill_are_deleted_with_their_root(store: Store) -> None:
+    """Findings of an unconfigured root no longer matter."""
     store.skills.set_loose_findings(ROOT, "", [("SKILL.md", ODD)])
     rooted(store, RootSpec("/other"))
     assert count(store, "findings") == 0
 
 
-def test_overflows_are_counted_for_good(store: Store) -> None:
-    """Health tells how often events were lost, over all runs of the service."""
+def test_overflows_are_counted_permanently(store: Store) -> None:
+    """Health reports how often events were lost, over all runs of the service."""
     store.health.count_overflow()
     store.health.count_overflow()
     assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)

@@ -233,7 +233,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "package edited": (
         lambda kept: flip_byte(kept.package() / "SKILL.md"),
-        "SKILL.md is not as it was accepted",
+        "SKILL.md differs from the accepted version",
     ),
     "package file lost": (
         lambda kept: (kept.package() / "scripts/run.sh").unlink(),
@@ -241,7 +241,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "package file added": (
         lambda kept: (kept.package() / "more.md").write_text("more"),
-        "more.md is no file of this version",
+        "more.md is not part of this version",
     ),
     "package lost": (lambda kept: shutil.rmtree(kept.package()), "the package is missing"),
     "package writable": (
@@ -289,7 +289,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         lambda kept: kept.write("UPDATE versions SET package_path = NULL"),
         "it is active but has no package",
     ),
-    "last good package edited": (edit_last_good, "SKILL.md is not as it was accepted"),
+    "last good package edited": (edit_last_good, "SKILL.md differs from the accepted version"),
 }
 
 
@@ -325,8 +325,8 @@ def test_a_file_in_place_of_packages_is_reported_and_kept_aside(
     skill(kept.root / "a", description="Changed.")
     skill(kept.root / "c")
     kept.scan()
-    assert f"{kept.settings.packages_folder / 'a'} was no directory" in caplog.text
-    assert f"{kept.settings.packages_folder / 'c'} was no directory" in caplog.text
+    assert f"{kept.settings.packages_folder / 'a'} was not a directory" in caplog.text
+    assert f"{kept.settings.packages_folder / 'c'} was not a directory" in caplog.text
     assert (kept.settings.packages_folder / "c/current/SKILL.md").is_file()
     aside = {str(kept.settings.packages_folder / name) for name in ("a.~1~", "c.~1~")}
     assert {Path(path).read_text() for path in aside} == {"not a directory"}

@@ -1,4 +1,4 @@
-"""Packages that are made ahead of the batch that commits them."""
+"""Packages made ahead of the batch that commits them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,7 +24,7 @@ NAMES = "abcdefg"
 
 @pytest.fixture
 def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Return skills that were taken in without packages, to be published two at a time."""
+    """Return skills stored without packages, to be published two at a time."""
     monkeypatch.setattr(writing_packager, "BATCH", 2)
     monkeypatch.setattr(writing_packager, "AHEAD", 6)
     monkeypatch.setattr(builder, "PIECE", 1)
@@ -37,7 +37,7 @@ def world(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -
 
 
 def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
-    """Publish all of it, and return how many were published after each batch."""
+    """Publish all skills, and return the number published after each batch."""
     return list(
         world.store.publish_into(
             Packaging(PackageFolder(world.packages), package_sources.opened, at_work=at_work), NOON
@@ -47,14 +47,14 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
 
 @pytest.mark.parametrize("at_work", [builder.here, WorkerPool().at_work], ids=["here", "pool"])
 def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> None:
-    """Whoever makes the packages, each batch is whole before the next."""
+    """In one process or several, each batch is complete before the next."""
     assert publish(world, at_work) == [2, 4, 6, 7]
     assert world.differences() == []
     assert world.lying() == list(NAMES)
 
 
-def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWriter) -> None:
-    """It waits to be looked at again, while all the others are published."""
+def test_a_changed_folder_does_not_delay_others(world: World, skill: SkillWriter) -> None:
+    """It is pending until the next scan, while all others are published."""
     skill(world.root / "c", description="Another.")
     publish(world, WorkerPool().at_work)
     assert world.lying() == [name for name in NAMES if name != "c"]
@@ -63,8 +63,8 @@ def test_a_folder_that_changed_holds_up_no_other(world: World, skill: SkillWrite
     assert world.differences() == []
 
 
-def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
-    """Batches before it stay published; the next start does what is left."""
+def test_packages_made_ahead_of_a_failure_are_discarded(world: World) -> None:
+    """Earlier batches stay published; the next start publishes the rest."""
 
     @contextmanager
     def breaks_down(
@@ -85,22 +85,22 @@ def test_what_was_made_ahead_of_a_failure_is_taken_back(world: World) -> None:
     assert world.lying() == list(NAMES)
 
 
-def test_what_is_near_is_made_by_one(
+def test_one_process_makes_the_packages_of_an_archive(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The skills of an archive are not shared out, so that it is opened once."""
+    """Its skills stay in one piece, so that it is opened once."""
     world = World(tmp_path)
     for name in "ab":
         skill(tmp_path / f"pack/{name}")
     pack_zip(tmp_path / "pack", world.root / "pack.zip")
     skill(world.root / "c")
-    given: list[list[str]] = []
+    submitted: list[list[str]] = []
 
     def noted(
         work: Callable[[list[builder.PackageJob]], list[bool]],
         pieces: Sequence[list[builder.PackageJob]],
     ) -> AbstractContextManager[Iterable[list[bool]]]:
-        given.extend([job.skill_id for job in piece] for piece in pieces)
+        submitted.extend([job.skill_id for job in piece] for piece in pieces)
         return builder.here(work, pieces)
 
     monkeypatch.setattr(builder, "PIECE", 1)
@@ -111,4 +111,4 @@ def test_what_is_near_is_made_by_one(
     )
     world.scan()
     world.store.close()
-    assert given == [["c"], ["a", "b"]]
+    assert submitted == [["c"], ["a", "b"]]

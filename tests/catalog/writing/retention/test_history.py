@@ -1,4 +1,4 @@
-"""Which rows of versions and ingestions go, and which never do."""
+"""Retention of versions and ingestions."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,7 +15,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def store() -> Iterator[Store]:
-    """Return a catalog in memory with a skill `a` of ten versions, one a day."""
+    """Return a catalog in memory with a skill `a` in ten versions, one per day."""
     made = rooted(Store.in_memory())
     for day in range(10):
         made.apply([judged("a", f"Version {day}.")], trigger="event", at=NOON + day * DAY)
@@ -24,19 +24,19 @@ def store() -> Iterator[Store]:
 
 
 def left(store: Store) -> list[str]:
-    """Return the days of the versions that there are."""
+    """Return the days of the remaining versions."""
     return [
         version[6:8] for (version,) in store.db.execute("SELECT version FROM versions ORDER BY id")
     ]
 
 
 def count(store: Store, table: str) -> int:
-    """Return how many rows a table has."""
+    """Return the number of rows of a table."""
     return int(store.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def test_the_newest_versions_stay_by_count(store: Store) -> None:
-    """Their files go with them, and so do ingestions beyond that number."""
+    """The files of the others are deleted, and so are ingestions above that number."""
     assert store.thin(HistoryRetention(rows=3), NOON + 10 * DAY) == 7
     assert left(store) == ["27", "28", "29"]
     assert count(store, "files") == 6
@@ -44,8 +44,8 @@ def test_the_newest_versions_stay_by_count(store: Store) -> None:
     assert store.thin(HistoryRetention(rows=3), NOON + 10 * DAY) == 0
 
 
-def test_versions_go_some_days_after_they_were_superseded(store: Store) -> None:
-    """The current one stays however old it is."""
+def test_versions_are_deleted_some_days_after_they_were_superseded(store: Store) -> None:
+    """The current one stays at any age."""
     assert store.thin(HistoryRetention(days=3.5), NOON + 10 * DAY) == 6
     assert left(store) == ["26", "27", "28", "29"]
     assert store.thin(HistoryRetention(days=1), NOON + 1000 * DAY) == 3
@@ -53,8 +53,8 @@ def test_versions_go_some_days_after_they_were_superseded(store: Store) -> None:
     assert count(store, "ingestions") == 1  # the newest, so that its id is not used again
 
 
-def test_what_is_referred_to_stays(store: Store) -> None:
-    """A version with a package, one that is held, and one that a run's outcome is about."""
+def test_versions_that_are_referred_to_stay(store: Store) -> None:
+    """A version with a package, a pinned one, and the version of a run outcome."""
     ids = [version for (version,) in store.db.execute("SELECT id FROM versions ORDER BY id")]
     store.db.execute("UPDATE versions SET package_path = 'a/x' WHERE id = ?", [ids[0]])
     store.db.execute("UPDATE skills SET pinned_version_id = ?", [ids[1]])
@@ -69,7 +69,7 @@ def test_what_is_referred_to_stays(store: Store) -> None:
 
 
 def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
-    """Its row does; and if it comes back, it has a version again."""
+    """Its row stays; if the skill returns, it has a version again."""
     store.apply([Removal(ROOT, "a")], trigger="event", at=NOON + 20 * DAY)
     assert store.thin(HistoryRetention(days=365), NOON + 30 * DAY) == 0
     assert store.thin(HistoryRetention(days=365), NOON + 400 * DAY) == 10
@@ -84,7 +84,7 @@ def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
 
 
 def test_the_file_stops_growing(store: Store) -> None:
-    """Pages of what went are used again."""
+    """New rows reuse the pages of deleted ones."""
     keep = HistoryRetention(rows=5)
     sizes = []
     for number in range(100):

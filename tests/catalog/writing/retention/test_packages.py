@@ -1,4 +1,4 @@
-"""Which packages go, and which never do."""
+"""Retention of packages."""
 
 import shutil
 from collections.abc import Iterator
@@ -28,8 +28,8 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
     made.store.close()
 
 
-def lying(world: World, skill_id: str = "a") -> list[str]:
-    """Return the versions of a skill whose packages there are, oldest first."""
+def existing(world: World, skill_id: str = "a") -> list[str]:
+    """Return the versions of a skill that have packages, oldest first."""
     return (
         sorted(
             path.name for path in (world.packages / skill_id).iterdir() if path.name != "current"
@@ -40,17 +40,17 @@ def lying(world: World, skill_id: str = "a") -> list[str]:
 
 
 def collect(world: World, retention: Retention) -> int:
-    """Collect at a moment long after everything that tests do, which is today."""
+    """Collect at a time long after all tests."""
     return world.store.collect(retention, later(60 * 24 * 365))
 
 
 def test_the_newest_versions_are_kept_by_count(world: World) -> None:
-    """The rows of the others stay with their text, and say that the files are gone."""
-    assert len(lying(world)) == 5
+    """The rows of the others stay with their text, but without files."""
+    assert len(existing(world)) == 5
     assert collect(world, Retention(versions=2, days=100_000, grace=0)) == 3
-    kept = [each.version for each in history(world.store.db, "a").versions if each.has_files]
-    assert lying(world) == sorted(kept)
-    assert [each.has_files for each in history(world.store.db, "a").versions] == [
+    kept = [row.version for row in history(world.store.db, "a").versions if row.has_files]
+    assert existing(world) == sorted(kept)
+    assert [row.has_files for row in history(world.store.db, "a").versions] == [
         True,
         True,
         False,
@@ -62,14 +62,14 @@ def test_the_newest_versions_are_kept_by_count(world: World) -> None:
 
 
 def test_versions_are_kept_by_age(world: World) -> None:
-    """Only what was superseded long enough ago goes."""
+    """Only versions superseded long enough ago are removed."""
     assert collect(world, Retention(versions=100, days=100_000, grace=0)) == 0
     assert collect(world, Retention(versions=100, days=1, grace=0)) == 4
     assert world.differences() == []
 
 
-def test_nothing_goes_in_the_grace_period(world: World) -> None:
-    """Somebody may still be reading what was superseded a moment ago."""
+def test_nothing_is_removed_in_the_grace_period(world: World) -> None:
+    """An agent may still be reading a version that was just superseded."""
     assert collect(world, Retention(versions=1, days=0, grace=60 * 60 * 24 * 3650)) == 0
     shutil.rmtree(world.root / "a")
     world.scan()
@@ -78,7 +78,7 @@ def test_nothing_goes_in_the_grace_period(world: World) -> None:
 
 
 def test_current_and_pin_always_stay(world: World) -> None:
-    """What agents are given never goes, and neither does what `unpin` goes to."""
+    """The published version is never removed, nor the one that `unpin` publishes."""
     oldest = history(world.store.db, "a").versions[-1].version
     world.store.pin("a", oldest, later(1))
     assert collect(world, NOTHING_KEPT) == 3
@@ -88,22 +88,22 @@ def test_current_and_pin_always_stay(world: World) -> None:
     assert world.differences() == []
 
 
-def test_a_held_version_stays_while_its_folder_is_gone(world: World) -> None:
-    """It will be wanted when the folder comes back."""
+def test_a_pinned_version_stays_while_its_folder_is_missing(world: World) -> None:
+    """It is needed when the folder returns."""
     oldest = history(world.store.db, "a").versions[-1].version
     world.store.pin("a", oldest, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     collect(world, NOTHING_KEPT)
-    assert lying(world) == [oldest]
+    assert existing(world) == [oldest]
     (world.folder / "away").rename(world.root / "a")
     world.scan()
     assert (world.current("a") / "x.txt").read_text() == "0"
     assert world.differences() == []
 
 
-def test_what_an_index_still_names_stays(world: World) -> None:
-    """A removed skill goes with all it had once no published index leads there."""
+def test_packages_named_by_an_index_stay(world: World) -> None:
+    """All packages of a removed skill are removed once no published index names it."""
     specs = [IndexSpec()]
     world.store.indexes.configure(specs)
     publish_indexes(world.store, specs, world.folder / "index", later(0))
@@ -116,10 +116,10 @@ def test_what_an_index_still_names_stays(world: World) -> None:
     assert world.lying() == []
 
 
-def test_what_was_collected_is_published_again_when_it_returns(
+def test_collected_content_is_published_again_when_it_returns(
     world: World, skill: SkillWriter
 ) -> None:
-    """The same content is the same version, with a package of its own again."""
+    """The same content is the same version, with a new package."""
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     assert collect(world, NOTHING_KEPT) == 5
@@ -131,41 +131,41 @@ def test_what_was_collected_is_published_again_when_it_returns(
 
 
 def test_files_shared_with_a_collected_version_stay(world: World) -> None:
-    """A hard link is one name of several."""
+    """Removing one hard link keeps the others."""
     collect(world, NOTHING_KEPT)
-    assert lying(world) == [world.current("a").name]
+    assert existing(world) == [world.current("a").name]
     assert world.differences() == []
 
 
-def test_a_file_in_the_place_of_packages_stops_no_collection(world: World) -> None:
-    """What is to go from there is gone."""
-    shelf = world.packages / "a"
-    shelf.rename(world.packages.with_name("away"))
-    shelf.write_text("not a directory")
+def test_a_file_in_place_of_packages_does_not_stop_the_collection(world: World) -> None:
+    """The packages to remove no longer exist."""
+    directory = world.packages / "a"
+    directory.rename(world.packages.with_name("away"))
+    directory.write_text("not a directory")
     assert collect(world, NOTHING_KEPT) == 4
-    assert shelf.read_text() == "not a directory"
+    assert directory.read_text() == "not a directory"
 
 
-def test_what_cannot_be_removed_is_tried_again_and_keeps_nothing_else(
+def test_failed_removals_are_retried_and_do_not_stop_others(
     world: World, skill: SkillWriter
 ) -> None:
-    """A folder that may not be written now may be later, without a start in between."""
+    """A folder may become writable without a restart."""
     for text in ("One.", "Two."):
         skill(world.root / "b", description=text)
         world.scan()
-    shelf = world.packages / "a"
-    shelf.chmod(0o555)
+    directory = world.packages / "a"
+    directory.chmod(0o555)
     for _ in range(2):
-        with bound_by_permissions(), pytest.raises(PermissionError, match=str(shelf)):
+        with bound_by_permissions(), pytest.raises(PermissionError, match=str(directory)):
             collect(world, NOTHING_KEPT)
-        assert (len(lying(world, "a")), len(lying(world, "b"))) == (5, 1)
-    shelf.chmod(0o755)
+        assert (len(existing(world, "a")), len(existing(world, "b"))) == (5, 1)
+    directory.chmod(0o755)
     assert collect(world, NOTHING_KEPT) == 4
     assert world.differences() == []
 
 
-def test_what_could_not_be_removed_stays_once_it_is_published_again(world: World) -> None:
-    """The content came back meanwhile, and its version was made anew in the same place."""
+def test_a_failed_removal_is_not_retried_after_republication(world: World) -> None:
+    """The content returned, and its version was rebuilt in the same place."""
     (world.root / "a").rename(world.folder / "away")
     world.scan()
     (world.packages / "a").chmod(0o555)

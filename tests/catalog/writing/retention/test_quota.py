@@ -1,4 +1,4 @@
-"""Folders that change for ever, and disks that fill up."""
+"""Folders that keep changing, and disks that fill up."""
 
 import os
 import shutil
@@ -35,64 +35,64 @@ def store() -> Iterator[Store]:
     made.close()
 
 
-def take(store: Store, word: str, minutes: float) -> ChangeResult:
-    """Take in a content of the skill `a`, some minutes after noon."""
+def store_content(store: Store, word: str, minutes: float) -> ChangeResult:
+    """Store content of the skill `a`, some minutes after noon."""
     (applied,) = store.apply([judged("a", f"{word}.")], trigger="event", at=NOON + minutes * MINUTE)
     return applied
 
 
 def row(store: Store, columns: str) -> tuple[Any, ...]:
     """Return columns of the skill's row."""
-    found: tuple[Any, ...] = store.db.execute(f"SELECT {columns} FROM skills").fetchone()
-    return found
+    values: tuple[Any, ...] = store.db.execute(f"SELECT {columns} FROM skills").fetchone()
+    return values
 
 
-def test_versions_that_come_too_fast_are_coalesced(store: Store) -> None:
-    """The newest wins once the rate allows it, and those between are counted."""
+def test_versions_above_the_rate_are_coalesced(store: Store) -> None:
+    """The newest is stored once the rate allows it; those between are counted."""
     for minute, word in enumerate(("One", "Two", "Three")):
-        take(store, word, minute)
-    take(store, "Four", 3)
-    assert "an hour; 1 newer content was not stored" in row(store, "pending_reason")[0]
+        store_content(store, word, minute)
+    store_content(store, "Four", 3)
+    assert "an hour; 1 newer state was not stored" in row(store, "pending_reason")[0]
     for minute, word in ((3, "Four"), (4, "Five"), (5, "Five"), (6, "Six")):
-        applied = take(store, word, minute)
+        applied = store_content(store, word, minute)
         assert (applied.outcome, applied.wait) == ("delayed", (60 - minute) * 60)
     assert row(store, "description, coalesced") == ("Three.", 3)
     assert "changes too often: 3 versions in an hour; 3 newer" in row(store, "pending_reason")[0]
-    assert take(store, "Six", 60).outcome == "updated"
+    assert store_content(store, "Six", 60).outcome == "updated"
     assert row(store, "description, coalesced, pending_since") == ("Six.", 0, None)
     assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (4,)
     assert store.db.execute("SELECT detail FROM ingestions ORDER BY id DESC").fetchone() == (
-        "2 contents before it came too fast to be stored",
+        "2 states before it followed too quickly to be stored",
     )
 
 
 def test_a_skill_that_returns_to_its_version_waits_for_nothing(store: Store) -> None:
-    """What is published is what the folder holds again."""
+    """The published content is again that of the folder."""
     for minute, word in enumerate(("One", "Two", "Three")):
-        take(store, word, minute)
-    assert take(store, "Four", 3).outcome == "delayed"
-    take(store, "Three", 4)
+        store_content(store, word, minute)
+    assert store_content(store, "Four", 3).outcome == "delayed"
+    store_content(store, "Three", 4)
     assert row(store, "description, coalesced, pending_since") == ("Three.", 0, None)
     assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (3,)
 
 
-def test_the_service_takes_in_the_newest_when_the_rate_allows(
+def test_the_service_stores_the_newest_when_the_rate_allows(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody has to touch the folder again, and meanwhile it is shown as pending, not as wrong."""
+    """No further event is needed; until then the folder is pending, which is no difference."""
     monkeypatch.setattr("catalog.writing.rows.version_rate.HOUR", timedelta(seconds=4))
     it = Serving(tmp_path, retention=RetentionSettings(versions_per_hour=2)).start()
     try:
         for word in ("One", "Two", "Three"):
             skill(it.root / "a", description=f"{word}.")
-            found = it.wait_for(
+            rows = it.wait_for(
                 lambda word=word: it.rows(
                     "SELECT description, coalesced FROM skills"
                     " WHERE path = 'a' AND (description = ? OR coalesced = 1)",
                     f"{word}.",
                 )
             )
-        assert found == [("Two.", 1)]
+        assert rows == [("Two.", 1)]
         assert reconcile.compare(it.settings, engine=serial).differences == ()
         it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE description = 'Three.'"))
     finally:
@@ -107,8 +107,8 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.store.close()
 
 
-def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
-    """Beyond it nothing is published, nothing half made is left, and what goes makes room."""
+def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) -> None:
+    """Above it nothing is published, no unfinished package remains, and removals free space."""
     world.store.packager.quota = Quota(packages_bytes=250_000)
     for name in "ab":
         skill(world.root / name, files={"data.bin": os.urandom(100_000)})
@@ -116,7 +116,7 @@ def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
     skill(world.root / "c", files={"data.bin": os.urandom(100_000)})
     with pytest.raises(OutOfRoom, match=r"packages_bytes allows 244\.1 KiB"):
         world.scan()
-    assert sorted(shelf.name for shelf in world.packages.iterdir()) == [MARKER, "a", "b"]
+    assert sorted(directory.name for directory in world.packages.iterdir()) == [MARKER, "a", "b"]
     skill(world.root / "a", description="What changes shares the rest with its last version.")
     world.look("a")
     (world.root / "b/SKILL.md").unlink()
@@ -136,13 +136,13 @@ def test_packages_keep_to_their_total(world: World, skill: SkillWriter) -> None:
 def test_some_room_on_the_disk_stays_free(
     world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Publishing pauses before the disk is full, and goes on by itself."""
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    """Publishing pauses before the disk is full, and resumes by itself."""
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
     world.store.packager.quota = Quota(free_bytes=512 * 2**20)
     skill(world.root / "a")
     with monkeypatch.context() as full:
         full.setattr("os.statvfs", lambda _: disk(2**20, 512))
-        with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Make room"):
+        with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Free some space"):
             world.scan()
         assert world.rows("SELECT count(*) FROM skills") == [(0,)]
     world.scan()
@@ -155,11 +155,11 @@ def test_the_service_pauses_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What could not be published is published once there is room, with no event between."""
+    """It publishes once the disk has room, without another event."""
     monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
     real: Callable[[Path], Any] = os.statvfs
     it = Serving(tmp_path).start()
     try:
@@ -175,10 +175,8 @@ def test_the_service_pauses_and_goes_on(
         it.stop()
 
 
-def test_what_is_removed_is_removed_though_there_is_no_room(
-    world: World, skill: SkillWriter
-) -> None:
-    """One skill that is too large keeps no other one public whose folder is gone."""
+def test_skills_are_removed_even_without_room(world: World, skill: SkillWriter) -> None:
+    """A skill that is too large does not block the removal of another."""
     world.store.packager.quota = Quota(packages_bytes=50_000)
     skill(world.root / "a")
     world.scan()
@@ -189,37 +187,37 @@ def test_what_is_removed_is_removed_though_there_is_no_room(
     assert world.rows("SELECT path, status FROM skills") == [("a", "removed")]
 
 
-def test_a_start_without_room_is_no_dead_end(
+def test_the_service_recovers_from_a_start_without_room(
     tmp_path: Path,
     skill: SkillWriter,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A lost package that cannot be made again is made once there is room, as health says."""
+    """A missing package is rebuilt once the disk has room; until then health reports it."""
     monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs gives it
+    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
     it = Serving(tmp_path).start()
     try:
         skill(it.root / "a")
         it.settle()
         it.stop()
-        shelf = it.settings.packages_folder / "a"
-        shelf.rename(tmp_path / "lost")
+        directory = it.settings.packages_folder / "a"
+        directory.rename(tmp_path / "lost")
         with monkeypatch.context() as full:
             full.setattr("os.statvfs", lambda _: disk(0, 512))
             it.start()
             it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'scan'"))
             it.wait_for(lambda: "Nothing is published" in caplog.text)
-        it.wait_for(lambda: (shelf / "current/SKILL.md").is_file())
+        it.wait_for(lambda: (directory / "current/SKILL.md").is_file())
     finally:
         it.stop()
 
 
-def test_a_skill_that_is_too_large_keeps_no_other_waiting(
+def test_a_skill_that_is_too_large_does_not_delay_others(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It waits alone, which health says, until there is room for it."""
+    """Only that skill waits for room, and health reports it."""
     monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     it = Serving(tmp_path, retention=RetentionSettings(packages_bytes=50_000)).start()
     try:

@@ -34,7 +34,7 @@ class MoodRows:
                 db.execute("INSERT INTO moods VALUES (?, ?)", [skill, mood.word])
 
     def restored(self, described: Mapping[str, Any]) -> Mood:
-        """Take the word from a version."""
+        """Read the word from a version."""
         return Mood(**described)
 
     def words(self, declared: Mood) -> tuple[str, ...]:
@@ -57,13 +57,13 @@ def moods(store: Store) -> list[tuple[str]]:
 
 
 def apply(store: Store, body: str, records: Mapping[str, object]) -> str:
-    """Take one skill in, and return the outcome."""
+    """Store one skill, and return the outcome."""
     (applied,) = store.apply([judged("pdf", body=body, dialects=records)], trigger="event", at=NOON)
     return applied.outcome
 
 
-def test_a_second_dialect_has_rows_of_its_own(store: Store) -> None:
-    """Its record is written, compared, found by its words, and gone with its declaration."""
+def test_a_second_dialect_has_its_own_rows(store: Store) -> None:
+    """Its record is written, compared, found by its words, and deleted with its declaration."""
     assert apply(store, "x", {"mood": Mood("merry")}) == "added"
     assert moods(store) == [("merry",)]
     assert [hit.name for hit in search.find(store.db, "merry")] == ["pdf"]
@@ -75,8 +75,8 @@ def test_a_second_dialect_has_rows_of_its_own(store: Store) -> None:
     store.db.conn.close()
 
 
-def test_a_version_gives_its_records_back(store: Store) -> None:
-    """Going back to a version can go back to what it declared for a dialect."""
+def test_the_records_of_a_version_can_be_restored(store: Store) -> None:
+    """A pin to a version can restore its declarations for a dialect."""
     apply(store, "x", {"mood": Mood("merry")})
     apply(store, "y", {})
     first, second = store.db.query("SELECT described FROM versions ORDER BY id")

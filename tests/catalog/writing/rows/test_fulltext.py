@@ -1,4 +1,4 @@
-"""What is searched, in the table and in the index over it."""
+"""Searchable text, in the table and in the index over it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +12,12 @@ from tests.support.records import NOON, judged, rooted
 from tests.support.skills import SkillWriter
 
 BODIES = ["", "One line.", "# Têtes\n\n报告\n\nEnd.", "A\0B", "x" * 5000]
-"""Also of more than one byte a character, and with what ends a text for SQLite."""
+"""Some have characters of several bytes, or the byte that ends a text for SQLite."""
 
 
 @pytest.fixture
 def world(tmp_path: Path, skill: SkillWriter) -> World:
-    """Return three skills that were taken in."""
+    """Return three stored skills."""
     made = World(tmp_path)
     for name in ("one", "two", "three"):
         skill(made.root / name, description=f"Does {name} 报告.", body="# Words\n\nFirst words.\n")
@@ -26,18 +26,18 @@ def world(tmp_path: Path, skill: SkillWriter) -> World:
 
 
 def check(store: Store) -> None:
-    """Let SQLite compare the index with the table word by word, which raises where they differ."""
+    """Make SQLite compare the index with the table word by word; it raises on a difference."""
     store.db.execute("INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)")
 
 
 def edit(world: World, skill: SkillWriter) -> None:
-    """Change what is found by."""
+    """Change the searchable text."""
     skill(world.root / "one", description="Does another.", body="# Other\n\nSecond text.\n")
     world.scan()
 
 
 def remove(world: World, skill: SkillWriter) -> None:
-    """Take a skill away, and bring it back."""
+    """Remove a skill, and restore it."""
     aside = world.root.parent / "aside"
     (world.root / "two").rename(aside)
     world.scan()
@@ -47,7 +47,7 @@ def remove(world: World, skill: SkillWriter) -> None:
 
 
 def roll_back(world: World, skill: SkillWriter) -> None:
-    """Return to a version, and let it go."""
+    """Pin a version, and unpin it."""
     version = world.rows("SELECT version FROM versions WHERE skill_id = 'one'")[0][0]
     edit(world, skill)
     world.store.pin("one", version, NOON)
@@ -56,10 +56,10 @@ def roll_back(world: World, skill: SkillWriter) -> None:
 
 
 @pytest.mark.parametrize("happens", [edit, remove, roll_back])
-def test_the_index_says_what_the_table_says(
+def test_the_index_matches_the_table(
     world: World, skill: SkillWriter, happens: Callable[[World, SkillWriter], None]
 ) -> None:
-    """Whatever becomes of a skill."""
+    """After any change of a skill."""
     happens(world, skill)
     check(world.store)
     assert world.rows("SELECT count(*) FROM skill_text") == [(3,)]
@@ -68,8 +68,8 @@ def test_the_index_says_what_the_table_says(
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("body", BODIES)
-def test_a_body_is_found_where_it_stands(tmp_path: Path, body: str, line_end: str) -> None:
-    """Whatever its characters and its line ends."""
+def test_the_position_of_a_body_is_exact(tmp_path: Path, body: str, line_end: str) -> None:
+    """For any characters and line ends."""
     skill_md = f"---\nname: á\n---\n\n{body}\n\n".replace("\n", line_end)
     assert body_of(skill_md, len(body)).text == body
     store = rooted(Store.open(tmp_path / "catalog.db"))

@@ -1,4 +1,4 @@
-"""Names that look like another's, told in the catalog as skills come, change and go."""
+"""Findings about names that look alike, as skills are added, changed and removed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,32 +34,34 @@ def marked(store: Store) -> dict[str, str]:
     )
 
 
-def test_both_names_are_marked_until_one_goes(store: Store) -> None:
-    """Whichever came first; each finding names the other skill and where it lies."""
+def test_both_names_are_marked_until_one_is_removed(store: Store) -> None:
+    """In either order; each finding names the other skill and its path."""
     store.apply([judged(LATIN)], trigger="event", at=NOON)
     assert marked(store) == {}
     store.apply([judged("evil", name="PаyPаl"), judged("other")], trigger="event", at=NOON)
-    found = marked(store)
-    assert found.keys() == {LATIN, "PаyPаl"}
-    assert f"PаyPаl in {ROOT}/evil" in found[LATIN]
-    assert f"{LATIN} in {ROOT}/{LATIN}" in found["PаyPаl"]
-    assert all("In evil, а is the cyrillic small letter a." in said for said in found.values())
+    messages = marked(store)
+    assert messages.keys() == {LATIN, "PаyPаl"}
+    assert f"PаyPаl in {ROOT}/evil" in messages[LATIN]
+    assert f"{LATIN} in {ROOT}/{LATIN}" in messages["PаyPаl"]
+    assert all(
+        "In evil, а is the cyrillic small letter a." in message for message in messages.values()
+    )
     store.apply([Removal(ROOT, LATIN)], trigger="event", at=NOON)
     assert "mixes letters" in marked(store).pop("PаyPаl")
     store.apply([judged("evil", name="plain")], trigger="event", at=NOON)
     assert marked(store) == {}
 
 
-def test_what_says_the_same_again_is_unchanged(store: Store) -> None:
-    """The finding is not of the folder, so looking at it again finds nothing new."""
+def test_a_rescan_of_the_same_name_is_unchanged(store: Store) -> None:
+    """The finding does not come from the folder, so another scan changes nothing."""
     store.apply([judged(LATIN), judged(CYRILLIC)], trigger="event", at=NOON)
     before = marked(store)
     (again,) = store.apply([judged(LATIN)], trigger="re-scan", at=NOON)
     assert (again.outcome, marked(store)) == ("unchanged", before)
 
 
-def test_only_active_skills_are_looked_at(store: Store) -> None:
-    """A rejected folder of that name confuses nobody; a last good version still does."""
+def test_only_active_skills_are_compared(store: Store) -> None:
+    """A rejected folder with such a name does not count; a last good version does."""
     store.apply([judged(LATIN), refused(CYRILLIC)], trigger="event", at=NOON)
     assert marked(store) == {}
     store.apply([judged(CYRILLIC)], trigger="event", at=NOON)
@@ -80,8 +82,8 @@ def test_only_active_skills_are_looked_at(store: Store) -> None:
         ("step-1", "step-2", False),
     ],
 )
-def test_what_looks_alike_has_one_skeleton(one: str, other: str, alike: bool) -> None:
-    """Letters of other scripts, digits and rn; other words stay different."""
+def test_names_that_look_alike_have_one_skeleton(one: str, other: str, alike: bool) -> None:
+    """Letters of other scripts, digits and rn count as alike; other words stay different."""
     assert (skeleton(one) == skeleton(other)) == alike
 
 
@@ -98,17 +100,17 @@ def test_what_looks_alike_has_one_skeleton(one: str, other: str, alike: bool) ->
     ],
 )
 def test_a_word_of_several_scripts_is_found(name: str, word: str | None) -> None:
-    """Latin, Greek, Cyrillic and Armenian within one word; Chinese beside Latin is usual."""
+    """Latin, Greek, Cyrillic and Armenian must not mix in one word; Chinese and Latin may."""
     assert mixed_word(name) == word
 
 
 def test_the_mark_is_shown(site: Site, catalog: Path) -> None:
-    """Beside the name in lists, in what a search finds and on the skill's page, and in status."""
+    """In lists, in search results, on the page of the skill, and in status."""
     store = Store.open(catalog)
     store.apply([judged(LATIN), judged(CYRILLIC)], trigger="event", at=NOON)
-    said = output_status.status(search.status(store.db))
+    output = output_status.status(search.status(store.db))
     store.close()
     for page in ("/skills", f"/skills?q={LATIN}", f"/skills/{LATIN}", f"/skills/{CYRILLIC}"):
         assert "looks like another name" in site.get(page).text
     assert "looks like another name" not in site.get("/skills/word-count").text
-    assert f"name looks like another: {LATIN}" in said
+    assert f"name looks like another: {LATIN}" in output

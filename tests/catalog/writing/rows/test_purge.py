@@ -1,4 +1,4 @@
-"""The content of a skill goes from the tables when its folder turns out to lie outside the root."""
+"""Deletion of a skill's content when its folder is found to be outside the root."""
 
 import shutil
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ MARK = "Zanzibarmark"
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """Return a root with a skill, published in two versions, beside another that stays."""
+    """Return a root with a skill in two published versions, and another skill."""
     world = World(tmp_path)
     write_skill(world.root / "other", description="Stays.")
     for number in (1, 2):
@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> World:
 
 
 def write(world: World, number: int) -> None:
-    """Write the skill as it is in a version."""
+    """Write one version of the skill."""
     write_skill(
         world.root / "group/b",
         name="b",
@@ -48,7 +48,7 @@ def put_outside(world: World, name: str) -> None:
 
 
 def cells(world: World) -> Iterator[str]:
-    """Yield each value of each table that holds the mark."""
+    """Yield each row of each table that contains the mark."""
     for (table,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
         for row in world.rows(f'SELECT * FROM "{table}"'):
             if any(MARK.lower().encode() in bytes(repr(value), "utf-8").lower() for value in row):
@@ -56,8 +56,8 @@ def cells(world: World) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ["group", "group/b"])
-def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> None:
-    """Neither in an earlier version nor as a word of the full-text index; others stay."""
+def test_no_table_and_no_package_contains_it(world: World, name: str) -> None:
+    """Neither earlier versions nor the full-text index do; other skills stay."""
     assert len(list(cells(world))) > 3
     put_outside(world, name)
     world.scan()
@@ -74,64 +74,70 @@ def test_no_table_and_no_package_holds_it_any_more(world: World, name: str) -> N
     world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_what_indexes_said_of_it_goes_with_it(world: World, form: str) -> None:
-    """When they were published stays, and so does what they said before it was there."""
-    specs = [IndexSpec(format=form)]
-    world.store.indexes.configure(specs)
+def publish(world: World, spec: IndexSpec, minutes: int) -> None:
+    """Publish an index, some minutes after noon."""
+    publish_indexes(world.store, [spec], world.folder / "index", later(minutes))
 
-    def publish(minutes: int) -> None:
-        publish_indexes(world.store, specs, world.folder / "index", later(minutes))
 
+def published_texts(world: World) -> list[tuple[object, ...]]:
+    """Return the texts of all publications, oldest first."""
+    return world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+
+
+def publish_before_during_and_after(world: World, spec: IndexSpec) -> None:
+    """Publish an index without the skill, one with it, and one with a third skill."""
+    world.store.indexes.configure([spec])
     (world.root / "group").rename(world.folder / "away")
     world.scan()
-    publish(0)
-    before = world.rows("SELECT text FROM index_texts")
+    publish(world, spec, 0)
     (world.folder / "away").rename(world.root / "group")
     world.store.db.execute(
         "UPDATE skills SET first_seen = ? WHERE path = 'group/b'",
         [later(1).isoformat(timespec="milliseconds")],
     )
     world.scan()
-    publish(2)
-    said = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
+    publish(world, spec, 2)
     write_skill(world.root / "third", description="Came later.")
     world.scan()
-    publish(3)
+    publish(world, spec, 3)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_index_texts_that_name_it_are_deleted(world: World, form: str) -> None:
+    """The times of publication stay, and so do texts from before it existed."""
+    spec = IndexSpec(format=form)
+    publish_before_during_and_after(world, spec)
+    before, during, _ = published_texts(world)
     assert len(list(cells(world))) > 3
+
     put_outside(world, "group/b")
     world.scan()
-    publish(4)
+    publish(world, spec, 4)
+
     assert list(cells(world)) == []
-    texts = world.rows("SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id")
-    assert texts[:3] == [*before, (purge.GONE,), (purge.GONE,)]
+    assert published_texts(world)[:3] == [before, (purge.DELETED_TEXT,), (purge.DELETED_TEXT,)]
     (world.root / "group/b").unlink()
     (world.folder / "outside").rename(world.root / "group/b")
     shutil.rmtree(world.root / "third")
     world.scan()
-    publish(5)
-    assert (
-        world.rows(
-            "SELECT text FROM index_builds NATURAL JOIN index_texts ORDER BY id DESC LIMIT 1"
-        )
-        == said[1:]
-    )
+    publish(world, spec, 5)
+    assert published_texts(world)[-1] == during
 
 
-def test_the_history_says_so(world: World) -> None:
-    """With the reason, and with the versions that there were."""
+def test_the_history_records_the_deletion(world: World) -> None:
+    """With its reason and the former versions."""
     put_outside(world, "group/b")
     world.scan()
     assert world.rows(
         "SELECT outcome, detail FROM ingestions WHERE path = 'group/b' ORDER BY id DESC LIMIT 1"
-    ) == [("removed", "its path leads out of the root now; its stored content was deleted")]
+    ) == [("removed", "its path now leads out of the root; its stored content was deleted")]
     assert world.rows(
         "SELECT count(*) FROM versions WHERE skill = (SELECT id FROM skills WHERE path = 'group/b')"
     ) == [(2,)]
 
 
 def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> None:
-    """Nothing that was deleted is taken for it."""
+    """No deleted version counts as equal."""
     put_outside(world, "group/b")
     world.scan()
     (world.root / "group/b").unlink()
@@ -146,17 +152,17 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
-    """The history says so, and back in the root it follows its folder, whatever that holds."""
-    held = history(world.store.db, "b").versions[-1].version
-    world.store.pin("b", held, later(1))
+def test_a_pinned_skill_is_unpinned(world: World, number: int) -> None:
+    """The history records that; once back in the root, the skill follows its folder."""
+    pinned = history(world.store.db, "b").versions[-1].version
+    world.store.pin("b", pinned, later(1))
     put_outside(world, "group/b")
     world.scan()
     assert history(world.store.db, "b").held_at is None
-    with pytest.raises(NotInCatalog, match="not held"):
+    with pytest.raises(NotInCatalog, match="not pinned"):
         world.store.unpin("b", later(2))
-    ((said,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
-    assert str(said).endswith(f" was deleted, so that it is no longer held at version {held}")
+    ((detail,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")
+    assert str(detail).endswith(f" was deleted, so it is no longer pinned to version {pinned}")
     (world.root / "group/b").unlink()
     write(world, number)
     write_skill(world.root / "other", description="Changes.")
@@ -176,7 +182,7 @@ def test_a_held_skill_is_held_no_longer(world: World, number: int) -> None:
 
 
 def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
-    """So does one in whose place a link to nothing inside the root is put."""
+    """So does a skill replaced by a dangling link inside the root."""
     (world.root / "group/b").rename(world.folder / "moved")
     (world.root / "group/b").symlink_to("nothing")
     world.scan()

@@ -33,7 +33,7 @@ folders = st.sampled_from(FOLDERS)
 
 
 class Lives(RuleBasedStateMachine):
-    """Folders that come, change and go, of which the catalog hears soon, late or in parts."""
+    """Folders that are added, changed and removed; scans notice that soon, late or in parts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(folder=folders, other=folders)
     def rename(self, folder: str, other: str) -> None:
-        """Rename a folder to where none is."""
+        """Rename a folder to an unused path."""
         source, target = self.world.root / folder, self.world.root / other
         if source.exists() and not target.exists():
             target.parent.mkdir(exist_ok=True)
@@ -85,7 +85,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def exchange_with_aside(self) -> None:
-        """Let all folders go, or come back."""
+        """Remove all folders, or restore them."""
         for folder in (self.aside, self.world.root):
             folder.mkdir(exist_ok=True)
         self.world.root.rename(self.top / "swap")
@@ -96,12 +96,12 @@ class Lives(RuleBasedStateMachine):
 
     @rule(some=st.sets(folders, min_size=1, max_size=3))
     def look(self, some: set[str]) -> None:
-        """Look at some of the folders, as after events."""
+        """Scan some of the folders, as after events."""
         self.world.look(*sorted(some))
 
     @rule(deep=st.booleans(), accepts=st.booleans())
     def scan(self, deep: bool, accepts: bool) -> None:
-        """Look at all of them, and perhaps let go what is held."""
+        """Scan all folders, perhaps accepting held removals."""
         list(
             FullScan(
                 self.store,
@@ -115,22 +115,22 @@ class Lives(RuleBasedStateMachine):
         )
 
     @rule(name=st.sampled_from(["one", "two"]), number=st.integers(0, 5))
-    def hold(self, name: str, number: int) -> None:
-        """Hold a skill at one of its versions."""
+    def pin(self, name: str, number: int) -> None:
+        """Pin a skill to one of its versions."""
         versions = self.world.rows("SELECT version FROM versions WHERE skill_id = ?", name)
         if versions:
             with suppress(NotInCatalog):
                 self.store.pin(name, str(versions[number % len(versions)][0]), later(1))
 
     @rule(name=st.sampled_from(["one", "two"]))
-    def release(self, name: str) -> None:
-        """Let a skill follow its folder again."""
+    def unpin(self, name: str) -> None:
+        """Make a skill follow its folder again."""
         with suppress(NotInCatalog):
             self.store.unpin(name, later(1))
 
     @rule(folder=folders)
     def forget(self, folder: str) -> None:
-        """Believe nothing of what is stored of a folder."""
+        """Discard the stored state of a folder."""
         self.store.skills.doubt([(str(self.world.root), folder)])
 
     @rule(folder=folders)
@@ -142,23 +142,23 @@ class Lives(RuleBasedStateMachine):
 
     @rule(which=st.booleans())
     def reconfigure(self, which: bool) -> None:
-        """Give the root another level, as a changed configuration does at a start."""
+        """Change the level of the root, as a new configuration does at a start."""
         self.world.roots = [RootSpec(str(self.world.root), "plugin" if which else "project")]
         self.world.restart()
 
     @rule()
     def lose_packages(self) -> None:
-        """Lose all that was published, and start again."""
+        """Delete all packages, and start again."""
         for folder, _, _ in os.walk(self.world.packages):
             os.chmod(folder, 0o755)
         shutil.rmtree(self.world.packages, ignore_errors=True)
         self.world.restart()
 
-    # What must be true
+    # Invariants
 
     @invariant()
-    def the_search_has_what_is_accepted(self) -> None:
-        """No more, no less, and finds each by its own word."""
+    def the_search_has_the_accepted_skills(self) -> None:
+        """Check that the search has exactly these, and finds each by its own word."""
         assert list(consistency.of_catalog(self.store.db)) == []
         accepted = self.world.rows(
             "SELECT s.id, s.current_version_id, v.skill_md_content FROM skills AS s"
@@ -169,22 +169,22 @@ class Lives(RuleBasedStateMachine):
         assert texts == [row[:2] for row in accepted]
         for skill, _, content in accepted:
             word = str(content).partition("word")[2].split()[0]
-            found = self.world.rows(
+            hits = self.world.rows(
                 "SELECT rowid FROM skills_fts WHERE skills_fts MATCH ?", f"word{word}"
             )
-            assert (skill,) in found
+            assert (skill,) in hits
         self.store.db.execute(
             "INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)"
         )
 
     def teardown(self) -> None:
-        """Clear away."""
+        """Remove the folders."""
         self.store.close()
         shutil.rmtree(self.top, ignore_errors=True)
 
 
 def test_the_search_has_just_the_accepted_skills(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever happened before, and in whichever order the catalog heard of it."""
+    """After any events, in any order."""
     monkeypatch.setattr("pipeline.sync.removal_guard.FEWEST", 3)
     lives = settings(
         max_examples=25,
@@ -206,10 +206,8 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.store.close()
 
 
-def test_a_skill_that_waits_to_take_over_is_not_found_by_the_search(
-    world: World, skill: SkillWriter
-) -> None:
-    """Its folder went after that of the winner, and its removal is held; that is no difference."""
+def test_the_search_does_not_find_a_pending_runner_up(world: World, skill: SkillWriter) -> None:
+    """Its folder vanished after the winner's, and its removal is held; that is no difference."""
     for folder in ("a", "b"):
         skill(world.root / folder / "start", description=f"In {folder}.")
     world.scan()
@@ -225,7 +223,7 @@ def test_a_skill_that_waits_to_take_over_is_not_found_by_the_search(
 def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(
     world: World, skill: SkillWriter
 ) -> None:
-    """It was held at a version, which it is released from."""
+    """It was pinned, and is unpinned."""
     skill(world.root / "one", description="First.")
     world.scan()
     ((version,),) = world.rows("SELECT version FROM versions")
@@ -237,10 +235,10 @@ def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(
     assert world.rows("SELECT id FROM skill_text") == []
 
 
-def test_a_last_good_version_under_another_name_is_found_by_that(
+def test_the_search_finds_a_last_good_version_by_its_new_name(
     world: World, skill: SkillWriter
 ) -> None:
-    """Its root became one of plugins, while its newest content is rejected."""
+    """Its root became a plugin root, while its newest content is rejected."""
     skill(world.root / "tools/start")
     world.scan()
     (world.root / "tools/start/SKILL.md").write_text("---\nname: start\n---\n")

@@ -1,4 +1,4 @@
-"""Which skill of a name wins, with real roots of every level and real scans."""
+"""Precedence among skills of one name, with real roots of every level and real scans."""
 
 import logging
 import os
@@ -36,14 +36,14 @@ class Roots:
         self.store.events.register(listeners.ALL)
 
     def scan(self) -> Report:
-        """Make a full pass."""
+        """Run a full scan."""
         scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
         list(scan.run())
         self.store.events.deliver(listeners.LOG, log_changes)
         return scan.report
 
     def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
-        """Return columns of each skill that is present, by its path below all roots."""
+        """Return columns of each existing skill, by its path relative to all roots."""
         return {
             os.path.relpath(f"{root}/{path}", self.folder): tuple(values)
             for root, path, *values in self.store.db.execute(
@@ -52,7 +52,7 @@ class Roots:
         }
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of each."""
+        """Return the status of each skill."""
         return {path: status for path, (status,) in self.skills("status").items()}
 
 
@@ -67,14 +67,14 @@ LEVELS = [
 
 @pytest.fixture
 def roots(tmp_path: Path) -> Iterator[Roots]:
-    """Return roots of all levels, configured in an order of no importance to that."""
+    """Return roots of all levels, configured in an unrelated order."""
     made = Roots(tmp_path, LEVELS)
     yield made
     made.store.close()
 
 
 def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: SkillWriter) -> None:
-    """Whoever goes, is rejected or renamed leaves the name to the next one at once."""
+    """A removed, rejected or renamed skill leaves its name to the next one at once."""
     for root in ("late", "personal", "company", "project"):
         skill(roots.folder / root / "pdf")
     roots.scan()
@@ -99,7 +99,9 @@ def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: Skil
     }
 
 
-def test_what_was_never_accepted_competes_for_nothing(roots: Roots, skill: SkillWriter) -> None:
+def test_a_folder_that_was_never_accepted_does_not_compete(
+    roots: Roots, skill: SkillWriter
+) -> None:
     """A rejected folder of a higher level leaves the name to a lower one."""
     skill(roots.folder / "company/pdf", files={"SKILL.md": "nothing\n"})
     skill(roots.folder / "project/pdf")
@@ -108,7 +110,7 @@ def test_what_was_never_accepted_competes_for_nothing(roots: Roots, skill: Skill
 
 
 def test_within_a_level_root_depth_and_path_decide(roots: Roots, skill: SkillWriter) -> None:
-    """In this order; an archive competes like the folder it stands for."""
+    """In this order; an archive competes like a folder."""
     for path in ("project/a", "late/A/deep", "late/y", "late/b"):
         skill(roots.folder / path, name="same")
     make_zip(roots.folder / "late/a.zip", {"SKILL.md": "---\nname: same\ndescription: x\n---\n"})
@@ -121,7 +123,7 @@ def test_within_a_level_root_depth_and_path_decide(roots: Roots, skill: SkillWri
 
 
 def test_a_plugins_skills_compete_among_themselves(roots: Roots, skill: SkillWriter) -> None:
-    """A qualified name never shadows a bare one; the plugin's own folder is `plugin:plugin`."""
+    """A qualified name never shadows a bare one; the folder of a plugin is `plugin:plugin`."""
     skill(roots.folder / "project/pdf")
     for path in ("office/skills/pdf", "office", "other/pdf"):
         skill(roots.folder / "plugins" / path, name="pdf")
@@ -148,7 +150,7 @@ def test_a_plugins_skills_compete_among_themselves(roots: Roots, skill: SkillWri
 
 
 def test_a_skill_that_moves_between_roots_keeps_its_row(roots: Roots, skill: SkillWriter) -> None:
-    """Seen in one scan it is renamed, and has its new root's level."""
+    """A move found in one scan is a rename, and gives it the level of its new root."""
     skill(roots.folder / "project/pdf")
     roots.scan()
     before = roots.skills("id", "level")["project/pdf"]
@@ -157,8 +159,8 @@ def test_a_skill_that_moves_between_roots_keeps_its_row(roots: Roots, skill: Ski
     assert roots.skills("id", "level") == {"company/pdf": (before[0], "enterprise")}
 
 
-def test_a_link_never_wins_over_what_it_leads_to(roots: Roots, skill: SkillWriter) -> None:
-    """However high it stands in the root, and also where folder and link change places."""
+def test_a_link_never_wins_over_its_target(roots: Roots, skill: SkillWriter) -> None:
+    """At any depth, and also after folder and link change places."""
     top = roots.folder / "project"
     skill(top / "deep/down/real", name="same")
     (top / "a").symlink_to("deep/down/real")
@@ -181,7 +183,7 @@ def test_a_link_never_wins_over_what_it_leads_to(roots: Roots, skill: SkillWrite
 def test_shadowing_is_logged(
     roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also its end; terminal escapes in a path are shown, not obeyed."""
+    """Its end is logged, too; terminal escapes in a path are made visible."""
     caplog.set_level(logging.INFO, "skilldrop")
     skill(roots.folder / "project/pdf\n\x1b", name="pdf")
     roots.scan()
@@ -200,8 +202,8 @@ def test_shadowing_is_logged(
     assert all(message.isprintable() for message in caplog.messages)
 
 
-def test_a_root_that_is_missing_stops_no_other(roots: Roots, skill: SkillWriter) -> None:
-    """It is said to be in trouble, and what was there wins until it is known to be gone."""
+def test_a_missing_root_does_not_affect_others(roots: Roots, skill: SkillWriter) -> None:
+    """It is reported, and its skills win until they are removed."""
     skill(roots.folder / "company/pdf")
     skill(roots.folder / "project/pdf")
     roots.scan()

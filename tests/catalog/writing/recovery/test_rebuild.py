@@ -1,4 +1,4 @@
-"""Damaged catalogs: put aside, made anew from the roots, with all history that can be read."""
+"""Recovery of damaged catalogs from the roots, with all readable history."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ SKILLS = 40
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Make a catalog of 40 skills with three versions each, one of them held at its first."""
+    """Make a catalog of 40 skills with three versions each; one skill is pinned to its first."""
     folder = tmp_path_factory.mktemp("made")
     settings = Settings(watched=folder / "root", data=folder / "data", settle_quiet=0.0)
     for word in ("One", "Two", "Three"):
@@ -50,13 +50,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture
 def settings(made: Settings, tmp_path: Path) -> Settings:
-    """Return that catalog, to be damaged; the root is the same and is only read."""
+    """Return a copy of that catalog to damage; the root is shared and only read."""
     shutil.copytree(made.data, tmp_path / "data", symlinks=True)
     return made.model_copy(update={"data": tmp_path / "data"})
 
 
 def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
-    """Ask a catalog file."""
+    """Query a catalog file."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         return db.execute(sql).fetchall()
 
@@ -102,13 +102,13 @@ def truncated(path: Path) -> None:
 
 
 def without_header(path: Path) -> None:
-    """Write zeros where the file says what it is."""
+    """Overwrite the header of the file with zeros."""
     with path.open("r+b") as file:
         file.write(bytes(100))
 
 
 def emptied(path: Path) -> None:
-    """Cut the file to nothing."""
+    """Truncate the file to no bytes."""
     os.truncate(path, 0)
 
 
@@ -137,18 +137,18 @@ DAMAGES = [middle_of_versions, truncated, without_header, emptied]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_catalog_is_made_anew(settings: Settings, damage: Callable[[Path], None]) -> None:
-    """The damaged file is kept, the catalog equals the folder again, and both are said."""
+def test_a_damaged_catalog_is_rebuilt(settings: Settings, damage: Callable[[Path], None]) -> None:
+    """The damaged file is kept, the catalog matches the folder again, and both are reported."""
     damage(settings.catalog_path)
     damaged = settings.catalog_path.read_bytes()
     done = scan(settings)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    ((why, kept, versions),) = rows(
+    ((reason, damaged_file, versions),) = rows(
         settings.catalog_path, "SELECT why, damaged_file, versions FROM recoveries"
     )
-    assert (settings.data / str(kept)).read_bytes() == damaged
-    assert why
+    assert (settings.data / str(damaged_file)).read_bytes() == damaged
+    assert reason
     if damage is not middle_of_versions:
         assert_whole(settings)
         return
@@ -167,39 +167,39 @@ def test_a_damaged_catalog_is_made_anew(settings: Settings, damage: Callable[[Pa
     assert_whole(settings)
 
 
-def test_what_is_held_stays_held(settings: Settings) -> None:
-    """A pin is history, which no folder tells again, and so are outcomes of runs."""
+def test_pinned_skills_stay_pinned(settings: Settings) -> None:
+    """Pins and run outcomes are history, which no folder can restore."""
     settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
     settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
     settings.outcomes_folder.joinpath("s01/run.json").write_text('{"status": "ok"}')
     scan(settings)
     pages = pages_of(settings.catalog_path, "versions")
     overwrite(settings.catalog_path, pages[-2:-1])
-    held = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
-    before = rows(settings.catalog_path, held)
+    pinned = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
+    before = rows(settings.catalog_path, pinned)
     assert scan(settings).returncode == 0
     assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
-    assert rows(settings.catalog_path, held) == before
+    assert rows(settings.catalog_path, pinned) == before
     assert rows(settings.catalog_path, "SELECT skill_id FROM outcomes") == [("s01",)]
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
 
 
-def test_the_first_bytes_of_the_file_cost_nothing(settings: Settings) -> None:
-    """Without them SQLite knows no database; all rows come over, and the hold with them."""
+def test_a_damaged_header_loses_no_rows(settings: Settings) -> None:
+    """Without it SQLite recognises no database; all rows and the pin are recovered."""
     counted = "SELECT (SELECT count(*) FROM skills), (SELECT count(*) FROM versions)"
-    held = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
-    before = rows(settings.catalog_path, counted), rows(settings.catalog_path, held)
+    pinned = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
+    before = rows(settings.catalog_path, counted), rows(settings.catalog_path, pinned)
     with settings.catalog_path.open("r+b") as file:
         file.write(b"GARBAGE")
     assert scan(settings).returncode == 0
     assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
-    assert (rows(settings.catalog_path, counted), rows(settings.catalog_path, held)) == before
+    assert (rows(settings.catalog_path, counted), rows(settings.catalog_path, pinned)) == before
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
 
 
 @pytest.mark.parametrize("table", ["versions", "files"])
-def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) -> None:
-    """Nothing of the skill is published, which is said, until it is let go."""
+def test_a_pin_to_a_lost_version_stays(settings: Settings, table: str) -> None:
+    """The skill is not published, and status reports that, until it is unpinned."""
     overwrite(settings.catalog_path, pages_of(settings.catalog_path, table)[:4])
     before = rows(settings.catalog_path, "SELECT package_path FROM skills WHERE skill_id = 's05'")
     assert scan(settings).returncode == 0
@@ -210,24 +210,24 @@ def test_a_hold_at_a_version_that_is_lost_stays(settings: Settings, table: str) 
     ) == [("shadowed", None, *before[0])]
     assert not os.path.lexists(settings.packages_folder / "s05/current")
     assert "s05/" not in (settings.index_folder / "default.xml").read_text()
-    said = subprocess.run(
+    status = subprocess.run(
         [SKILLDROP, "--data", settings.data, "status", "--check"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.returncode == 1
-    assert "`skilldrop unpin s05`" in said.stdout
+    assert status.returncode == 1
+    assert "`skilldrop unpin s05`" in status.stdout
     assert reconcile.compare(settings, engine=serial).differences == ()
     handle(settings, "unpin", {"skill": "s05"})
     assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
     assert_whole(settings)
 
 
-def test_a_recovery_that_is_cut_short_loses_no_history(
+def test_an_interrupted_recovery_loses_no_history(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The damaged catalog is there until the new one is whole, so the next start recovers it."""
+    """The damaged catalog stays until the new one is complete, so the next start recovers it."""
     middle_of_versions(settings.catalog_path)
     damaged = settings.catalog_path.read_bytes()
 
@@ -237,7 +237,7 @@ def test_a_recovery_that_is_cut_short_loses_no_history(
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("catalog.writing.recovery._write_derived", full)
+        broken.setattr("catalog.writing.recovery.rebuild._write_derived", full)
         with pytest.raises(DiskFull):
             open_store(settings)
     assert settings.catalog_path.read_bytes() == damaged
@@ -248,8 +248,8 @@ def test_a_recovery_that_is_cut_short_loses_no_history(
     assert list(settings.data.glob(".recovering-*")) == []
 
 
-def test_an_old_page_in_the_place_of_a_newer_one_ends_no_recovery(settings: Settings) -> None:
-    """A disk that lost a write leads back to earlier rows, which are not read for ever."""
+def test_recovery_gets_past_a_stale_page(settings: Settings) -> None:
+    """A lost write leads back to earlier rows, which must not be read endlessly."""
     pages = pages_of(settings.catalog_path, "versions")
     with settings.catalog_path.open("r+b") as file:
         file.seek((pages[2] - 1) * PAGE)
@@ -262,10 +262,10 @@ def test_an_old_page_in_the_place_of_a_newer_one_ends_no_recovery(settings: Sett
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES])
-def test_readers_of_a_damaged_catalog_say_so(
+def test_readers_report_a_damaged_catalog(
     settings: Settings, damage: Callable[[Path], None]
 ) -> None:
-    """One sentence and exit code 2, whatever is asked; or the answer, where it is whole."""
+    """Each command prints one line and exits with 2, unless its data is undamaged."""
     damage(settings.catalog_path)
     for words in (
         ["status"],
@@ -276,7 +276,7 @@ def test_readers_of_a_damaged_catalog_say_so(
         ["serve"],
     ):
         if damage is middle_of_versions and words == ["serve"]:
-            continue  # its pages say so one by one
+            continue  # its pages report that one by one
         done = subprocess.run(
             [SKILLDROP, "--data", settings.data, *words],
             capture_output=True,
@@ -289,7 +289,7 @@ def test_readers_of_a_damaged_catalog_say_so(
 
 
 def test_damage_is_found_after_a_kill(tmp_path: Path, skill: SkillWriter) -> None:
-    """A kill leaves doubt, so that the next start looks at every page, whatever it would touch."""
+    """After a kill, the next start checks every page, even those it would not read."""
     up = ServingProcess(tmp_path, rescan_every=3600.0)
     for number in range(30):
         skill(up.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
@@ -309,12 +309,18 @@ def test_damage_is_found_after_a_kill(tmp_path: Path, skill: SkillWriter) -> Non
         up.kill()
 
 
-def test_a_garbage_log_costs_nothing(settings: Settings) -> None:
-    """What it held is told again by the folder."""
+def test_a_damaged_log_loses_nothing(settings: Settings) -> None:
+    """The folder restores its content."""
     settings.catalog_path.with_name("catalog.db-wal").write_bytes(os.urandom(3 * PAGE))
     assert scan(settings).returncode == 0
     handle(settings, "unpin", {"skill": "s05"})
     assert_whole(settings)
+
+
+def _connect_without_cache(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
+    connection = connect(path, is_doubted=is_doubted)
+    connection.execute("PRAGMA cache_size = 2")  # pages: it then reads the file, not its cache
+    return connection
 
 
 @pytest.mark.parametrize("damage", [middle_of_versions, truncated])
@@ -324,14 +330,8 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
     damage: Callable[[Path], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is treated as a deleted one is: the service goes on with a new one."""
-
-    def forgetful(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
-        connection = connect(path, is_doubted=is_doubted)
-        connection.execute("PRAGMA cache_size = 2")  # pages: it reads what lies in the file
-        return connection
-
-    monkeypatch.setattr("catalog.writing.catalog_file.connect", forgetful)
+    """As with a deleted catalog, the service continues with a new one."""
+    monkeypatch.setattr("catalog.writing.catalog_file.connect", _connect_without_cache)
     it = Serving(tmp_path)
     for number in range(SKILLS - 1):
         skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
@@ -355,7 +355,7 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
 
 
 def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWriter) -> None:
-    """Each re-scan looks at the file itself, of which the writer knows only what it cached."""
+    """Each re-scan checks the file itself, because the writer may see only its cache."""
     it = Serving(tmp_path)
     for number in range(SKILLS - 1):
         skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
@@ -363,7 +363,7 @@ def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWr
     try:
         it.settle()
         with closing(sqlite3.connect(it.settings.catalog_path)) as db:
-            # What is still in the log would be written over the damage.
+            # The rest of the log would overwrite the damage.
             it.wait_for(lambda: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
         overwrite(it.settings.catalog_path, pages_of(it.settings.catalog_path, "versions")[-1:])
         it.rescan()
@@ -374,17 +374,17 @@ def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWr
         it.stop()
 
 
-def test_a_healthy_catalog_is_not_doubted(
+def test_an_undamaged_catalog_is_not_checked(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a stop in order no page is looked at; after anything else all are."""
+    """After a regular stop no page is checked; otherwise all are."""
     open_store(settings).close()
-    looked: list[Path] = []
+    checked: list[Path] = []
     monkeypatch.setattr(
-        "catalog.database.connection.check_pages", lambda _, path: looked.append(path)
+        "catalog.database.connection.check_pages", lambda _, path: checked.append(path)
     )
     open_store(settings).close()
-    assert looked == []
+    assert checked == []
     os.utime(settings.catalog_path)
     open_store(settings).close()
-    assert looked == [settings.catalog_path]
+    assert checked == [settings.catalog_path]

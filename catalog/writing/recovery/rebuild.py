@@ -1,0 +1,179 @@
+"""New catalog with the readable history of a damaged one.
+
+A scan of the roots restores everything except history, so recovery need not be complete: the scan
+judges each skill again, and contradictory rows are dropped.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from catalog.database.sql import insert
+from catalog.model.naming import version_name
+from catalog.reading import versions
+from catalog.text.times import iso
+from catalog.writing.recovery.damaged_file import Values, readable_rows
+from catalog.writing.rows import dialects, fulltext, mapping
+
+
+def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
+    """Copy the readable rows of a damaged catalog, and record that; return row counts by table.
+
+    `db` is a new, empty catalog; `aside` is the future path of the damaged one. Raises
+    sqlite3.Error and OSError.
+    """
+    db.execute("PRAGMA foreign_keys = OFF")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for table, names, batch in readable_rows(db.conn, damaged):
+            _write(db, table, names, batch)
+        _add_lost_parents(db)
+        _drop_incomplete(db)
+        _keep_pins(db)
+        _drop_contradictions(db)
+        _rewind_listeners(db)
+        _doubt_skills(db)
+        _write_derived(db)
+        saved = {
+            table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")
+        }
+        db.execute(
+            insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
+            [iso(at), reason, aside.name, *saved.values()],
+        )
+        db.execute("COMMIT")
+    except BaseException:
+        db.rollback()
+        raise
+    finally:
+        db.execute("PRAGMA foreign_keys = ON")
+    return saved
+
+
+def _write(db: Database, table: str, names: Sequence[str], batch: Sequence[Values]) -> None:
+    statement = insert(table, names).replace("INSERT", "INSERT OR IGNORE", 1)
+    for row in batch:
+        with suppress(sqlite3.IntegrityError):  # an invalid value from a damaged page
+            db.conn.execute(statement, row)
+
+
+def _add_lost_parents(db: Database) -> None:
+    """Restore the rows of unreadable skills from their versions and ingestions."""
+    db.execute(
+        "INSERT OR IGNORE INTO roots (path, level, position, acceptance, profiles,"
+        " judged_by, configured)"
+        " SELECT DISTINCT root, 'project', 0, 'lenient', '[]', '', 0 FROM"
+        " (SELECT root FROM skills UNION SELECT root FROM ingestions)"
+    )
+    for version in list(db.query(_ORPHANS)):
+        fields = versions.restored(version) | {
+            "id": version["skill"],
+            "root": version["root"],
+            "path": version["place"],
+            "level": version["level"],
+            "status": "removed",
+            "first_seen": version["ingested_at"],
+            "last_changed": version["ingested_at"],
+        }
+        db.execute(
+            insert("skills", list(fields)).replace("INSERT", "INSERT OR IGNORE", 1),
+            list(fields.values()),
+        )
+
+
+def _drop_incomplete(db: Database) -> None:
+    """Drop versions with missing files or unreadable JSON."""
+    db.execute(
+        "DELETE FROM versions WHERE CASE WHEN NOT json_valid(file_inventory)"
+        " OR NOT json_valid(described) OR NOT json_valid(frontmatter) THEN 1"
+        " ELSE (SELECT count(*) FROM files WHERE version = versions.id)"
+        " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0) END"
+    )
+
+
+def _keep_pins(db: Database) -> None:
+    """Keep pins to lost versions: restore such a version from the row of its skill.
+
+    It has no content, so it cannot be published or pinned again.
+    """
+    for skill in list(db.query(_PINNED_TO_LOST)):
+        _, _, name = (skill["package_path"] or "").partition("/")
+        (newest,) = db.execute(
+            "SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?", [skill["skill_id"]]
+        ).fetchone()
+        at = datetime.fromisoformat(skill["last_changed"])
+        version = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
+        db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
+        db.execute(insert("versions", list(version)), list(version.values()))
+        db.execute(
+            "UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
+            " WHERE id = ?",
+            [skill["id"]],
+        )
+
+
+def _drop_contradictions(db: Database) -> None:
+    """Clear references to missing rows, and delete rows that require them."""
+    while broken := db.execute("PRAGMA foreign_key_check").fetchall():
+        for table, row, _, number in broken:
+            column, is_required = db.execute(
+                'SELECT k."from", t."notnull" FROM pragma_foreign_key_list(?) AS k'
+                ' JOIN pragma_table_info(?) AS t ON t.name = k."from" WHERE k.id = ?',
+                [table, table, number],
+            ).fetchone()
+            db.execute(
+                f"DELETE FROM {table} WHERE rowid = ?"
+                if is_required
+                else f'UPDATE {table} SET "{column}" = NULL WHERE rowid = ?',
+                [row],
+            )
+
+
+def _rewind_listeners(db: Database) -> None:
+    """Let listeners go on behind the newest recovered event: the next ids are used again."""
+    db.execute(
+        "UPDATE listeners SET last_event ="
+        " min(last_event, (SELECT ifnull(max(id), 0) FROM ingestions))"
+    )
+
+
+def _doubt_skills(db: Database) -> None:
+    """Make the next scan judge every skill again; skills without a current version are removed."""
+    db.execute(
+        "UPDATE skills SET fingerprint = '', status = CASE WHEN current_version_id IS NULL"
+        " AND status IN ('active', 'shadowed') THEN 'removed' ELSE status END,"
+        " package_path = CASE WHEN current_version_id IS NULL THEN NULL"
+        " ELSE package_path END"
+    )
+
+
+def _write_derived(db: Database) -> None:
+    """Write the full-text rows and dialect rows of the accepted skills."""
+    for version in list(db.query(_PRESENT)):
+        document = fulltext.stored_document(db, version["skill"], version)
+        fulltext.replace(db.conn, [document])
+        dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
+
+
+_ORPHANS = """
+    SELECT v.*, i.root, i.path AS place, r.level, max(v.id)
+    FROM versions AS v
+    JOIN ingestions AS i ON i.id = (SELECT max(id) FROM ingestions WHERE skill = v.skill)
+    JOIN roots AS r ON r.path = i.root
+    WHERE v.skill NOT IN (SELECT id FROM skills) AND json_valid(v.described)
+        AND v.described != '{}'
+    GROUP BY v.skill
+"""
+_PINNED_TO_LOST = """
+    SELECT * FROM skills WHERE pinned_version_id NOT IN (SELECT id FROM versions)
+        AND skill_md_name IS NOT NULL
+"""
+_PRESENT = """
+    SELECT v.* FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
+    WHERE s.status IN ('active', 'shadowed')
+"""
