@@ -633,7 +633,7 @@ def test_a_package_that_no_folder_can_restore_is_listed_as_lost(
     edit_last_good(kept)
     package = kept.published()
     lines = printed(kept, capsys)
-    assert f"lost: {package}: SKILL.md is not as it was accepted; no folder has it" in lines
+    assert f"lost: {package}: SKILL.md differs from the accepted version; no folder has it" in lines
     assert "1 package lost" in lines[-1] or "1 package lost" in lines[-2]
 
 
