@@ -25,13 +25,13 @@ from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.rows import search_rows
-from catalog.writing.rows.health import Health
-from catalog.writing.rows.removals import Removals
-from catalog.writing.rows.requests import Requests
-from catalog.writing.rows.roots import Roots
-from catalog.writing.rows.run_outcomes import RunOutcomes
-from catalog.writing.rows.scans import Scans
-from catalog.writing.rows.skills import Skills
+from catalog.writing.tables.health import Health
+from catalog.writing.tables.removals import Removals
+from catalog.writing.tables.requests import Requests
+from catalog.writing.tables.roots import Roots
+from catalog.writing.tables.run_outcomes import RunOutcomes
+from catalog.writing.tables.scans import Scans
+from catalog.writing.tables.skills import Skills
 
 
 class Store:

@@ -3,8 +3,8 @@
 import os
 
 from catalog.model import paths
-from catalog.writing.rows.removals import HoldReason
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import HoldReason
 from pipeline.roots.local.mounts import device, mounted_below
 
 

@@ -6,8 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from sqlite_utils import Database
-
 from catalog.audit import consistency, indexes, verdicts
 from catalog.audit import packages as audit_packages
 from catalog.audit.difference import Difference
@@ -17,8 +15,9 @@ from catalog.model.change import ChangeResult, Judged
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
-from catalog.writing.rows.removals import NO_ROOT
+from catalog.reading.browse import Catalog
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import NO_ROOT
 from pipeline.config.settings import Settings
 from pipeline.roots import source
 from pipeline.roots.local.descent import LooseFinding
@@ -175,7 +174,7 @@ def _doubted(differences: Sequence[Difference], settings: Settings) -> list[Watc
     ]
 
 
-def _from_catalog(settings: Settings, query: Callable[[Database], T]) -> T:
+def _from_catalog(settings: Settings, query: Callable[[Catalog], T]) -> T:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return query(db)
@@ -200,7 +199,7 @@ class _FolderComparison:
     def __init__(
         self,
         settings: Settings,
-        db: Database,
+        db: Catalog,
         engine: Engine,
         progress: Callable[[int], None],
     ) -> None:

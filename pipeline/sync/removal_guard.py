@@ -1,6 +1,6 @@
 """Removal guard: the decision to hold removals because many skills disappeared at once; pure."""
 
-from catalog.writing.rows.removals import HoldReason
+from catalog.writing.tables.removals import HoldReason
 
 FEWEST = 20
 """Fewer missing skills than this are removed without a question."""

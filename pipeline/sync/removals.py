@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import top_of_archive
 from catalog.model.values import Trigger
-from catalog.writing.rows.removals import HoldReason
-from catalog.writing.rows.skills import StoredSkill
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import HoldReason
+from catalog.writing.tables.skills import StoredSkill
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.source import open_source
 from pipeline.roots.units import WatchUnit, outermost, with_archives

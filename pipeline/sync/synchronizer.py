@@ -12,9 +12,9 @@ from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import RootSpec
 from catalog.model.values import ChangeOutcome, Trigger
-from catalog.writing.rows.removals import NO_ROOT
-from catalog.writing.rows.skills import StoredSkill
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import NO_ROOT
+from catalog.writing.tables.skills import StoredSkill
 from pipeline.roots import source
 from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits

@@ -4,7 +4,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from catalog.writing.rows.removals import Uptime
+from catalog.writing.tables.removals import Uptime
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 

@@ -9,8 +9,8 @@ import pytest
 from catalog.model.change import Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.writing.retention.packages import Retention
-from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import NO_ROOT
 from tests.support.packages import World, later
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 from tests.support.skills import SkillWriter

@@ -15,8 +15,8 @@ from catalog.model.change import Change, Judged, Removal
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
-from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import NO_ROOT
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted, sha
 
 LATER = NOON + timedelta(minutes=5)

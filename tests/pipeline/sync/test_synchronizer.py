@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from catalog.model.skill import RootSpec
-from catalog.writing.rows.removals import Uptime
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import Uptime
 from pipeline.roots import local_source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit

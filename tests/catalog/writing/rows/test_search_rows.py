@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
-from catalog.writing.rows.removals import NO_ROOT
 from catalog.writing.store import Store
+from catalog.writing.tables.removals import NO_ROOT
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.full_scan import FullScan, show_pending

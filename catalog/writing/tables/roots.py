@@ -9,7 +9,7 @@ from catalog.database.sql import Transaction, to_json
 from catalog.model.skill import RootSpec
 from catalog.text.times import iso
 from catalog.writing.rows import shadowing
-from catalog.writing.rows.removals import NO_ROOT, Removals
+from catalog.writing.tables.removals import NO_ROOT, Removals
 
 
 class Roots:
