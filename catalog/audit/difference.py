@@ -15,7 +15,7 @@ class Difference:
     kind: DifferenceKind  # the side that is wrong
     folder: str  # absolute path of a root, of the packages folder or of the index folder
     path: str  # in that folder; empty for the folder itself
-    what: str  # the rest of the sentence that begins with the path
+    message: str  # the rest of the sentence that begins with the path
     package_path: str | None = None  # `<skill_id>/<version>` where the files of a version are wrong
 
     @property
@@ -25,4 +25,4 @@ class Difference:
 
     def as_json(self) -> dict[str, Json]:
         """Return the fields as they are published."""
-        return {"kind": self.kind, "where": self.where, "what": self.what}
+        return {"kind": self.kind, "where": self.where, "message": self.message}

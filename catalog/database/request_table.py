@@ -27,13 +27,13 @@ class Request(NamedTuple):
     """Request that waits."""
 
     id: int
-    what: str
+    action: str
     arguments: dict[str, Json]
 
 
 def ask(
     catalog: Path,
-    what: str,
+    action: str,
     arguments: Mapping[str, Json],
     patience: float = PATIENCE,
     waiting: Callable[[int], None] = lambda _: None,
@@ -52,8 +52,8 @@ def ask(
             )
         ) as connection:
             request = connection.execute(
-                "INSERT INTO requests (what, arguments, asked_at) VALUES (?, ?, ?)",
-                [what, sql.to_json(arguments), iso(datetime.now(UTC))],
+                "INSERT INTO requests (action, arguments, asked_at) VALUES (?, ?, ?)",
+                [action, sql.to_json(arguments), iso(datetime.now(UTC))],
             ).lastrowid
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))

@@ -28,7 +28,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
     row = next(iter(db.query("SELECT * FROM health")))
     troubles = list(
         db.query(
-            "SELECT part, what, since, times, last_at, next_try_at FROM troubles"
+            "SELECT part, message, since, times, last_at, next_try_at FROM troubles"
             " ORDER BY since, part"
         )
     )
@@ -54,8 +54,8 @@ def replace(db: Database, troubles: Sequence[Trouble]) -> None:
     """Replace all stored troubles, inside the caller's transaction."""
     db.execute("DELETE FROM troubles")
     db.conn.executemany(
-        "INSERT INTO troubles (part, what, since, times, last_at, next_try_at)"
-        " VALUES (:part, :what, :since, :times, :last_at, :next_try_at)",
+        "INSERT INTO troubles (part, message, since, times, last_at, next_try_at)"
+        " VALUES (:part, :message, :since, :times, :last_at, :next_try_at)",
         map(asdict, troubles),
     )
 
@@ -72,7 +72,7 @@ def write_file(
 
     after is the last service_seen that was written to the catalog.
     """
-    entries = [asdict(trouble) | {"what": trouble.what[:LONGEST]} for trouble in troubles]
+    entries = [asdict(trouble) | {"message": trouble.message[:LONGEST]} for trouble in troubles]
     while len(content := _content(pid, seen, after, entries)) > SIZE:
         entries.pop()
     handle = os.open(
@@ -103,12 +103,12 @@ def read_file(catalog: Path) -> dict[str, Any]:
 
 
 _HELD = """
-    SELECT root, pending_reason AS why, count(*) AS skills
+    SELECT root, pending_reason AS reason, count(*) AS skills
     FROM skills INDEXED BY skills_pending
-    WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, why
+    WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, reason
 """
 _WITHHELD = f"""
-    SELECT s.skill_id, s.root, s.path, s.status_reason AS why,
+    SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held
     FROM skills AS s WHERE {withheld.IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL

@@ -9,7 +9,7 @@ class Trouble:
     """Failed work that is tried again, as it is stored; times are ISO 8601."""
 
     part: str
-    what: str  # a sentence
+    message: str  # a sentence
     since: str
     times: int
     last_at: str
@@ -19,6 +19,6 @@ class Trouble:
 class Problem(NamedTuple):
     """Failure of a part that tries again by itself."""
 
-    what: str
+    message: str
     times: int
     next_try: float | None = None  # seconds on the monotonic clock

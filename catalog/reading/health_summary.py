@@ -110,7 +110,7 @@ def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble(
         "root",
         f"{held['root']}: {count(held['skills'], 'skill is', 'skills are')} gone but kept "
-        f"({held['why']}). Bring the folders back, or confirm their removal with "
+        f"({held['reason']}). Bring the folders back, or confirm their removal with "
         "`skilldrop reconcile --accept-removals`.",
     )
 
@@ -124,13 +124,13 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
         if skill["is_held"]
         else "Fix the errors in its folder."
     )
-    return _trouble("skill", f"{name} is {skill['why']}, so agents do not get it. {advice}")
+    return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
 
 
 def _trouble(part: str, message: str) -> dict[str, Any]:
     return {
         "part": part,
-        "what": message,
+        "message": message,
         "since": None,
         "times": None,
         "last_at": None,
@@ -141,7 +141,7 @@ def _trouble(part: str, message: str) -> dict[str, Any]:
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
     """Return what failed, how often, since when, and the time of the next try."""
     part = _PARTS.get(trouble["part"])
-    message = f"{part}: {trouble['what']}" if part else trouble["what"]
+    message = f"{part}: {trouble['message']}" if part else trouble["message"]
     if not trouble["since"] or trouble["part"] == "quarantine":
         return message
     often = f"Failed {count(trouble['times'], 'time')}"

@@ -202,7 +202,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         ),
         "rejected": list(
             db.query(
-                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'rejected'"
+                "SELECT root, path, status_reason AS reason FROM skills WHERE status = 'rejected'"
                 " ORDER BY root, path"
             )
         ),
@@ -231,7 +231,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         ),
         "version_held": list(
             db.query(
-                "SELECT s.root, s.path, v.version AS why"
+                "SELECT s.root, s.path, v.version AS reason"
                 " FROM skills AS s INDEXED BY skills_by_pinned_version"
                 " JOIN versions AS v ON v.id = s.pinned_version_id"
                 " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
@@ -240,7 +240,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         ),
         "name_confusable": list(
             db.query(
-                "SELECT root, folder AS path, message AS why FROM findings WHERE code = ?"
+                "SELECT root, folder AS path, message AS reason FROM findings WHERE code = ?"
                 " ORDER BY root, folder",
                 [NAME_CONFUSABLE.code],
             )
@@ -248,7 +248,7 @@ def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),
         "shadowed": list(
             db.query(
-                "SELECT root, path, status_reason AS why FROM skills WHERE status = 'shadowed'"
+                "SELECT root, path, status_reason AS reason FROM skills WHERE status = 'shadowed'"
                 " ORDER BY root, path"
             )
         ),

@@ -62,7 +62,7 @@ class PackageRepair:
     @property
     def count(self) -> int:
         """The number of packages repaired so far."""
-        return int(self._db.execute("SELECT packages_mended FROM health").fetchone()[0])
+        return int(self._db.execute("SELECT packages_repaired FROM health").fetchone()[0])
 
 
 def _repair_all(

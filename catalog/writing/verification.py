@@ -111,7 +111,7 @@ def _repaired(
             [iso(at), sql.to_json([package.version for package, _ in batch])],
         )
     if repaired:
-        db.execute("UPDATE health SET packages_mended = packages_mended + ?", [repaired])
+        db.execute("UPDATE health SET packages_repaired = packages_repaired + ?", [repaired])
     return again
 
 

@@ -217,7 +217,7 @@ def _memory(write: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
         type=write.type,
         content=write.content,
         importance=int(whole),
-        importance_written=float(written),
+        importance_declared=float(written),
         owner_type=write.owner_type,
         owner_id=write.owner_id,
         metadata=write.metadata,

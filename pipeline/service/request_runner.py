@@ -39,7 +39,7 @@ class RequestRunner:
         for request in store.requests.waiting(datetime.now(UTC)):
             if not store.requests.begin(request, datetime.now(UTC)):
                 continue
-            if request.what == MEND:
+            if request.action == MEND:
                 self._scans.request("command", _repair(request))
             else:
                 self._grant(store, request)
@@ -73,12 +73,12 @@ class RequestRunner:
 
     def _grant(self, store: Store, request: Request) -> None:
         try:
-            if request.what not in HANDLERS:  # from a newer version of skilldrop
+            if request.action not in HANDLERS:  # from a newer version of skilldrop
                 raise RequestFailed(
-                    f"The running service does not know the request {request.what!r}; restart it."
+                    f"The running service does not know the request {request.action!r}; restart it."
                 )
             with explained(self._settings.catalog_path):
-                result = HANDLERS[request.what](self._settings, store, request.arguments)
+                result = HANDLERS[request.action](self._settings, store, request.arguments)
         except SkilldropError as error:
             store.requests.finish(request, datetime.now(UTC), error=str(error))
         else:
@@ -91,9 +91,9 @@ def _log_done(request: Request) -> None:
     arguments = visible(" ".join(map(str, request.arguments.values())))
     log.info(
         "%s %s, requested by a command",
-        request.what,
+        request.action,
         arguments,
-        extra={"fields": {"request": request.what, **request.arguments}},
+        extra={"fields": {"request": request.action, **request.arguments}},
     )
 
 

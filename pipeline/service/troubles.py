@@ -102,7 +102,7 @@ class Troubles:
         """Record a problem of a part that logs it and retries by itself."""
         known = self._failed.get(part)
         self._waits.discard(part)
-        if not known or (known.message, known.times) != (problem.what, problem.times):
+        if not known or (known.message, known.times) != (problem.message, problem.times):
             self._note(part, problem, now, at)
 
     def over(self, part: str) -> None:
@@ -136,11 +136,11 @@ class Troubles:
             None if problem.next_try is None else at + timedelta(seconds=problem.next_try - now)
         )
         known = self._failed.get(part) or _Failed(
-            problem.what, at, problem.times, at, problem.next_try, next_try_at
+            problem.message, at, problem.times, at, problem.next_try, next_try_at
         )
         self._failed[part] = replace(
             known,
-            message=problem.what,
+            message=problem.message,
             times=problem.times,
             last_at=at,
             next_try=problem.next_try,

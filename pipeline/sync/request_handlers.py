@@ -24,7 +24,7 @@ Raises SkilldropError.
 """
 
 
-def handle(settings: Settings, what: str, arguments: Mapping[str, Json]) -> Json:
+def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Json:
     """Do something to the catalog, or let the service do it where one runs.
 
     Raises SkilldropError: what could not be done, CatalogBusy where something else than a
@@ -32,7 +32,7 @@ def handle(settings: Settings, what: str, arguments: Mapping[str, Json]) -> Json
     """
 
     def alone(store: Store) -> Json:
-        done = HANDLERS[what](settings, store, arguments)
+        done = HANDLERS[action](settings, store, arguments)
         publish_indexes(
             store,
             settings.index_specs,
@@ -42,12 +42,12 @@ def handle(settings: Settings, what: str, arguments: Mapping[str, Json]) -> Json
         )
         return done
 
-    return run_or_request(settings, what, arguments, alone)
+    return run_or_request(settings, action, arguments, alone)
 
 
 def run_or_request(
     settings: Settings,
-    what: str,
+    action: str,
     arguments: Mapping[str, Json],
     alone: Callable[[Store], Json],
     *,
@@ -63,7 +63,7 @@ def run_or_request(
     except CatalogBusy:
         if not database_connection.service_runs(settings.catalog_path):
             raise
-        return request_table.ask(settings.catalog_path, what, arguments, waiting=waiting)
+        return request_table.ask(settings.catalog_path, action, arguments, waiting=waiting)
 
 
 def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:

@@ -30,7 +30,7 @@ def scan():
         "skills": dict(store.db.execute("SELECT path, status FROM skills").fetchall()),
         "why": store.db.execute("SELECT pending_reason FROM skills WHERE path = 'b/same'"
                                 ).fetchone()[0],
-        "differences": [each.what for each in reconcile.compare_once(
+        "differences": [each.message for each in reconcile.compare_once(
             settings, engine=serial).differences]})
     store.close()
 

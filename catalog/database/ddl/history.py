@@ -44,7 +44,7 @@ CREATE TABLE listeners (
 
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
-    what TEXT NOT NULL,
+    action TEXT NOT NULL,
     arguments TEXT NOT NULL DEFAULT '{}',
     result TEXT,
     asked_at TEXT NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE health (
     quiet_since TEXT,
     packages_folder TEXT,
     identity TEXT,                      -- of the catalog, also stored in its folders
-    packages_mended INTEGER NOT NULL DEFAULT 0
+    packages_repaired INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO health (id) VALUES (1);
 

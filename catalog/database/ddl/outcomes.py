@@ -9,7 +9,7 @@ CREATE TABLE outcomes (
     is_newest INTEGER NOT NULL CHECK (is_newest IN (0, 1)),
     skill INTEGER REFERENCES skills (id), -- null where the catalog does not have it
     version INTEGER REFERENCES versions (id) ON DELETE SET NULL,
-    version_said TEXT,                  -- as the file has it
+    version_declared TEXT,                  -- as the file has it
     form TEXT NOT NULL CHECK (form IN ('outcome', 'abp')),
     tool TEXT,
     call_id TEXT,
@@ -40,7 +40,7 @@ CREATE TABLE memory_writes (
     owner_id TEXT,
     type TEXT NOT NULL CHECK (type IN ('preference', 'fact', 'event', 'summary')),
     importance INTEGER NOT NULL CHECK (importance BETWEEN 1 AND 5),
-    importance_written REAL NOT NULL,
+    importance_declared REAL NOT NULL,
     content TEXT NOT NULL,
     metadata TEXT NOT NULL,
     UNIQUE (outcome, position)
@@ -67,7 +67,7 @@ CREATE TABLE outcome_rejections (
     path TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     quarantined_as TEXT,                -- null where the file could not be moved
-    why TEXT NOT NULL,
+    reason TEXT NOT NULL,
     findings TEXT NOT NULL,
     rejected_at TEXT NOT NULL
 ) STRICT;

@@ -4,7 +4,7 @@ RECOVERIES = """
 CREATE TABLE recoveries (
     id INTEGER PRIMARY KEY,
     recovered_at TEXT NOT NULL,
-    why TEXT NOT NULL,
+    reason TEXT NOT NULL,
     damaged_file TEXT NOT NULL,         -- its name now, in the directory of the catalog
     skills INTEGER NOT NULL,            -- rows that could be read from it
     versions INTEGER NOT NULL,

@@ -3,7 +3,7 @@
 TROUBLES = """
 CREATE TABLE troubles (
     part TEXT PRIMARY KEY,
-    what TEXT NOT NULL,
+    message TEXT NOT NULL,
     since TEXT NOT NULL,
     times INTEGER NOT NULL,
     last_at TEXT NOT NULL,

@@ -43,7 +43,7 @@ def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime)
             for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")
         }
         db.execute(
-            insert("recoveries", ("recovered_at", "why", "damaged_file", *saved)),
+            insert("recoveries", ("recovered_at", "reason", "damaged_file", *saved)),
             [iso(at), reason, aside.name, *saved.values()],
         )
         db.execute("COMMIT")

@@ -25,9 +25,9 @@ class Requests:
             [iso(now - timedelta(seconds=2 * request_table.PATIENCE))],
         )
         return [
-            Request(row["id"], row["what"], json.loads(row["arguments"]))
+            Request(row["id"], row["action"], json.loads(row["arguments"]))
             for row in self._db.query(
-                "SELECT id, what, arguments FROM requests WHERE finished_at IS NULL"
+                "SELECT id, action, arguments FROM requests WHERE finished_at IS NULL"
                 " AND started_at IS NULL ORDER BY id"
             )
         ]

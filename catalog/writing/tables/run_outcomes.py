@@ -70,7 +70,7 @@ class RunOutcomes:
                     write.owner_id,
                     write.type,
                     write.importance,
-                    write.importance_written,
+                    write.importance_declared,
                     write.content,
                     database_sql.to_json(write.metadata),
                 )
@@ -97,7 +97,7 @@ class RunOutcomes:
                 "fingerprint": bad.file.fingerprint,
                 "quarantined_as": quarantined_as,
                 "rejected_at": iso(at),
-                "why": " ".join(finding.message for finding in bad.findings),
+                "reason": " ".join(finding.message for finding in bad.findings),
                 "findings": database_sql.to_json([finding.as_json() for finding in bad.findings]),
             }
             self._db.execute(insert("outcome_rejections", list(row)), list(row.values()))
@@ -129,7 +129,7 @@ def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:
         "is_newest": 1,
         "skill": skill,
         "version": version,
-        "version_said": outcome.version,
+        "version_declared": outcome.version,
         "form": outcome.form,
         "tool": outcome.tool,
         "call_id": outcome.call_id,
@@ -184,7 +184,7 @@ _MEMORY_COLUMNS = (
     "owner_id",
     "type",
     "importance",
-    "importance_written",
+    "importance_declared",
     "content",
     "metadata",
 )

@@ -95,11 +95,11 @@ def _rendered(result: RepairResult) -> str:
     repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
     return "\n".join(
         [
-            *_screenful([visible(f"{d.kind}: {d.where}: {d.what}") for d in result.left]),
+            *_screenful([visible(f"{d.kind}: {d.where}: {d.message}") for d in result.left]),
             *_screenful(
                 [_line(change) for change in changes]
-                + [visible(f"repaired: {d.where}: {d.what}") for d in repaired]
-                + [visible(f"lost: {d.where}: {d.what}; no folder has it") for d in result.lost]
+                + [visible(f"repaired: {d.where}: {d.message}") for d in repaired]
+                + [visible(f"lost: {d.where}: {d.message}; no folder has it") for d in result.lost]
             ),
             f"{_compared(before)}{_summary(result, changes, repaired)}",
             *_accepted_differences(before),

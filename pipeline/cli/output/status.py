@@ -105,7 +105,7 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
     severities = [counted(state["findings"].get(word, 0), word) for word in _SEVERITIES]
     yield f"findings: {', '.join(severities)}"
-    if repaired := state["health"]["packages_mended"]:
+    if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
 
@@ -122,7 +122,7 @@ def _recovery(row: Mapping[str, Any]) -> str:
     )
     return visible(
         f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
-        f"{row['damaged_file']}: {counts} ({row['why']})"
+        f"{row['damaged_file']}: {counts} ({row['reason']})"
     )
 
 
@@ -146,7 +146,7 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
     label = _LISTED[word]
     for row in rows[:most]:
         held = "removal held: " if row.get("is_held") else ""
-        why = held + (row.get("why") or row.get("pending_reason") or "")
+        why = held + (row.get("reason") or row.get("pending_reason") or "")
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > most:

@@ -69,7 +69,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
     (pinned,) = search.status(world.store.db)["version_held"]
-    assert (pinned["path"], pinned["why"]) == ("a", first)
+    assert (pinned["path"], pinned["reason"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
     assert world.differences() == []
     world.store.unpin("a", later(2))

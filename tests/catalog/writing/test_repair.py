@@ -223,7 +223,7 @@ def test_the_longest_unverified_packages_are_verified_next(
         )
         assert verified == [(min(3 * (turn + 1), count),)]
     assert world.differences() == []
-    assert world.rows("SELECT packages_mended FROM health") == [(2,)]
+    assert world.rows("SELECT packages_repaired FROM health") == [(2,)]
     assert f"{world.current('s7')}: SKILL.md differs from the accepted version; it was rebuilt" in (
         caplog.text
     )
@@ -252,7 +252,7 @@ def test_wrong_modes_are_corrected(world: World, path: str, mode: int) -> None:
     place.chmod(mode)
     assert check(world) == []
     assert (place.stat().st_ino, place.stat().st_mode & 0o777) == (inode, 0o444 if path else 0o555)
-    assert world.rows("SELECT packages_mended FROM health") == [(1,)]
+    assert world.rows("SELECT packages_repaired FROM health") == [(1,)]
 
 
 def test_a_file_with_a_wrong_mode_is_hashed(world: World) -> None:

@@ -82,7 +82,7 @@ def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, fold
         "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
         " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version",
     ) == [("meetings", "20261120-120000", "run-1", 1)]
-    assert rows(store, "SELECT owner_id, importance, importance_written FROM memory_writes") == [
+    assert rows(store, "SELECT owner_id, importance, importance_declared FROM memory_writes") == [
         ("anna", 2, 2.0)
     ]
     assert rows(store, "SELECT step_name, duration, output, error FROM step_traces") == [
@@ -98,7 +98,7 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
     take(store, folder)
     assert rows(
         store,
-        "SELECT o.run_id, v.version, o.version_said FROM outcomes AS o LEFT JOIN"
+        "SELECT o.run_id, v.version, o.version_declared FROM outcomes AS o LEFT JOIN"
         " versions AS v ON v.id = o.version ORDER BY 1",
     ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
 

@@ -83,7 +83,7 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
     )
     assert (outcome.form, outcome.tool, outcome.call_id) == ("abp", "t", "c")
     (write,) = outcome.memory_writes
-    assert (write.importance, write.importance_written) == (importance, written)
+    assert (write.importance, write.importance_declared) == (importance, written)
     assert (write.owner_type, write.owner_id) == (None, None)
 
 

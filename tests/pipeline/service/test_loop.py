@@ -272,7 +272,7 @@ def test_damage_to_packages_is_mended_in_the_background(
             lambda newest=newest: it.rows("SELECT max(verified_at) FROM versions") != newest
         )
     assert file.read_text() == "same"
-    assert it.health()["packages_mended"] == 1
+    assert it.health()["packages_repaired"] == 1
 
 
 def test_a_catalog_that_is_deleted_alone_leaves_no_packages_behind(
@@ -464,7 +464,7 @@ def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
         it.wait_for(
             lambda newest=newest: it.rows("SELECT max(verified_at) FROM versions") != newest
         )
-        if it.health()["packages_mended"]:
+        if it.health()["packages_repaired"]:
             break
     it.wait_for(lambda: "/a/current/" not in index.read_text())
     assert it.statuses() == {"a": "shadowed"}

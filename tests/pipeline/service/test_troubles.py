@@ -35,7 +35,7 @@ def test_trouble_says_since_when_how_often_and_when_again() -> None:
     troubles.failed("scan", "No room.", 0.0, at(0.0))
     troubles.failed("scan", "No room.", 5.0, at(5.0))
     (one,) = troubles.all()
-    assert (one.part, one.what, one.times) == ("scan", "No room.", 2)
+    assert (one.part, one.message, one.times) == ("scan", "No room.", 2)
     assert one.since == "2026-11-20T12:00:00.000+00:00"
     assert one.last_at == "2026-11-20T12:00:05.000+00:00"
     assert one.next_try_at == "2026-11-20T12:00:15.000+00:00"
@@ -82,7 +82,7 @@ def test_other_numbers_are_no_other_trouble(caplog: pytest.LogCaptureFixture) ->
     troubles = Troubles()
     for now, what in ((0.0, "It has 12.5 MiB."), (5.0, "It has 1,012 MiB."), (15.0, "It is off.")):
         troubles.failed("scan", what, now, at(now))
-        assert troubles.all()[0].what == what
+        assert troubles.all()[0].message == what
     assert [record.getMessage().partition(" Trying")[0] for record in caplog.records] == [
         "It has 12.5 MiB.",
         "It is off.",

@@ -88,7 +88,7 @@ def test_a_comparison_waits_for_a_folder_that_is_still_changing(
     skill(kept.root / "new")
     (found,) = kept.compare().differences
     assert found.where == f"{kept.root}/new"
-    assert found.what != "it is still changing"
+    assert found.message != "it is still changing"
 
 
 def damage_folder(kept: Kept) -> None:
@@ -307,9 +307,9 @@ def test_every_damage_is_reported_and_repaired(kept: Kept, damage: str) -> None:
     """A comparison names it; after the repair nothing differs."""
     do, expected = DAMAGES[damage]
     do(kept)
-    assert any(expected in d.what for d in kept.compare().differences), kept.compare()
+    assert any(expected in d.message for d in kept.compare().differences), kept.compare()
     done = repair(kept.settings)
-    assert any(expected in d.what for d in (*done.repaired, *done.lost))
+    assert any(expected in d.message for d in (*done.repaired, *done.lost))
     assert bool(done.lost) == (damage in LOST)
     assert done.left == ()
     assert kept.compare().differences == ()
@@ -373,7 +373,7 @@ def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -
     older = kept.package()
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
-    assert {d.what for d in kept.compare().differences} == {
+    assert {d.message for d in kept.compare().differences} == {
         "the package has mode 755 instead of 555",
         "scripts has mode 755 instead of 555",
         "SKILL.md has mode 644 instead of 444",

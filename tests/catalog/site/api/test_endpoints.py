@@ -110,7 +110,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
     response = site.get("/-/healthz")
     assert response.status_code == 503
     (trouble,) = response.json()["troubles"]
-    assert (trouble["part"], trouble["what"]) == ("root", "/company: No such file or directory")
+    assert (trouble["part"], trouble["message"]) == ("root", "/company: No such file or directory")
 
 
 def test_a_search_for_very_many_words_is_a_search_for_the_first(site: Site) -> None:

@@ -133,7 +133,7 @@ def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     assert f"kinds is {said}" in html.unescape(raw.get("/").text)
     health = raw.ask("get", "/-/healthz")
     assert health.status_code == 503
-    assert [said in each["what"] for each in health.json()["troubles"]] == [True]
+    assert [said in each["message"] for each in health.json()["troubles"]] == [True]
     (why,) = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
     assert why["reason"] == f"It is {said}."
     assert "skilldrop unpin" in why["what_to_do"]

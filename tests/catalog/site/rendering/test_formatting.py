@@ -31,14 +31,14 @@ def row(**said: Any) -> dict[str, Any]:
 
 def held(skills: int, why: str = "30 of 40 skills disappeared at once") -> dict[str, Any]:
     """Return the held removals of the catalog."""
-    return {"held": [{"root": "/a", "why": why, "skills": skills}]}
+    return {"held": [{"root": "/a", "reason": why, "skills": skills}]}
 
 
 EMPTY: dict[str, Any] = {"health": row(), "roots": [], "held": [], "withheld": [], "troubles": []}
 ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}
 FULL = {
     "part": "indexes",
-    "what": "There is no room left.",
+    "message": "There is no room left.",
     "since": before(minutes=3),
     "times": 4,
     "last_at": before(seconds=20),

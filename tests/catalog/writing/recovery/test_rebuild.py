@@ -145,7 +145,7 @@ def test_a_damaged_catalog_is_rebuilt(settings: Settings, damage: Callable[[Path
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     ((reason, damaged_file, versions),) = rows(
-        settings.catalog_path, "SELECT why, damaged_file, versions FROM recoveries"
+        settings.catalog_path, "SELECT reason, damaged_file, versions FROM recoveries"
     )
     assert (settings.data / str(damaged_file)).read_bytes() == damaged
     assert reason

@@ -41,7 +41,7 @@ def test_a_result_reaches_the_command(
         while not (waiting := store.requests.waiting(now())):
             pass
         (request,) = waiting
-        got.append((request.what, request.arguments))
+        got.append((request.action, request.arguments))
         assert store.requests.begin(request, now())
         store.requests.finish(request, now(), **answer)  # type: ignore[arg-type]
         assert store.requests.waiting(now()) == []
@@ -104,7 +104,7 @@ def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
         ],
     )
     (request,) = store.requests.waiting(now())
-    assert request.what == "unpin"
+    assert request.action == "unpin"
     assert store.requests.begin(request, now())
     assert not store.requests.begin(request, now())
     store.requests.abandon(now())
