@@ -136,10 +136,19 @@ def test_a_known_file_is_not_opened(
     store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its stat signature is enough."""
+    opened: list[object] = []
+    really_open = os.open
+
+    def recorded_open(path: object, *rest: Any, **options: Any) -> int:
+        opened.append(path)
+        return really_open(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", recorded_open)
     drop(folder)
     take(store, folder)
-    monkeypatch.setattr(collect, "_read", lambda *_: pytest.fail("opened"))
+    assert opened.count("run-1.json") == 1
     assert take(store, folder) == OutcomeReport()
+    assert opened.count("run-1.json") == 1
 
 
 def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Path) -> None:

@@ -1010,14 +1010,14 @@ class TestReading:
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
-        monkeypatch.setattr(reader, "_TICK_NS", 0)
+        monkeypatch.setattr(reader, "TICK_NS", 0)
         monkeypatch.setattr(reader, "look", lambda *_: pytest.fail("it was listed again"))
         assert reader.read(root, folder) is not None
         mark = tmp_path / "mark"
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
-        real = reader._read
-        monkeypatch.setattr(reader, "_read", lambda *given: (real(*given), change(root / "s"))[0])
+        digest = reader.digest  # called after the last byte is read
+        monkeypatch.setattr(reader, "digest", lambda files: (change(root / "s"), digest(files))[1])
         assert reader.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])

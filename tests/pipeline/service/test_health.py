@@ -6,15 +6,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
+from apscheduler.job import Job
+from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
 from catalog.database import health
@@ -28,6 +31,7 @@ from pipeline.watch import supervisor
 from tests.support.paths import REPOSITORY
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
+from tests.support.watching import observer_of
 
 
 @pytest.fixture
@@ -187,10 +191,8 @@ def test_a_watcher_that_keeps_dying_is_told(
     it = serving().start()
     for _ in range(supervisor.FAULTS):
         it.settle()
-        assert it.service
-        assert it.service._supervisor._watch._observer
         since = it.health()["watcher_since"]
-        it.service._supervisor._watch._observer.inotify.stop()
+        observer_of(it.root).inotify.stop()
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
     it.wait_for(lambda: "a watch thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))
@@ -198,18 +200,27 @@ def test_a_watcher_that_keeps_dying_is_told(
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_timer_is_replaced_when_its_thread_has_died(
-    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+    serving: Callable[..., Serving],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Else there would be no re-scan any more."""
-    it = serving().start()
-    it.settle()
-    assert it.service
-    before = it.service._timer._scheduler
-    scans = it.rows("SELECT count(*) FROM scans")
-    monkeypatch.setattr(before, "_process_jobs", sys.exit)  # which ends its thread
-    before.wakeup()
-    it.wait_for(lambda: it.service and it.service._timer._scheduler is not before)
-    it.wait_for(lambda: it.rows("SELECT count(*) FROM scans") > scans)
+    """Without a new timer, no more full scans would be made."""
+    deaths: list[str] = []
+    due_jobs = MemoryJobStore.get_due_jobs
+
+    def die_once(store: MemoryJobStore, now: datetime) -> list[Job]:
+        if not deaths:
+            deaths.append(threading.current_thread().name)
+            sys.exit()
+        return due_jobs(store, now)
+
+    service = serving(rescan_every=0.5).start()
+    service.settle()
+    monkeypatch.setattr(MemoryJobStore, "get_due_jobs", die_once)
+    service.wait_for(lambda: "timer of the full scans died and was restarted" in caplog.text)
+    assert deaths == ["APScheduler"]
+    (scans,) = service.rows("SELECT count(*) FROM scans")[0]
+    service.wait_for(lambda: service.rows("SELECT count(*) FROM scans")[0][0] >= scans + 2)
 
 
 def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
@@ -247,6 +258,15 @@ def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path
     assert health.read_file(tmp_path / "none.db") == {}
 
 
+class SetBack(datetime):
+    """System clock that was set back by an hour."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        """Return the time of an hour ago."""
+        return datetime.now(tz) - timedelta(hours=1)
+
+
 def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,12 +275,11 @@ def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
         blocker.execute("BEGIN IMMEDIATE")
-        before = datetime.now(UTC) - timedelta(hours=1)
-        monkeypatch.setattr(loop, "_now", lambda: before)
+        monkeypatch.setattr(loop, "datetime", SetBack)
         skill(it.root / "a")
         it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
         seen = look(it)["health"]["service_seen"]
-        assert seen == before.isoformat(timespec="milliseconds")
+        assert seen < (datetime.now(UTC) - timedelta(minutes=59)).isoformat()
         blocker.execute("ROLLBACK")
     it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
     it.wait_for(lambda: not look(it)["troubles"])

@@ -46,7 +46,7 @@ class TestExchangedForALink:
     @pytest.fixture(autouse=True)
     def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make all folders older than a tick of the clock, as in a real scan."""
-        monkeypatch.setattr(reader, "_TICK_NS", 0)
+        monkeypatch.setattr(reader, "TICK_NS", 0)
 
     def seen(self, root: Path) -> Iterator[ScanResult]:
         """Read all of a root, as a scan does."""
