@@ -160,44 +160,40 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     assert "skill-3" not in names
 
 
-def test_nothing_goes_from_the_copy_that_was_not_brought(serving: Serving, copy: Path) -> None:
-    """What has no name of a package stays, also in the folder of a skill that goes."""
+FOREIGN_FILES = (
+    "packages/notes.txt",
+    "packages/Other/notes.txt",
+    "packages/skill-3/notes.txt",
+    "packages/skill-4/notes.txt",
+    "index/.mine",
+    "index/notes.md",
+    "index/Other/notes.md",
+)
+FOREIGN_FOLDERS = (
+    "packages/Empty",
+    "packages/[a-z]*",
+    "packages/a\\b",
+    "packages/skill-4/empty",
+    "index/empty",
+)
+
+
+def test_foreign_files_in_the_copy_stay(serving: Serving, copy: Path) -> None:
+    """So do foreign folders, and foreign files in the folder of a removed skill."""
     pull(serving, copy)
     serving.stop()
-    paths = [
-        copy / path
-        for path in (
-            "packages/notes.txt",
-            "packages/Other/notes.txt",
-            "packages/skill-3/notes.txt",
-            "packages/skill-4/notes.txt",
-            "index/.mine",
-            "index/notes.md",
-            "index/Other/notes.md",
-        )
-    ]
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("mine")
-    empty = [
-        copy / path
-        for path in (
-            "packages/Empty",
-            "packages/[a-z]*",
-            "packages/a\\b",
-            "packages/skill-4/empty",
-            "index/empty",
-        )
-    ]
-    for folder in empty:
-        folder.mkdir()
+    for path in FOREIGN_FILES:
+        (copy / path).parent.mkdir(exist_ok=True)
+        (copy / path).write_text("mine")
+    for path in FOREIGN_FOLDERS:
+        (copy / path).mkdir()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
     for _ in range(2):
         pull(serving, copy)
     assert os.listdir(copy / "packages/skill-3") == ["notes.txt"]
     assert (copy / "packages/skill-4/current/SKILL.md").is_file()
-    assert [path.read_text() for path in paths] == ["mine"] * len(paths)
-    assert all(folder.is_dir() for folder in empty)
+    assert {(copy / path).read_text() for path in FOREIGN_FILES} == {"mine"}
+    assert all((copy / path).is_dir() for path in FOREIGN_FOLDERS)
 
 
 def test_an_index_that_is_no_longer_made_goes_from_the_copy(

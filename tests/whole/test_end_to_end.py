@@ -112,48 +112,43 @@ def up(tmp_path: Path) -> Iterator[Running]:
         running.process.wait(PATIENCE)
 
 
-def test_a_dropped_folder_is_followed_through_its_whole_life(
-    up: Running, skill: SkillWriter
-) -> None:
-    """Copied, edited, renamed and deleted: each shows in SQLite, in the index and over HTTP."""
-
-    def shows(path: str, description: str) -> bool:
-        row = [(path, description, "active")]
-        return (
-            up.rows("SELECT path, description, status FROM skills WHERE path = ?", path) == row
-            and f"<description>{description}</description>" in up.index()
-            and "packages/count-words/current/SKILL.md</location>" in up.index()
-            and [
-                (r["path"], r["description"], r["status"])
-                for r in up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()
-            ]
-            == row
-        )
-
-    skill(
-        up.watched.parent / "count-words",
-        description="Counts the words of a text.",
-        files={"scripts/count.py": "print(1)\n"},
+def shows(up: Running, path: str, description: str) -> bool:
+    """Return whether SQLite, the index and the site all show the one skill like this."""
+    row = (path, description, "active")
+    return (
+        up.rows("SELECT path, description, status FROM skills") == [row]
+        and f"<description>{description}</description>" in up.index()
+        and "packages/count-words/current/SKILL.md</location>" in up.index()
+        and site_rows(up, "path", "description", "status") == [row]
     )
-    shutil.copytree(up.watched.parent / "count-words", up.watched / "count-words")
-    up.eventually(lambda: shows("count-words", "Counts the words of a text."))
+
+
+def site_rows(up: Running, *columns: str) -> list[tuple[str, ...]]:
+    """Return columns of the skills as the site has them."""
+    rows = up.site("/catalog/skills.json?_shape=array") or ()
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def test_a_dropped_folder_is_followed_through_its_whole_life(
+    up: Running, skill: SkillWriter, tmp_path: Path
+) -> None:
+    """Each copy, edit, renaming and deletion shows in SQLite, in the index and over HTTP."""
+    description = "Counts the words of a text."
+    files = {"scripts/count.py": "print(1)\n"}
+    outside = skill(tmp_path / "count-words", description=description, files=files)
+    shutil.copytree(outside, up.watched / "count-words")
+    up.eventually(lambda: shows(up, "count-words", description))
 
     skill(up.watched / "count-words", description="Counts words and lines.")
-    up.eventually(lambda: shows("count-words", "Counts words and lines."))
+    up.eventually(lambda: shows(up, "count-words", "Counts words and lines."))
 
     (up.watched / "count-words").rename(up.watched / "word-count")
-    up.eventually(lambda: shows("word-count", "Counts words and lines."))
-    assert len(up.rows("SELECT 1 FROM skills")) == 1
+    up.eventually(lambda: shows(up, "word-count", "Counts words and lines."))
 
     shutil.rmtree(up.watched / "word-count")
     up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
     up.eventually(lambda: up.index() == "")
-    up.eventually(
-        lambda: (
-            [row["status"] for row in up.site("/catalog/skills.json?_shape=array") or ()]
-            == ["removed"]
-        )
-    )
+    up.eventually(lambda: site_rows(up, "status") == [("removed",)])
 
 
 def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
@@ -243,28 +238,25 @@ def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
     assert "The site: The site ended with code -9. Failed 2 times" in checked.stdout
 
 
-def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
-    tmp_path: Path, skill: SkillWriter
-) -> None:
-    """A log collector may die; the service goes on, and ends in order."""
-    skill(tmp_path / "watched/before")
+def with_unread_output(*words: object) -> subprocess.Popen[bytes]:
+    """Start a command whose standard output and error are a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
-    process = subprocess.Popen(
-        [
-            program(),
-            "--watched",
-            tmp_path / "watched",
-            "--data",
-            tmp_path / "data",
-            "up",
-            "--no-site",
-        ],
-        stderr=writer,
-        stdout=writer,
-    )
-    os.close(writer)
+    try:
+        return subprocess.Popen([program(), *map(str, words)], stderr=writer, stdout=writer)
+    finally:
+        os.close(writer)
+
+
+def test_the_service_goes_on_when_the_reader_of_its_log_dies(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """It also ends in order."""
+    skill(tmp_path / "watched/before")
     index = tmp_path / "data/index/default.xml"
+    process = with_unread_output(
+        "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up", "--no-site"
+    )
     try:
         end = time.monotonic() + PATIENCE
         while not (index.exists() and "before" in index.read_text()):

@@ -42,18 +42,24 @@ def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
-    """Judged as packages they lack sections alone, which nobody can fill in honestly."""
-    before = tree(OLD)
-    found = migrated(OLD, validate=True)
-    assert [Path(each.path).name for each in found] == ["dice", "greeting"]
-    for each in found:
-        assert each.judgement
-        assert each.judgement.loadable
-        assert {f.code for f in each.judgement.findings if f.severity == "error"} <= {
+def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
+    """As packages they lack only sections, which no program can fill in."""
+    conversions = migrated(OLD, validate=True)
+    assert [Path(conversion.path).name for conversion in conversions] == ["dice", "greeting"]
+    for conversion in conversions:
+        assert conversion.judgement
+        assert conversion.judgement.loadable
+        assert {f.code for f in conversion.judgement.findings if f.severity == "error"} <= {
             "section-missing",
             "field-not-in-specification",
         }
+
+
+def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path) -> None:
+    """Code leaves SKILL.md for scripts; the old folders are not changed."""
+    before = tree(OLD)
+    migrated(OLD)
+    assert sorted(os.listdir("new")) == ["dice", "greeting"]
     assert sorted(os.listdir("new/dice")) == [
         "METADATA.yml.legacy",
         "SKILL.md",
@@ -72,7 +78,6 @@ def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
     ]
     assert os.listdir("new/greeting/scripts") == ["execute.ts"]
     assert tree(OLD) == before
-    assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:

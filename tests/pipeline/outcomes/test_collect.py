@@ -53,35 +53,37 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return store.db.execute(sql).fetchall()
 
 
+MEMORY_WRITE = {
+    "ownerType": "user",
+    "ownerId": "anna",
+    "type": "fact",
+    "importance": 2,
+    "content": "Likes tea.",
+}
+STEP = {
+    "stepId": "1",
+    "stepName": "ask",
+    "duration": 12.5,
+    "timestamp": "2026-11-20T08:00:00Z",
+    "output": {"n": 1},
+}
+
+
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """A run without a version belongs to the current one."""
-    drop(
-        folder,
-        memoryWrites=[
-            {
-                "ownerType": "user",
-                "ownerId": "anna",
-                "type": "fact",
-                "importance": 2,
-                "content": "Likes tea.",
-            }
-        ],
-        intermediateSteps=[
-            {
-                "stepId": "1",
-                "stepName": "ask",
-                "duration": 12.5,
-                "timestamp": "2026-11-20T08:00:00Z",
-                "output": {"n": 1},
-            }
-        ],
-    )
+    drop(folder)
     assert take(store, folder).stored == ["meetings/run-1.json"]
     assert rows(
         store,
         "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
         " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version",
     ) == [("meetings", "20261120-120000", "run-1", 1)]
+
+
+def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
+    """Their values keep their types; an output is stored as JSON."""
+    drop(folder, memoryWrites=[MEMORY_WRITE], intermediateSteps=[STEP])
+    take(store, folder)
     assert rows(store, "SELECT owner_id, importance, importance_written FROM memory_writes") == [
         ("anna", 2, 2.0)
     ]
