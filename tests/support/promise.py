@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
@@ -32,6 +32,9 @@ from tests.support.without_rights import bound_by_permissions
 
 _RENAME_EXCHANGE = 2
 _libc = ctypes.CDLL(None, use_errno=True)
+
+Rows: TypeAlias = dict[str, tuple[tuple[str, Any], ...]]
+"""Columns of each skill, by path."""
 
 SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
@@ -364,20 +367,7 @@ class Life(Departures, Mishaps):
             )
         }
         live, anew = _content(self.it.settings), _content(self._anew())
-        for top in [
-            path
-            for path, row in anew.items()
-            if path == top_of_archive(path) and dict(row)["status"] == "rejected"
-        ]:
-            # Of a refused archive each skill that was known in it says so, or the archive itself.
-            inside = [path for path in live if top_of_archive(path) == top]
-            assert inside
-            assert all(
-                path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
-            ), inside
-            anew.pop(top)
-            for path in inside:
-                live.pop(path)
+        _drop_rejected_archives(live, anew, stands_in)
         for path in stands_in & live.keys():
             assert dict(anew.pop(path))["status"] == "rejected"
             live.pop(path)
@@ -477,7 +467,28 @@ def _without_versions(index: str) -> str:
     return re.sub(r"/\d{8}-\d{6}(-\d+)?\b", "", index)
 
 
-def _content(settings: Settings) -> dict[str, tuple[tuple[str, Any], ...]]:
+def _drop_rejected_archives(live: Rows, anew: Rows, stands_in: set[str]) -> None:
+    """Drop rejected archives from both catalogs, and assert that their rows agree.
+
+    A new catalog has one row for such an archive. An older one has this row, too, or a row for each
+    skill that it knows in the archive.
+    """
+    for top in [
+        path
+        for path, row in anew.items()
+        if path == top_of_archive(path) and dict(row)["status"] == "rejected"
+    ]:
+        inside = [path for path in live if top_of_archive(path) == top]
+        assert inside
+        assert all(
+            path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
+        ), inside
+        anew.pop(top)
+        for path in inside:
+            live.pop(path)
+
+
+def _content(settings: Settings) -> Rows:
     """Return what a catalog says of each folder, but for how and when it came to know it."""
     db = sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True)
     try:
@@ -496,9 +507,7 @@ def _accepted(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(row.items())
 
 
-def _without_status(
-    rows: dict[str, tuple[tuple[str, Any], ...]],
-) -> dict[str, tuple[tuple[str, Any], ...]]:
+def _without_status(rows: Rows) -> Rows:
     return {
         path: tuple((key, value) for key, value in row if key not in ("status", "shadowed_by"))
         for path, row in rows.items()

@@ -168,7 +168,34 @@ class ServingProcess(Serving):
         return self.process is not None
 
     def start(self) -> "ServingProcess":
-        """Start the program, and return once everything is listened to."""
+        """Start the program, and return once it watches everything."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command(), env=os.environ | self._environment(), stdout=log, stderr=log
+            )
+        pid = self.process.pid
+        self.wait_for(
+            lambda: (
+                self.health().get("service_pid") == pid
+                and self.health()["watcher_mode"] != "stopped"
+            )
+        )
+        return self
+
+    def _command(self) -> list[str | Path]:
+        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
+        return [
+            *self.prefix,
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            self.root,
+            "--data",
+            self.settings.data,
+            "up",
+            *site,
+        ]
+
+    def _environment(self) -> dict[str, str]:
         env = {
             f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name))
             for name in ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")
@@ -182,31 +209,7 @@ class ServingProcess(Serving):
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
                 "NO_FAKE_STAT": "1",
             }
-        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *self.prefix,
-                    Path(sys.executable).with_name("skilldrop"),
-                    "--watched",
-                    self.root,
-                    "--data",
-                    self.settings.data,
-                    "up",
-                    *site,
-                ],
-                env=os.environ | env,
-                stdout=log,
-                stderr=log,
-            )
-        pid = self.process.pid
-        self.wait_for(
-            lambda: (
-                self.health().get("service_pid") == pid
-                and self.health()["watcher_mode"] != "stopped"
-            )
-        )
-        return self
+        return env
 
     def stop(self) -> None:
         """Stop in order and wait for the end."""

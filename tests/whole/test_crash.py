@@ -14,7 +14,7 @@ from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.made_archives import pack_tar, pack_zip
 from tests.support.serving import ServingProcess
-from tests.support.skills import SkillWriter
+from tests.support.skills import SkillWriter, write_skill
 
 CRASHES = int(os.environ.get("CRASHES", "2"))
 """How often it is killed; `make crashes` says a hundred."""
@@ -28,26 +28,34 @@ def it(tmp_path: Path) -> Iterator[ServingProcess]:
     made.kill()
 
 
+@pytest.fixture
+def arrivals(tmp_path: Path) -> Path:
+    """Return a folder of 150 skills, to be copied into the root."""
+    for number in range(150):
+        write_skill(
+            tmp_path / f"arrivals/s{number:03}",
+            description=f"Does thing number {number}.",
+            files={"scripts/run.py": f"print({number})\n", "notes.md": "n" * 2000},
+        )
+    return tmp_path / "arrivals"
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> list[Path]:
+    """Return a zip and a tar of the same 20 skills."""
+    packed = tmp_path / "packed"
+    for number in range(20):
+        write_skill(packed / f"p{number:03}", files={"scripts/run.py": f"print({number})\n"})
+    return [pack_zip(packed, tmp_path / "pack.zip"), pack_tar(packed, tmp_path / "pack.tgz")]
+
+
 @pytest.mark.parametrize("number", range(CRASHES))
 def test_a_killed_program_loses_nothing(
-    it: ServingProcess, tmp_path: Path, skill: SkillWriter, number: int
+    it: ServingProcess, arrivals: Path, packs: list[Path], number: int
 ) -> None:
-    """At a moment drawn by chance, while many folders arrive, change, move and go."""
+    """It is killed at a random moment, while many folders arrive, change, move and disappear."""
     chance = random.Random(number)
-    arrivals = tmp_path / "arrivals"
-    for at in range(150):
-        skill(
-            arrivals / f"s{at:03}",
-            description=f"Does thing number {at}.",
-            files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000},
-        )
-    for at in range(20):
-        skill(tmp_path / f"packed/p{at:03}", files={"scripts/run.py": f"print({at})\n"})
-    packs = [
-        make(tmp_path / "packed", tmp_path / name)
-        for make, name in ((pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))
-    ]
-    if number % 2:  # the first ingest, or one into a catalog that there is
+    if number % 2:  # each second kill interrupts an update of a catalog, not the first ingest
         shutil.copytree(arrivals, it.root / "before")
         shutil.copy(packs[0], it.root)
         it.start()
@@ -56,18 +64,23 @@ def test_a_killed_program_loses_nothing(
         it.start()
     shutil.copytree(arrivals, it.root / "now")
     change(it, chance)
-    for pack in chance.sample(packs, chance.randrange(3)):
-        shutil.copy(pack, it.root)
-    if chance.randrange(2):  # cut short where there is one, it is refused
-        for pack in it.root.glob("*.zip"):
-            os.truncate(pack, pack.stat().st_size // 2)
-    time.sleep(chance.uniform(0.0, 0.5))  # the moment is the point
+    drop_archives(it, packs, chance)
+    time.sleep(chance.uniform(0.0, 0.5))  # the random moment
     it.kill()
     assert_published_whole(it)
     it.start()
     it.settle()
     assert_whole(it)
     it.stop()
+
+
+def drop_archives(it: ServingProcess, packs: list[Path], chance: random.Random) -> None:
+    """Drop none, one or both archives into the root; perhaps cut a zip short, to be rejected."""
+    for pack in chance.sample(packs, chance.randrange(3)):
+        shutil.copy(pack, it.root)
+    if chance.randrange(2):
+        for pack in it.root.glob("*.zip"):
+            os.truncate(pack, pack.stat().st_size // 2)
 
 
 @pytest.mark.parametrize("number", range(CRASHES))

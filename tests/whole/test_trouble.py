@@ -10,6 +10,7 @@ import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,7 @@ import pytest
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.serving import ServingProcess, descendants
-from tests.support.skills import SkillWriter
+from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import overflow
 
 FOLDERS = int(os.environ.get("FOLDERS", "500"))
@@ -134,23 +135,35 @@ def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWr
     assert_promise(up)
 
 
-def test_a_root_that_is_a_link_is_followed_where_it_leads(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """As where each release lies in a directory of its own, and a link is changed in one step."""
+@pytest.fixture
+def releases(up: ServingProcess) -> tuple[Path, Path]:
+    """Return two releases of the skills; the root is a link to the first."""
     first, second = (up.root.with_name(name) for name in ("first", "second"))
-    up.root.rmdir()
     for release, names in ((first, "abcde"), (second, "bcdef")):
         for name in names:
-            skill(release / name, description=f"Of the {release.name} release.")
+            write_skill(release / name, description=f"Of the {release.name} release.")
+    up.root.rmdir()
     up.root.symlink_to(first.name)
+    return first, second
+
+
+def switch(link: Path, target: Path) -> None:
+    """Let a link lead elsewhere, in one step."""
+    new = link.with_name("next")
+    new.symlink_to(target.name)
+    new.rename(link)
+
+
+def test_a_root_that_is_a_link_is_followed_to_its_target(
+    up: ServingProcess, releases: tuple[Path, Path]
+) -> None:
+    """Also to a new target: each release may have its own directory."""
+    first, second = releases
     up.start()
-    skill(first / "a", description="Changed where it really lies.")
+    write_skill(first / "a", description="Changed in its real directory.")
     up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description LIKE 'Changed%'"))
     up.settle()
-    next_link = up.root.with_name("next")
-    next_link.symlink_to(second.name)
-    next_link.rename(up.root)
+    switch(up.root, second)
     up.wait_for(lambda: set(up.statuses()) == set("abcdef"))
     up.settle()
     assert up.health()["watcher_reason"] == f"the root {up.root} was replaced"
@@ -159,47 +172,70 @@ def test_a_root_that_is_a_link_is_followed_where_it_leads(
         ("Of the second release.",)
     ]
     missed = up.health()["missed_by_events"]
-    skill(up.root / "f", description="Still followed.")
+    write_skill(up.root / "f", description="Still followed.")
     up.settle()
     assert up.rows("SELECT description FROM skills WHERE path = 'f'") == [("Still followed.",)]
     assert up.health()["missed_by_events"] == missed
     assert_promise(up)
 
 
-def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: SkillWriter) -> None:
-    """What lies below it is empty, and another device; however few they were, they are held."""
-    with TemporaryDirectory(dir="/dev/shm") as disk:
-        mount = f'mount --bind "{disk}" "{up.root}"'
+@dataclass(frozen=True)
+class Disk:
+    """Directory of another file system, which the program sees as its root while it is mounted."""
+
+    folder: Path
+    up: ServingProcess
+
+    @property
+    def mount_command(self) -> str:
+        """Shell command that mounts it."""
+        return f'mount --bind "{self.folder}" "{self.up.root}"'
+
+    def mount(self) -> None:
+        """Mount it."""
+        self._run(self.mount_command)
+
+    def unmount(self) -> None:
+        """Unmount it."""
+        self._run(f'umount "{self.up.root}"')
+
+    def _run(self, command: str) -> None:
+        assert self.up.process
+        target = ("-t", str(self.up.process.pid), "-U", "-m", "--preserve-credentials")
+        subprocess.run(["nsenter", *target, "sh", "-c", command], check=True)
+
+
+@pytest.fixture
+def disk(up: ServingProcess) -> Iterator[Disk]:
+    """Return a disk that the program mounts at its start, in its own name space."""
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        disk = Disk(Path(folder), up)
+        command = ("unshare", "-Urm", "sh", "-c")
         if subprocess.run(
-            ["unshare", "-Urm", "sh", "-c", mount], check=False, capture_output=True
-        ).returncode or (os.stat(disk).st_dev == up.root.stat().st_dev):
-            pytest.skip("this system lets nobody mount anything, or has one file system")
-        skill(Path(disk, "a"))
-        up.prefix = ("unshare", "-Urm", "sh", "-c", f'{mount} && exec "$0" "$@"')
-        up.start()
-        up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
-        assert up.process
-        there = (
-            "nsenter",
-            "-t",
-            str(up.process.pid),
-            "-U",
-            "-m",
-            "--preserve-credentials",
-            "sh",
-            "-c",
-        )
-        subprocess.run([*there, f'umount "{up.root}"'], check=True)
-        up.wait_for(lambda: up.health()["held_removals"] == 1)
-        assert up.statuses() == {"a": "active"}
-        up.wait_for(
-            lambda: "its root lies on another file system than before" in up.log.read_text()
-        )
-        subprocess.run([*there, mount], check=True)
-        up.wait_for(lambda: up.health()["held_removals"] == 0)
-        assert up.statuses() == {"a": "active"}
-        shutil.rmtree(Path(disk, "a"))
-        up.wait_for(lambda: up.statuses() == {"a": "removed"})
+            [*command, disk.mount_command], check=False, capture_output=True
+        ).returncode or (os.stat(folder).st_dev == up.root.stat().st_dev):
+            pytest.skip("this system forbids mounting, or has one file system")
+        up.prefix = (*command, f'{disk.mount_command} && exec "$0" "$@"')
+        yield disk
+        up.kill()
+
+
+def test_an_unmounted_disk_removes_no_skill(
+    up: ServingProcess, disk: Disk, skill: SkillWriter
+) -> None:
+    """The directory below it is empty and on another device, so even one removal is held."""
+    skill(disk.folder / "a")
+    up.start()
+    up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
+    disk.unmount()
+    up.wait_for(lambda: up.health()["held_removals"] == 1)
+    assert up.statuses() == {"a": "active"}
+    up.wait_for(lambda: "its root lies on another file system than before" in up.log.read_text())
+    disk.mount()
+    up.wait_for(lambda: up.health()["held_removals"] == 0)
+    assert up.statuses() == {"a": "active"}
+    shutil.rmtree(disk.folder / "a")
+    up.wait_for(lambda: up.statuses() == {"a": "removed"})
 
 
 def test_thousands_of_folders_unpacked_at_once(

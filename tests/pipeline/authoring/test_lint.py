@@ -339,32 +339,32 @@ def test_the_hook_is_given_every_skill_md(name: str, is_ours: bool) -> None:
 def test_the_hook_runs_on_names_as_pre_commit_passes_them(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Its entry is a command that is installed, takes several names and tells good from bad."""
-    assert HOOK["id"] == "skilldrop-validate"
-    assert HOOK["language"] == "python"
-    program, *words = HOOK["entry"].split()
+    """Its entry is an installed command that takes several names and fails for a bad skill."""
+    assert (HOOK["id"], HOOK["language"]) == ("skilldrop-validate", "python")
     for name in ("a", "b", "c"):
         skill(tmp_path / "skills" / name)
-
-    def commit(*names: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [SKILLDROP.with_name(program), *words, *names],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    good = commit("skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
+    good = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
     assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
         0,
         "2 skills, 2 loadable",
     )
     skill(tmp_path / "skills/b", name="other")
-    bad = commit("skills/a/SKILL.md", "skills/b/SKILL.md")
+    bad = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md")
     assert bad.returncode == 1
     assert "skills/b/SKILL.md:2: error name-not-folder" in bad.stdout
+
+
+def hooked(repository: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    """Run the entry of the hook as pre-commit does, with the names of changed files."""
+    program, *words = HOOK["entry"].split()
+    return subprocess.run(
+        [SKILLDROP.with_name(program), *words, *names],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def real_skills(corpus: Path) -> list[Path]:

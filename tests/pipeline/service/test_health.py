@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from threading import Event
@@ -59,36 +59,43 @@ def told(it: Serving) -> str:
     return "" if output_status.health_of(found).is_followed else output_status.health(found)
 
 
-def test_a_packages_folder_that_cannot_be_written_is_told_and_over_once_it_can(
-    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Something else lies in its place; the service goes on meanwhile, and tries again."""
-    it = serving().start()
-    it.settle()
-    assert not told(it)
-    folder = it.settings.packages_folder
+@contextmanager
+def file_in_the_way(folder: Path) -> Iterator[None]:
+    """Put a file in the place of a folder for a while."""
     aside = folder.rename(folder.with_name("aside"))
     folder.write_text("in the way")
-    skill(it.root / "a")
-    it.wait_for(lambda: "Taking in changed folders" in told(it))
-    assert str(folder) in told(it)
-    assert "nothing pending" not in told(it)
-    it.wait_for(
-        lambda: it.rows(
-            "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
-            " AND next_try_at > last_at AND last_at > since"
-        )
-    )
-    seen = it.health()["service_seen"]
-    it.wait_for(lambda: it.health()["service_seen"] > seen)
-    said = [each for each in caplog.messages if str(folder) in each]
-    assert len(said) == len(set(said))
+    yield
     folder.unlink()
     aside.rename(folder)
-    it.settle()
-    it.wait_for(lambda: not told(it))
-    assert it.statuses() == {"a": "active"}
-    assert it.rows("SELECT * FROM troubles") == []
+
+
+def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
+    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The service goes on and tries again; the log has each message once."""
+    service = serving().start()
+    service.settle()
+    assert not told(service)
+    folder = service.settings.packages_folder
+    with file_in_the_way(folder):
+        skill(service.root / "a")
+        service.wait_for(lambda: "Taking in changed folders" in told(service))
+        assert str(folder) in told(service)
+        assert "nothing pending" not in told(service)
+        service.wait_for(
+            lambda: service.rows(
+                "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
+                " AND next_try_at > last_at AND last_at > since"
+            )
+        )
+        seen = service.health()["service_seen"]
+        service.wait_for(lambda: service.health()["service_seen"] > seen)
+        messages = [message for message in caplog.messages if str(folder) in message]
+        assert len(messages) == len(set(messages))
+    service.settle()
+    service.wait_for(lambda: not told(service))
+    assert service.statuses() == {"a": "active"}
+    assert service.rows("SELECT * FROM troubles") == []
 
 
 def test_a_part_that_fails_does_not_stop_the_others(

@@ -6,7 +6,7 @@ import shutil
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -307,10 +307,16 @@ def test_a_service_that_lost_its_lock_gives_way(
     it.failure = None
 
 
-# The brake
+# The removal guard
 
 UNHURRIED = 1.0
-"""Seconds of quiet, where one vanishing must not fall apart in two on a machine that stalls."""
+"""Quiet seconds that keep one disappearance together, even on a machine that stalls."""
+
+
+def move(folders: Iterable[Path], target: Path) -> None:
+    """Move folders into another, one by one."""
+    for folder in folders:
+        folder.rename(target / folder.name)
 
 
 def test_a_root_that_is_suddenly_empty_loses_nothing(
@@ -323,20 +329,15 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
     index = it.index().replace("Tick 1.", "Tick 2.")  # but for the sentinel
     away = it.root.parent / "away"
     away.mkdir()
-    for folder in it.root.iterdir():
-        folder.rename(away / folder.name)
+    move(it.root.iterdir(), away)
     it.wait_for(lambda: it.health()["held_removals"] >= 30)
     assert it.index() == index.replace("Tick 2.", "Tick 1.")
-    said = [each for each in caplog.messages if "is held until the folders are back" in each]
-    assert said
-    assert len(said) == len(set(said))  # once, and again only where more have gone
-    some = sorted(away.iterdir())[:7]
-    for folder in some:
-        folder.rename(it.root / folder.name)
-    # The sentinel makes 31.
-    it.wait_for(lambda: it.health()["held_removals"] == 24)
-    for folder in away.iterdir():
-        folder.rename(it.root / folder.name)
+    messages = [text for text in caplog.messages if "is held until the folders are back" in text]
+    assert messages
+    assert len(messages) == len(set(messages))  # a message is repeated only with a new number
+    move(sorted(away.iterdir())[:7], it.root)
+    it.wait_for(lambda: it.health()["held_removals"] == 31 - 7)  # with the sentinel
+    move(away.iterdir(), it.root)
     it.settle()
     it.wait_for(lambda: it.health()["held_removals"] == 0)
     assert set(it.statuses().values()) == {"active"}

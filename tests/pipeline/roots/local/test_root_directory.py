@@ -178,16 +178,7 @@ for _ in range(2 * times):
 def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -> None:
     """Nothing from outside gets into a table or a package; the end state equals the first."""
     world = World(tmp_path)
-    for number in range(12):
-        write_skill(world.root / f"group/a{number}", files={"scripts/run.py": "print()"})
-    write_skill(world.root / "group/b", files={"scripts/run.py": "print()"})
-    for inner in ("", "/b", "/b/scripts"):
-        write_skill(
-            tmp_path / f"outside{inner}",
-            name="b",
-            description=MARK,
-            files={"run.py": MARK, "scripts/run.py": MARK},
-        )
+    write_group_and_outside(world.root, tmp_path / "outside")
     (tmp_path / "link").symlink_to(tmp_path / "outside")
     with subprocess.Popen(
         [sys.executable, "-c", SWAPPER, tmp_path / "link", world.root / name, "300"]
@@ -198,16 +189,36 @@ def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -
             scans += 1
     assert swapper.returncode == 0
     assert scans > 2
-    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert [table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))] == []
-    assert [
-        path for path in world.packages.rglob("*") if path.is_file() and MARK in path.read_text()
-    ] == []
+    assert marked(world) == []
     world.scan()
     assert world.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
         (13,)
     ]
     assert world.differences() == []
+
+
+def write_group_and_outside(root: Path, outside: Path) -> None:
+    """Write a group of 13 skills in a root, and the same names with marked content outside."""
+    for number in range(12):
+        write_skill(root / f"group/a{number}", files={"scripts/run.py": "print()"})
+    write_skill(root / "group/b", files={"scripts/run.py": "print()"})
+    for inner in ("", "/b", "/b/scripts"):
+        write_skill(
+            Path(f"{outside}{inner}"),
+            name="b",
+            description=MARK,
+            files={"run.py": MARK, "scripts/run.py": MARK},
+        )
+
+
+def marked(world: World) -> list[object]:
+    """Return the tables and packages with content from outside."""
+    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    files = [path for path in world.packages.rglob("*") if path.is_file()]
+    return [
+        *(table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))),
+        *(path for path in files if MARK in path.read_text()),
+    ]
 
 
 def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
