@@ -1,4 +1,4 @@
-"""Killed at any moment of a busy ingest, the program starts again and the promise holds."""
+"""Restarts after the program or its helpers are killed at random moments of a busy ingest."""
 
 import os
 import random
@@ -22,7 +22,7 @@ CRASHES = int(os.environ.get("CRASHES", "2"))
 
 @pytest.fixture
 def it(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, not started yet; it is ended in the end."""
+    """Return the program, not started yet; it is ended after the test."""
     made = ServingProcess(tmp_path, rescan_every=3600.0)
     yield made
     made.kill()
@@ -85,7 +85,7 @@ def drop_archives(it: ServingProcess, packs: list[Path], chance: random.Random) 
 
 @pytest.mark.parametrize("number", range(CRASHES))
 def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, number: int) -> None:
-    """Whichever are killed, of those that work and of the site, until it is asked to end."""
+    """Worker processes and the site are killed until the program is stopped."""
     it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
     chance = random.Random(number)
     for at in range(550):  # so many that helpers read them, too
@@ -110,7 +110,7 @@ def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, numb
 
 
 def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
-    """Kill one at a time, at moments drawn by chance; return how many."""
+    """Kill one at a time, at random moments; return how many."""
     killed = 0
     while not it.is_quiet():
         killed += it.kill_helper(chance)
@@ -120,7 +120,7 @@ def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
 
 
 def assert_whole(it: ServingProcess) -> None:
-    """Assert that the catalog is what the root holds, and that nothing waits."""
+    """Assert that the catalog equals the root, and that nothing is pending."""
     assert it.rows("PRAGMA integrity_check") == [("ok",)]
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile._Look(it.settings, serial, lambda _: None).differences() == []
@@ -141,7 +141,7 @@ def change(it: ServingProcess, chance: random.Random) -> None:
 
 
 def assert_published_whole(it: ServingProcess) -> None:
-    """Assert that what stands under a published name is not half written."""
+    """Assert that no published file is half written."""
     index = it.index()
     assert not index or index.endswith("</available_skills>\n")
     # A version is published once `current` leads to it; what is half made goes at the next start.
@@ -149,8 +149,8 @@ def assert_published_whole(it: ServingProcess) -> None:
         assert package.read_text("utf-8").startswith("---\n")
 
 
-def test_the_catalog_file_itself_is_never_torn(it: ServingProcess, skill: SkillWriter) -> None:
-    """It can be read at every moment between a kill and the next start."""
+def test_the_catalog_file_is_readable_after_a_kill(it: ServingProcess, skill: SkillWriter) -> None:
+    """Before the next start, too."""
     it.start()
     skill(it.root / "a")
     it.settle()

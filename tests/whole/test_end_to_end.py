@@ -1,4 +1,4 @@
-"""The whole program as its users run it: real processes, real events, a real site."""
+"""Whole program as its users run it: real processes, real events, a real site."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE
 
 
 class Running:
-    """`skilldrop up` on folders of its own."""
+    """Process `skilldrop up` with separate folders."""
 
     def __init__(self, folder: Path) -> None:
         self.watched, self.data = folder / "watched", folder / "data"
@@ -51,7 +51,7 @@ class Running:
             )
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the catalog file itself; nothing while it is not there yet."""
+        """Query the catalog file; return nothing while it does not exist."""
         try:
             with sqlite3.connect(f"file:{self.data / 'catalog.db'}?mode=ro", uri=True) as db:
                 return db.execute(sql, values).fetchall()
@@ -62,12 +62,12 @@ class Running:
                 db.close()
 
     def index(self) -> str:
-        """Return the index file as it is; nothing while there is none."""
+        """Return the text of the index file; nothing while it does not exist."""
         path = self.data / "index" / "default.xml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def site(self, path: str, status: int = 200) -> Any:
-        """Return the JSON that the site gives; nothing while it does not answer with a status."""
+        """Return the JSON of a page; nothing unless the answer has this status."""
         try:
             answer = httpx.get(f"http://127.0.0.1:{self.port}{path}")
         except httpx.HTTPError:
@@ -75,7 +75,7 @@ class Running:
         return answer.json() if answer.status_code == status else None
 
     def eventually(self, what: Callable[[], Any]) -> Any:
-        """Wait until something is true, and return it; on failure show the program's words."""
+        """Wait until a condition is true, and return its value; on failure show the log."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if found := what():
@@ -152,7 +152,7 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
 
 
 def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
-    """It is a row with its findings, and mends itself when its author mends it."""
+    """It is a row with findings, and becomes active once its author corrects it."""
     (up.watched / "broken").mkdir()
     (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
     skill(up.watched / "whole")
@@ -172,7 +172,7 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
 def test_a_signal_ends_everything_within_two_seconds(
     up: Running, skill: SkillWriter, number: signal.Signals
 ) -> None:
-    """The site's process goes too, nothing is lost, and what came meanwhile is found at start."""
+    """The site ends too, nothing is lost, and the next start finds changes made in between."""
     skill(up.watched / "before")
     up.eventually(lambda: "before/current/SKILL.md" in up.index())
     up.eventually(lambda: up.site("/search.json?q=a") is not None)
@@ -226,7 +226,7 @@ def kill_site(up: Running) -> int:
 
 
 def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
-    """People browse on after a crash of Datasette; one that dies again and again is told."""
+    """Readers can continue after a crash of Datasette; repeated crashes are reported."""
     up.eventually(lambda: up.site("/-/healthz"))
     healthy = run("--data", up.data, "status", "--check")
     kill_site(up)
@@ -268,8 +268,8 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
     assert process.wait(PATIENCE) == 0
 
 
-def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
-    """`up` and `scan` beside a running service give one sentence that names it."""
+def test_a_second_writer_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
+    """`up` and `scan` beside a running service print one sentence."""
     up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
     for command in ("up", "scan"):
         second = run("--watched", up.watched, "--data", up.data, command)
@@ -279,7 +279,7 @@ def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
 
 
 def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:
-    """The address is named, and the program ends."""
+    """It names the address, and the program ends."""
     (tmp_path / "watched").mkdir()
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""A user who may read the catalog's directory and write nothing in it, as a process of its own."""
+"""User who may read the catalog's directory but not write in it."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def up(skill: SkillWriter) -> Iterator[ServingProcess]:
-    """Return a service that runs, with a skill `a`, where other users may go."""
+    """Return a running service with a skill `a`, in a directory that other users can enter."""
     with TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         made = ServingProcess(Path(folder), rescan_every=3600.0)
@@ -80,7 +80,7 @@ COMMANDS = (["status"], ["search", "text"], ["versions", "a"], ["read", "a"], ["
 
 @pytest.mark.parametrize("end", ["runs", "stopped", "killed", "copied"])
 def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
-    """Beside the service, after it has stopped or was killed, and of a file copied alone."""
+    """Beside the service, after its stop or kill, and for a copy of the file."""
     if end == "stopped":
         up.stop()
     elif end == "killed":
@@ -100,8 +100,8 @@ def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
     )
 
 
-def test_a_log_that_cannot_be_read_is_not_passed_over(up: ServingProcess) -> None:
-    """Old rows are never shown as if they were the newest."""
+def test_an_unreadable_log_is_an_error(up: ServingProcess) -> None:
+    """Old rows are never shown as the newest."""
     up.kill()
     log = up.settings.catalog_path.with_name("catalog.db-wal")
     log.write_bytes(log.read_bytes() or b"something")
@@ -158,7 +158,7 @@ def test_the_site_of_a_user_who_cannot_write_follows_the_writer(
     assert ("served as it was" in log.read_text()) is is_alone
 
 
-def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> None:
+def test_agents_can_read_by_mcp_without_the_right_to_write(up: ServingProcess) -> None:
     """Over stdio, after the service has stopped."""
     up.stop()
     server = StdioServerParameters(
@@ -176,8 +176,8 @@ def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> 
     assert "Takes a text file" in str(answer.content)
 
 
-def test_what_a_stop_leaves_is_whole_in_the_file(up: ServingProcess, tmp_path: Path) -> None:
-    """The log that stays beside it is empty, so that a copy of the file alone has everything."""
+def test_after_a_stop_the_catalog_file_is_complete(up: ServingProcess, tmp_path: Path) -> None:
+    """SQLite's log beside it is empty, so a copy of the file is enough."""
     up.stop()
     assert up.settings.catalog_path.with_name("catalog.db-wal").stat().st_size == 0
     copy = shutil.copy(up.settings.catalog_path, tmp_path / "copy.db")

@@ -1,4 +1,4 @@
-"""What goes wrong between the system and the watcher, forced on the program itself."""
+"""Problems between the system and the watcher, forced on the program."""
 
 import os
 import random
@@ -30,7 +30,7 @@ MEMORY = 400 * 1024
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, not started yet; it is ended in the end."""
+    """Return the program, not started yet; it is ended after the test."""
     made = ServingProcess(tmp_path, rescan_every=3600.0)
     yield made
     made.kill()
@@ -41,8 +41,10 @@ def assert_promise(up: ServingProcess) -> None:
     assert reconcile.compare(up.settings, engine=serial).differences == ()
 
 
-def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> None:
-    """Stopped, the program reads no events until the queue is full; what was lost is found."""
+def test_an_overflow_of_the_event_queue_loses_no_change(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """The suspended program reads no events until the queue is full."""
     up.start()
     skill(up.root / "a")
     up.settle()
@@ -60,10 +62,10 @@ def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> 
     assert_promise(up)
 
 
-def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
+def test_directories_whose_parents_are_renamed_too_early_are_watched_later(
     up: ServingProcess, skill: SkillWriter
 ) -> None:
-    """They are passed over in silence; nothing counts as quiet before they are listened to."""
+    """The service is not quiet before they are watched; watchdog skips them silently."""
     up.start()
     for number in range(20):
         (up.root / f"b{number}").mkdir()
@@ -82,8 +84,10 @@ def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
     assert_promise(up)
 
 
-def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
-    """A limit of the system's itself, in a user namespace of its own; polling does without."""
+def test_beyond_the_systems_limit_of_watches_the_service_polls(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """The limit is a real one, in a user namespace."""
     limit = "echo 40 > /proc/sys/user/max_inotify_watches"
     if subprocess.run(
         ["unshare", "-Ur", "sh", "-c", limit], check=False, capture_output=True
@@ -105,7 +109,7 @@ def test_more_directories_than_the_system_watches(up: ServingProcess, skill: Ski
 def test_a_very_deep_tree_stops_nothing(
     up: ServingProcess, skill: SkillWriter, deep_tree: Path
 ) -> None:
-    """1,100 directories inside one another end a thread of watchdog's, but not the service."""
+    """1,100 nested directories end a thread of watchdog, but not the service."""
     up.start()
     deep_tree.rename(up.root / "deep")
     skill(up.root / "a")
@@ -118,8 +122,10 @@ def test_a_very_deep_tree_stops_nothing(
     up.stop()  # before all is cleared away under it
 
 
-def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWriter) -> None:
-    """As when a share is unmounted and mounted again: held meanwhile, and then as before."""
+def test_a_root_that_is_renamed_away_and_back_loses_nothing(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """As after unmounting and mounting a share: removals are held meanwhile."""
     up.start()
     for number in range(5):
         skill(up.root / f"s{number}")
@@ -238,10 +244,10 @@ def test_an_unmounted_disk_removes_no_skill(
     up.wait_for(lambda: up.statuses() == {"a": "removed"})
 
 
-def test_thousands_of_folders_unpacked_at_once(
+def test_many_folders_unpacked_at_once_are_all_stored(
     up: ServingProcess, skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """None is missed, it comes to rest, and it keeps within its memory."""
+    """Afterwards the service rests, and it stays within its memory."""
     up.start()
     packed = tmp_path / "skills.tar"
     one = skill(tmp_path / "one", files={"scripts/run.py": "print(1)\n", "notes.md": "# A\n"})
@@ -263,8 +269,8 @@ def test_thousands_of_folders_unpacked_at_once(
     assert cpu_seconds(up.process.pid) - before < 0.5
 
 
-def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> None:
-    """Whichever is killed, however, and when: of those that work and of those that start them."""
+def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillWriter) -> None:
+    """Workers and their parents are killed, in different ways, at random moments."""
     for number in range(600):
         skill(up.root / f"s{number:03}", description="Does one thing.")
     up.start()
@@ -288,6 +294,6 @@ def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> N
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return how long a process has worked."""
+    """Return the CPU time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""A service in trouble says so: in `status`, in its exit code and on the site."""
+"""Problems of a service, as shown by `status`, its exit code and the site."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ from tests.support.watching import observer_of
 
 @pytest.fixture
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
-    """Return what makes a service that tries again soon; it is stopped in the end."""
+    """Return a function that makes a service with short pauses; it is stopped after the test."""
     made: list[Serving] = []
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
@@ -52,7 +52,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def told(it: Serving) -> str:
-    """Return what `status --check` prints, and nothing where it exits with 0."""
+    """Return the output of `status --check`; nothing if it exits with 0."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
         found = search.status(search.Database(connection), catalog)
@@ -101,7 +101,7 @@ def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
 def test_a_part_that_fails_does_not_stop_the_others(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An index that cannot be published holds up neither the catalog nor the watcher."""
+    """The catalog and the watcher work while an index cannot be published."""
     it = serving().start()
     it.settle()
     shutil.rmtree(it.settings.index_folder)
@@ -118,10 +118,10 @@ def test_a_part_that_fails_does_not_stop_the_others(
     assert "a/current/SKILL.md" in it.index()
 
 
-def test_old_rows_go_also_while_a_package_cannot_be_removed(
+def test_old_rows_are_removed_even_if_a_package_cannot_be(
     serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is told, and holds up nothing else."""
+    """The failure is reported."""
 
     def refuse(*_: object) -> int:
         raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
@@ -136,10 +136,10 @@ def test_old_rows_go_also_while_a_package_cannot_be_removed(
     it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
 
-def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
+def test_a_locked_catalog_is_reported_by_the_file_beside_it(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """As long as another process locks it; readers take what is newer."""
+    """Readers use the newer of the two."""
     it = serving().start()
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
@@ -152,10 +152,10 @@ def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
     it.wait_for(lambda: not told(it))
 
 
-def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
+def test_lack_of_memory_is_retried_and_then_ends_the_service(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tried again some times; a process that is started anew may have enough."""
+    """A restarted process may have enough."""
 
     def short(*_: object, **__: object) -> None:
         raise MemoryError
@@ -178,7 +178,7 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
 def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     serving: Callable[..., Serving],
 ) -> None:
-    """Its runtime will not send it again by itself."""
+    """Its runtime will not send it again."""
     it = serving().start()
     folder = it.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
@@ -189,10 +189,10 @@ def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     it.wait_for(lambda: not told(it))
 
 
-def test_a_watcher_that_keeps_dying_is_told(
+def test_a_watcher_that_keeps_dying_is_reported(
     serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three deaths in a minute, and its place is taken by polling until it lives again."""
+    """After three faults in a minute, polling replaces it until it works again."""
     monkeypatch.setattr(supervisor, "RETRY", 1.0)
     monkeypatch.setattr(loop, "TICK", 0.05)
     it = serving().start()
@@ -230,10 +230,10 @@ def test_the_timer_is_replaced_when_its_thread_has_died(
     service.wait_for(lambda: service.rows("SELECT count(*) FROM scans")[0][0] >= scans + 2)
 
 
-def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
+def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It was deleted while the root is away; the service waits, and does not burn the processor."""
+    """Until then the service waits without using the processor."""
     it = serving().start()
     skill(it.root / "a")
     it.settle()
@@ -252,8 +252,8 @@ def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
 # The file beside the catalog
 
 
-def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path) -> None:
-    """It never grows, and is no larger for a short list."""
+def test_the_file_has_a_fixed_size(tmp_path: Path) -> None:
+    """It is written in place; a long list of problems is cut."""
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
@@ -274,10 +274,10 @@ class SetBack(datetime):
         return datetime.now(tz) - timedelta(hours=1)
 
 
-def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
+def test_the_file_explains_a_silent_catalog_even_if_the_clock_is_set_back(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock is set back while nothing can be written; the file is newer all the same."""
+    """The file still counts as newer than the catalog."""
     it = serving().start()
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
@@ -293,7 +293,7 @@ def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
 
 
 def look(it: Serving) -> dict[str, Any]:
-    """Return health as it is told to readers."""
+    """Return health as readers get it."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
         return health.look(search.Database(connection), it.settings.catalog_path)
 
@@ -332,8 +332,8 @@ print("over")
 """
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """On a real one; the service goes on as soon as there is room again."""
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
+    """The disk is a real one; the service continues as soon as it has room."""
     disk = tmp_path / "disk"
     disk.mkdir()
     program = FULL_DISK.format(repository=str(REPOSITORY), disk=str(disk))

@@ -34,7 +34,7 @@ def entry(path: str, content: bytes) -> FileEntry:
 
 
 def looked_at(skill_md: bytes, path: str = "pdf", **changes: Any) -> Snapshot:
-    """Return what a look at a folder with this SKILL.md and a script gives."""
+    """Return the snapshot of a folder with this SKILL.md and a script."""
     files = (entry("SKILL.md", skill_md), entry("scripts/run.py", b"pass\n"))
     values: dict[str, Any] = {
         "path": path,

@@ -37,8 +37,8 @@ def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
     assert supervised.seconds_to_poll(1.0) is None
 
 
-def test_a_dead_thread_brings_a_new_observer(supervised: WatchSupervisor, tmp_path: Path) -> None:
-    """And a scan of everything, as events were lost."""
+def test_a_dead_thread_restarts_the_watch(supervised: WatchSupervisor, tmp_path: Path) -> None:
+    """Everything is scanned, because events were lost."""
     end_reading(tmp_path)
     change = supervised.check(1.0)
     assert change
@@ -49,7 +49,7 @@ def test_a_dead_thread_brings_a_new_observer(supervised: WatchSupervisor, tmp_pa
 def test_repeated_faults_mean_polling_until_events_work_again(
     supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
-    """After three in a minute; then events are tried again, and work."""
+    """After three faults in a minute the supervisor polls, and later tries events again."""
     for second in range(FAULTS):
         end_reading(tmp_path)
         change = supervised.check(float(second))
@@ -61,9 +61,7 @@ def test_repeated_faults_mean_polling_until_events_work_again(
     assert (change.mode, change.reason) == ("native", "events are tried again")
 
 
-def test_a_fault_now_and_then_is_no_reason_to_poll(
-    supervised: WatchSupervisor, tmp_path: Path
-) -> None:
+def test_rare_faults_do_not_cause_polling(supervised: WatchSupervisor, tmp_path: Path) -> None:
     """With one an hour, the watch is restarted each time."""
     for hour in range(1, 6):
         end_reading(tmp_path)
@@ -72,10 +70,10 @@ def test_a_fault_now_and_then_is_no_reason_to_poll(
         assert change.mode == "native"
 
 
-def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
+def test_a_root_that_comes_and_goes_does_not_cause_polling(
     supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
-    """However often: its absence and its return are noticed at once."""
+    """Each time, its absence and its return are noticed at once."""
     away = tmp_path.with_name(f"{tmp_path.name}-away")
     for second in range(4):
         tmp_path.rename(away)
@@ -88,10 +86,10 @@ def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
         assert (back.mode, back.reason) == ("native", f"the root {tmp_path} was replaced")
 
 
-def test_an_unwatched_directory_counts_when_it_is_found_twice(
+def test_an_unwatched_directory_counts_once_it_is_found_twice(
     supervised: WatchSupervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The watch of a new one may just be late."""
+    """The watch of a new directory may only be late."""
     observer = observer_of(tmp_path)
     handle, passed_over = observer.inotify.handle_event, threading.Event()
 
