@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -32,8 +33,19 @@ def pytest_configure(config: pytest.Config) -> None:
     pytest-xdist would end with the files of the fewest tests, which take the longest.
     """
     config.option.loadscopereorder = False
+    _let_byte_code_be_cached()
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+
+
+def _let_byte_code_be_cached() -> None:
+    """Let this process, the other test processes and the program that they start cache byte code.
+
+    Containers often set PYTHONDONTWRITEBYTECODE. Each process would then compile every module
+    again, which takes a third of the time of a command.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -25,5 +25,5 @@ def test_the_promise_holds_after_any_life_of_a_root() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_promise_holds_for_the_program_itself() -> None:
     """In a process with full scans, which is suspended and whose helpers are killed."""
-    few = settings(LIVES, max_examples=3, stateful_step_count=15)
+    few = settings(LIVES, max_examples=4, stateful_step_count=15)
     run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)  # type: ignore[no-untyped-call]

@@ -41,6 +41,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
+    monkeypatch.setattr(loop, "TICK", 0.1)
 
     def make(**settings: Any) -> Serving:
         made.append(Serving(tmp_path, **settings))
@@ -194,7 +195,6 @@ def test_a_watcher_that_keeps_dying_is_reported(
 ) -> None:
     """After three faults in a minute, polling replaces it until it works again."""
     monkeypatch.setattr(supervisor, "RETRY", 1.0)
-    monkeypatch.setattr(loop, "TICK", 0.05)
     it = serving().start()
     for _ in range(supervisor.FAULTS):
         it.settle()
