@@ -13,7 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.service import loop
 from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 from tests.support.ports import free_port
@@ -22,6 +25,10 @@ from tests.support.waiting import PATIENCE
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""
+
+
+TICK = 0.1
+"""Seconds between two checks of the watcher and of requests by a service in a thread."""
 
 
 class Serving:
@@ -83,8 +90,10 @@ class Serving:
 
     def _run(self, begun: threading.Event) -> None:
         try:  # here, as a connection belongs to its thread
-            self.service = Service(self.settings, open_store(self.settings))
-            self.service.run(begun.set)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(loop, "TICK", TICK)
+                self.service = Service(self.settings, open_store(self.settings))
+                self.service.run(begun.set)
         except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
             self.failure = error
 

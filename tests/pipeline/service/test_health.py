@@ -38,10 +38,8 @@ from tests.support.watching import observer_of
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
     """Return a function that makes a service with short pauses; it is stopped after the test."""
     made: list[Serving] = []
-    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
-    monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
+    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
-    monkeypatch.setattr(loop, "TICK", 0.1)
 
     def make(**settings: Any) -> Serving:
         made.append(Serving(tmp_path, **settings))
@@ -308,7 +306,7 @@ from tests.pipeline.service.test_health import told
 from pipeline.config.settings import RetentionSettings
 from pipeline.service import heartbeat, troubles
 
-heartbeat.BEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
+heartbeat.BEAT, troubles.FIRST_PAUSE = 0.2, 0.1
 disk = Path({disk!r})
 it = Serving(disk.parent, data=disk / "data",
              retention=RetentionSettings(free_bytes=0)).start()

@@ -28,10 +28,9 @@ from tests.support.skills import SkillWriter
 
 
 @pytest.fixture
-def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
+def serving(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
     """Return a function that makes a service with given settings; it is stopped after the test."""
     made: list[Serving] = []
-    monkeypatch.setattr(loop, "TICK", 0.1)
 
     def make(**settings: Any) -> Serving:
         made.append(Serving(tmp_path, **settings))
