@@ -23,8 +23,18 @@ pytest_plugins = [
     "tests.support.browsers",
 ]  # the site in this process, and a browser before it
 
-LONGEST = ("test_promise.py", "test_browser.py", "test_trouble.py", "test_reconcile.py")
-"""Files that take long, in which little can be done by others meanwhile."""
+SLOWEST = (
+    "test_promise.py",
+    "test_browser.py",
+    "test_trouble.py",
+    "test_end_to_end.py",
+    "test_other_users.py",
+    "test_reconcile.py",
+    "test_health.py",
+    "test_loop.py",
+    "test_crash.py",
+)
+"""Files that take half a minute or about as long, the slowest first."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,7 +60,8 @@ def _let_byte_code_be_cached() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slowest files, so that no process works alone on one at the end."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    ranks = {name: rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
 
 
 @pytest.fixture(autouse=True)
