@@ -231,10 +231,10 @@ def test_a_bad_file_that_cannot_be_moved_is_reported_once(store: Store, folder: 
         ("a/link.json", "outcome-unreadable"),
     ],
 )
-def test_what_is_no_file_of_ours_is_said(
+def test_an_unusable_file_is_rejected_with_its_code(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not followed, waited for or read as a whole."""
+    """It is not followed, waited for or read completely."""
     monkeypatch.setattr(collect, "MOST_BYTES", 100)
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +252,7 @@ def test_what_is_no_file_of_ours_is_said(
     "name",
     ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
 )
-def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str) -> None:
+def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     """Temporary names of a runtime, and files already in quarantine."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
@@ -265,7 +265,7 @@ def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
     assert take(store, tmp_path / "nowhere") == OutcomeReport()
 
 
-def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder: Path) -> None:
+def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder: Path) -> None:
     """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
     path = drop(folder)
@@ -277,7 +277,7 @@ def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder:
     assert inbox.seconds_to_next(11.0) is None
 
 
-def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder: Path) -> None:
+def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)
     inbox.hint(str(drop(folder)), now=10.0)

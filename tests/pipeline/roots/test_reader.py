@@ -200,7 +200,7 @@ class TestWhatIsASkillFolder:
         assert seen(tmp_path).fingerprint == before.fingerprint
 
     @pytest.mark.parametrize("name", ["venv", "#", "#x", "a.tmpl", "x.party", ".gitignore", "git"])
-    def test_what_only_looks_like_junk_is_kept(self, tmp_path: Path, name: str) -> None:
+    def test_names_similar_to_junk_are_kept(self, tmp_path: Path, name: str) -> None:
         """Every file that an author may want is included."""
         write(tmp_path, "s/SKILL.md", f"s/{name}")
         assert names(seen(tmp_path)) == sorted(["SKILL.md", name])

@@ -185,7 +185,7 @@ def test_the_death_of_the_thread_that_reads_is_a_fault(heard: Heard) -> None:
     assert observer.is_alive()
 
 
-def test_a_directory_exchanged_as_it_stops_costs_nothing(
+def test_a_watch_stops_even_if_directories_were_exchanged(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every thread ends, even if watchdog has recorded two directories under one name."""
@@ -268,9 +268,7 @@ def refuse(*_: object) -> None:
     raise OSError(28, "no more")
 
 
-def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(
-    heard: Heard, deep_tree: Path
-) -> None:
+def test_a_very_deep_tree_does_not_end_the_watch_silently(heard: Heard, deep_tree: Path) -> None:
     """The watch survives it or has a fault; below the deepest skill nothing is watched."""
     observer = observer_of(heard.root)
     deep_tree.rename(heard.root / "deep")

@@ -139,7 +139,7 @@ class TestLinksInside:
         with RootDirectory(str(root)) as opened, pytest.raises(OSError, match="Too many levels"):
             opened.real_path("/one/x")
 
-    def test_nothing_outside_is_asked_for(self, root: Path) -> None:
+    def test_targets_outside_the_root_are_not_checked(self, root: Path) -> None:
         """It makes no difference whether the target of a link out of the root exists."""
         (root / "group/a/there").symlink_to("../../../outside/notes.md")
         (root / "group/a/missing").symlink_to("../../../outside/nothing")
@@ -236,7 +236,7 @@ def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
-def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
+def test_a_folder_from_outside_is_never_accepted(root: Path) -> None:
     """Every skill that a scan accepts lies in the root."""
     found = scan(ScanScope(RootSpec(str(root)), ("group/b",), {}), ScanOptions(Limits(), quiet=0.0))
     exchange(root / "group/b", root.parent / "outside")
