@@ -1,1 +1,1 @@
-"""The tests, which mirror the packages; helpers lie in `support`."""
+"""Tests, in folders that mirror the packages; helpers are in `support`."""

@@ -1,9 +1,10 @@
-"""What every test needs: a world without defaults, real skill folders and the corpus."""
+"""Fixtures of every test: a world without defaults, real skill folders and the corpus."""
 
 import logging
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -22,28 +23,50 @@ pytest_plugins = [
     "tests.support.browsers",
 ]  # the site in this process, and a browser before it
 
-LONGEST = ("test_promise.py", "test_browser.py", "test_trouble.py", "test_reconcile.py")
-"""Files that take long, in which little can be done by others meanwhile."""
+SLOWEST = (
+    "test_promise.py",
+    "test_browser.py",
+    "test_trouble.py",
+    "test_end_to_end.py",
+    "test_other_users.py",
+    "test_reconcile.py",
+    "test_health.py",
+    "test_loop.py",
+    "test_crash.py",
+)
+"""Files that take half a minute or about as long, the slowest first."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave the files in the order of `pytest_collection_modifyitems`, and time no example.
+    """Keep the order of `pytest_collection_modifyitems`, and give examples no time limit.
 
     pytest-xdist would end with the files of the fewest tests, which take the longest.
     """
     config.option.loadscopereorder = False
+    _let_byte_code_be_cached()
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
 
 
+def _let_byte_code_be_cached() -> None:
+    """Let this process, the other test processes and the program that they start cache byte code.
+
+    Containers often set PYTHONDONTWRITEBYTECODE. Each process would then compile every module
+    again, which takes a third of the time of a command.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long, so that no process is left alone with one at the end."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """Begin with the slowest files, so that no process works alone on one at the end."""
+    ranks = {name: rank for rank, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
 
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep `watched/`, `var/`, skilldrop.toml and the home folder of this machine out of reach."""
+    """Hide `watched/`, `var/`, skilldrop.toml and the home folder of this machine."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in [name for name in os.environ if name.upper().startswith("SKILLDROP_")]:
@@ -52,7 +75,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Take away the log that a command has set up for the whole process."""
+    """Remove the log handlers that a command has added for the whole process."""
     log = logging.getLogger()
     level = log.level
     yield
@@ -69,14 +92,14 @@ def skill() -> SkillWriter:
 
 @pytest.fixture(scope="session")
 def elsewhere() -> Iterator[Callable[..., Any]]:
-    """Return the function that calls another in a process of its own, with no other threads."""
+    """Return a function that calls another in a separate process without other threads."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         yield lambda work, *given: process.submit(work, *given).result(timeout=PATIENCE)
 
 
 @pytest.fixture
 def deep_tree(tmp_path: Path) -> Iterator[Path]:
-    """Return a directory with 1,100 more inside one another; they are cleared away in the end."""
+    """Return a directory with 1,100 nested directories; they are removed after the test."""
     deep = tmp_path / "deep"
     deep.mkdir()
     bottom = os.open(deep, os.O_RDONLY)
@@ -92,7 +115,7 @@ def deep_tree(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
-    """Return a root with the skills that ship in watched/, whatever else was dropped there."""
+    """Return a root with the skills that ship in watched/, and no others."""
     root = tmp_path / "examples"
     for name in ("csv-profile", "release-checklist", "skill-authoring", "会议纪要"):
         shutil.copytree(REPOSITORY / "watched" / name, root / name)

@@ -1,4 +1,4 @@
-"""The one home of each third-party package; the direction of imports is import-linter's."""
+"""One home for each third-party package; import-linter checks the direction of imports."""
 
 import ast
 import re
@@ -59,8 +59,8 @@ def libraries(module: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("library", HOMES)
-def test_a_library_is_imported_in_its_home_alone(library: str) -> None:
-    """To replace a library is to change one place."""
+def test_a_library_is_imported_only_in_its_home(library: str) -> None:
+    """To replace a library, one place must change."""
     strays = [
         name_of(module)
         for module in MODULES
@@ -72,13 +72,13 @@ def test_a_library_is_imported_in_its_home_alone(library: str) -> None:
 
 @pytest.mark.parametrize("library", HOMES)
 def test_a_home_is_used(library: str) -> None:
-    """A library that nobody imports any more leaves the table."""
+    """A library without an import leaves the table."""
     assert any(library in libraries(module) for module in MODULES)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_a_module_says_in_one_sentence_what_it_holds(module: Path) -> None:
-    """Its docstring opens with one sentence, and a package holds nothing else."""
+def test_a_module_starts_with_one_sentence(module: Path) -> None:
+    """It describes the module; a package's __init__ has nothing else."""
     tree = ast.parse(module.read_text("utf-8"))
     opening = (ast.get_docstring(tree) or "").partition("\n\n")[0]
     assert re.fullmatch(r".+\.", opening, re.DOTALL), "the first paragraph ends with a full stop"

@@ -28,7 +28,7 @@ from pipeline.roots.snapshot import Snapshot, digest, head_bytes, kind_of
 
 _CHUNK = 1024 * 1024  # bytes read at once
 
-_TICK_NS = 100_000_000
+TICK_NS = 100_000_000
 """Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
 
 
@@ -160,7 +160,7 @@ def _is_unchanged(root: RootDirectory, folder: Folder, limits: Limits) -> bool:
     if folder.source:
         return folder.source.is_unchanged
     root.forget()
-    if abs(time.time_ns() - folder.changed_ns) < _TICK_NS:
+    if abs(time.time_ns() - folder.changed_ns) < TICK_NS:
         current = look(root, folder.path, limits)
         is_same = current is not None and current.fingerprint == folder.fingerprint
         return is_same and root.is_in_place()

@@ -70,7 +70,7 @@ class Watch:
         Raises WatchLimitReached, and watches nothing, if the system's limit is too low for all
         directories: a partial watch takes as much memory as a large catalog.
         """
-        if (limit := _watch_limit()) is not None and any(
+        if (limit := watch_limit()) is not None and any(
             number > limit for number, _ in enumerate(self._all_directories(), 1)
         ):
             raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
@@ -151,6 +151,17 @@ class Watch:
                 ]
 
 
+def watch_limit() -> int | None:
+    """Return how many directories the system watches for one user; None if unknown.
+
+    Source: inotify(7), /proc interfaces.
+    """
+    try:
+        return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
+    except (OSError, ValueError):
+        return None
+
+
 class _HintHandler(FileSystemEventHandler):
     """Passes on the paths of an event and does nothing else: an error would end the thread."""
 
@@ -162,17 +173,6 @@ class _HintHandler(FileSystemEventHandler):
         for path in (event.src_path, event.dest_path):
             if path:
                 self._on_hint(self._root + os.fsdecode(path).removeprefix(self._real_root))
-
-
-def _watch_limit() -> int | None:
-    """Return how many directories the system watches for one user; None if unknown.
-
-    Source: inotify(7), /proc interfaces.
-    """
-    try:
-        return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
-    except (OSError, ValueError):
-        return None
 
 
 def _inode(root: str) -> tuple[int, int] | None:

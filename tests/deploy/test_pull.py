@@ -1,4 +1,4 @@
-"""What `deploy/skilldrop-pull` brings to another machine is whole at every moment.
+"""Copies made by `deploy/skilldrop-pull` are complete at every moment.
 
 A real service ingests, the real rsync copies, and a reader of the copy looks all the while.
 """
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Reader(threading.Thread):
-    """Follows the index of a copy, and notes what it meets in each version."""
+    """Thread that follows the index of a copy, and records the files of each version."""
 
     def __init__(self, copy: Path) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Reader(threading.Thread):
         self.is_done = threading.Event()
 
     def run(self) -> None:
-        """Look again and again until done, and once more then."""
+        """Read the index again and again until done, and once more then."""
         while True:
             is_last = self.is_done.is_set()
             index = self._copy / "index/default.xml"
@@ -70,7 +70,7 @@ def hashed(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """Return what each version consists of, as the catalog has it."""
+    """Return the files of each version, as the catalog has them."""
     versions: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
     with closing(sqlite3.connect(catalog)) as db:
         for skill_id, version, path, sha256 in db.execute(
@@ -101,7 +101,7 @@ def serving(tmp_path: Path, copy: Path, skill: SkillWriter) -> Iterator[Serving]
 
 
 def written(skill: SkillWriter, root: Path, number: int, turn: int) -> None:
-    """Write every file of a skill anew."""
+    """Write every file of a skill again."""
     files: dict[str, str | bytes] = {
         f"references/page-{page}.md": f"Turn {turn}.\n" * 500 for page in range(FILES)
     }
@@ -109,14 +109,14 @@ def written(skill: SkillWriter, root: Path, number: int, turn: int) -> None:
 
 
 def pull(serving: Serving, copy: Path) -> None:
-    """Do one round."""
+    """Run one round of the script."""
     subprocess.run([PULL, serving.settings.data, copy], check=True)
 
 
-def test_a_reader_of_the_copy_meets_whole_versions_only(
+def test_a_reader_of_the_copy_sees_only_complete_versions(
     serving: Serving, copy: Path, skill: SkillWriter
 ) -> None:
-    """While skills change and rounds run, every file met has the SHA-256 of the catalog."""
+    """While skills change and rounds run, every file has the SHA-256 of the catalog."""
     reader = Reader(copy)
     reader.start()
     try:
@@ -143,7 +143,7 @@ def test_a_reader_of_the_copy_meets_whole_versions_only(
 
 
 def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
-    """What the writer's index does not name any more is not in the copy's, and its files go."""
+    """Skills that leave the writer's index leave the copy's index, and then their files go."""
     pull(serving, copy)
     shutil.rmtree(serving.root / "skill-3")
     serving.settle()
@@ -160,50 +160,46 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     assert "skill-3" not in names
 
 
-def test_nothing_goes_from_the_copy_that_was_not_brought(serving: Serving, copy: Path) -> None:
-    """What has no name of a package stays, also in the folder of a skill that goes."""
+FOREIGN_FILES = (
+    "packages/notes.txt",
+    "packages/Other/notes.txt",
+    "packages/skill-3/notes.txt",
+    "packages/skill-4/notes.txt",
+    "index/.mine",
+    "index/notes.md",
+    "index/Other/notes.md",
+)
+FOREIGN_FOLDERS = (
+    "packages/Empty",
+    "packages/[a-z]*",
+    "packages/a\\b",
+    "packages/skill-4/empty",
+    "index/empty",
+)
+
+
+def test_foreign_files_in_the_copy_stay(serving: Serving, copy: Path) -> None:
+    """So do foreign folders, and foreign files in the folder of a removed skill."""
     pull(serving, copy)
     serving.stop()
-    paths = [
-        copy / path
-        for path in (
-            "packages/notes.txt",
-            "packages/Other/notes.txt",
-            "packages/skill-3/notes.txt",
-            "packages/skill-4/notes.txt",
-            "index/.mine",
-            "index/notes.md",
-            "index/Other/notes.md",
-        )
-    ]
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("mine")
-    empty = [
-        copy / path
-        for path in (
-            "packages/Empty",
-            "packages/[a-z]*",
-            "packages/a\\b",
-            "packages/skill-4/empty",
-            "index/empty",
-        )
-    ]
-    for folder in empty:
-        folder.mkdir()
+    for path in FOREIGN_FILES:
+        (copy / path).parent.mkdir(exist_ok=True)
+        (copy / path).write_text("mine")
+    for path in FOREIGN_FOLDERS:
+        (copy / path).mkdir()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
     for _ in range(2):
         pull(serving, copy)
     assert os.listdir(copy / "packages/skill-3") == ["notes.txt"]
     assert (copy / "packages/skill-4/current/SKILL.md").is_file()
-    assert [path.read_text() for path in paths] == ["mine"] * len(paths)
-    assert all(folder.is_dir() for folder in empty)
+    assert {(copy / path).read_text() for path in FOREIGN_FILES} == {"mine"}
+    assert all((copy / path).is_dir() for path in FOREIGN_FOLDERS)
 
 
-def test_an_index_that_is_no_longer_made_goes_from_the_copy(
+def test_a_removed_index_is_removed_from_the_copy(
     serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the round in which it was missed first had broken off."""
+    """Also if the first round without it was interrupted."""
     pull(serving, copy)
     serving.stop()
     for name in ("default.xml", "default.meta.json"):
@@ -219,10 +215,10 @@ def test_an_index_that_is_no_longer_made_goes_from_the_copy(
 
 @pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
 @pytest.mark.parametrize("name", ["packages", "index", ".skilldrop-next"])
-def test_a_folder_that_was_not_brought_is_refused(
+def test_a_foreign_folder_is_refused(
     serving: Serving, copy: Path, tmp_path: Path, name: str, what: str
 ) -> None:
-    """In one sentence, and nothing in it is touched."""
+    """The script prints one sentence, and changes nothing in the folder."""
     serving.stop()
     outside = tmp_path / "outside"
     for path in ("20250101-000000/thesis.txt", "notes/a.txt"):
@@ -243,10 +239,10 @@ def test_a_folder_that_was_not_brought_is_refused(
     assert sorted(outside.rglob("*")) == before[1]
 
 
-def test_a_round_that_breaks_off_shows_nothing(
+def test_an_interrupted_round_shows_nothing(
     serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The network fails while packages come: the next round goes on from there."""
+    """The network fails while packages are copied; the next round continues."""
     with monkeypatch.context() as failing:
         break_off(failing, tmp_path)
         with pytest.raises(subprocess.CalledProcessError):
@@ -260,7 +256,7 @@ def test_a_round_that_breaks_off_shows_nothing(
 
 
 def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let rounds fail once links and indexes have been taken aside."""
+    """Let rounds fail after links and indexes have been set aside."""
     broken = folder / "bin/rsync"
     broken.parent.mkdir()
     broken.write_text(

@@ -1,1 +1,1 @@
-"""Worlds, makers and checks that tests share."""
+"""Data, services and checks that tests share."""

@@ -1,4 +1,4 @@
-"""A real Chromium before the real site, over a root of ordinary and hostile skills."""
+"""Real Chromium and the real site, over a root of ordinary and hostile skills."""
 
 import base64
 import os
@@ -68,7 +68,7 @@ SKILLS: dict[str, dict[str, str | bytes]] = {
 
 @dataclass
 class Seen:
-    """What a browser did beside what it was asked to."""
+    """Console messages and foreign requests of a browser."""
 
     elsewhere: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
 
 @pytest.fixture
 def seen() -> Seen:
-    """Return what is noted of a browser's doings."""
+    """Return the record of a browser's messages and requests."""
     return Seen()
 
 
@@ -145,7 +145,7 @@ def seen() -> Seen:
 def page(
     request: pytest.FixtureRequest, chromium: "Browser", library: Library, seen: Seen
 ) -> "Iterator[Page]":
-    """Return a page of a browser that may look as the test wishes; it has to keep quiet."""
+    """Return a page of a configurable browser, which must print nothing."""
     width, scheme = getattr(request, "param", (1280, "light"))
     context = chromium.new_context(
         base_url=library.origin, color_scheme=scheme, viewport={"width": width, "height": 900}

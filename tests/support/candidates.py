@@ -1,4 +1,4 @@
-"""Skills that may enter an index, for tests of how it is written and what fits."""
+"""Skills that may enter an index, for tests of its text and budget."""
 
 import json
 import re
@@ -53,7 +53,7 @@ SPECS = st.builds(
 
 
 def a(name: str, description: str = "Counts words.", **fields: Any) -> Candidate:
-    """Return a candidate whose package lies at an ordinary place."""
+    """Return a candidate whose package has an ordinary path."""
     return Candidate(
         **{
             "skill": 1,
@@ -69,7 +69,7 @@ def a(name: str, description: str = "Counts words.", **fields: Any) -> Candidate
 
 
 def many(count: int, chars: int = 300) -> list[Candidate]:
-    """Return candidates with descriptions of about that many characters, in several sentences."""
+    """Return candidates with descriptions of about this many characters, in several sentences."""
     sentences = "Reads a table and says it. " * (chars // 27)
     return [a(f"skill-number-{n:04d}", f"Skill {n}. {sentences}") for n in range(count)]
 

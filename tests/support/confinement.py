@@ -1,4 +1,4 @@
-"""Runs a command where it can write to one folder alone, whatever it would do."""
+"""Runner of commands that can write to one folder only."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What takes many skills away at once, and may bring them back: crowds, mounts, configurations."""
+"""Events that remove many skills at once, and may bring them back."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ CROWD = 22
 
 
 def own_mounts() -> list[str]:
-    """Return the words that run a program with mounts of its own; none where that may not be."""
+    """Return the words that run a program with its own mounts; none if that is forbidden."""
     words = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
     tried = subprocess.run(
         [*words, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=False, capture_output=True
@@ -32,7 +32,7 @@ def own_mounts() -> list[str]:
 
 
 class Departures(RuleBasedStateMachine):
-    """The part of a life in which removals are held."""
+    """Part of a life in which removals are held."""
 
     it: Serving
     top: Path
@@ -44,7 +44,7 @@ class Departures(RuleBasedStateMachine):
 
     @rule(returns=st.booleans())
     def let_a_crowd_go(self, returns: bool) -> None:
-        """Take away so many skills at once that somebody has to accept it; or bring them back."""
+        """Remove so many skills at once that the removal is held; perhaps bring them back."""
         crowd, aside = self.it.root / "crowd", self.top / "aside"
         for number in range(CROWD):
             write_skill(crowd / f"c{number}", description="One of many.")
@@ -59,7 +59,7 @@ class Departures(RuleBasedStateMachine):
 
     @rule()
     def leave_the_configuration(self) -> None:
-        """Scan once under a configuration that names another root, and start again."""
+        """Scan once with another root configured, and start again."""
         self.it.stop()
         removed = self._removed()
         other = self.top / "other"
@@ -77,14 +77,14 @@ class Departures(RuleBasedStateMachine):
     @precondition(lambda self: MAY_MOUNT in os.environ)
     @rule(name=st.sampled_from(["a", "m", "n"]))
     def write_on_a_mount(self, name: str) -> None:
-        """Write a skill on what is mounted below the root."""
+        """Write a skill on a file system mounted below the root."""
         self.mount()
         write_skill(self.it.root / "disk" / name, description="On a disk of its own.")
 
     @precondition(lambda self: self.is_mounted)
     @rule(is_looked_for=st.booleans())
     def unmount(self, is_looked_for: bool) -> None:
-        """Unmount it, and perhaps look at once."""
+        """Unmount it, and perhaps scan at once."""
         subprocess.run(["umount", "-l", self.it.root / "disk"], check=True)
         self.is_mounted = False
         if is_looked_for:
@@ -92,7 +92,7 @@ class Departures(RuleBasedStateMachine):
             self.assert_held_are_published()
 
     def mount(self) -> None:
-        """Mount a directory below the root, if it is not."""
+        """Mount a directory below the root, if it is not mounted."""
         if not self.is_mounted:
             for directory in (self.top / "disk", self.it.root / "disk"):
                 directory.mkdir(exist_ok=True)
@@ -102,7 +102,7 @@ class Departures(RuleBasedStateMachine):
             self.is_mounted = self.has_mounted = True
 
     def assert_held_are_published(self) -> None:
-        """Assert that agents read what is held as before."""
+        """Assert that agents can read held skills as before."""
         assert self.it.rows("SELECT path FROM skills WHERE is_held AND status = 'removed'") == []
         for skill_id, package_path in self.it.rows(
             "SELECT skill_id, package_path FROM skills WHERE is_held AND status = 'active'"

@@ -1,4 +1,4 @@
-"""Attempts to get out of a package, or into it by a name that no file has."""
+"""Attempts to leave a package, or to read a file in it by a false name."""
 
 ESCAPES = [
     "..",

@@ -1,4 +1,4 @@
-"""Judging with all registered dialects, and with profiles by their names."""
+"""Validation with all registered dialects, and with profiles by name."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ def examine(
     acceptance: Acceptance,
     profiles: Iterable[str],
 ) -> Examined:
-    """Return what a verdict says of a skill folder, hashed or not."""
+    """Return the verdict on a skill folder, hashed or not."""
     asked = profiles_named(tuple(profiles))
     return verdict.examine(
         look, parsed, place, acceptance=acceptance, profiles=asked, dialects=DIALECTS
@@ -48,10 +48,10 @@ def examine(
 
 
 def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:
-    """Return what the rules of these profiles find."""
+    """Return the findings of the rules of these profiles."""
     return validation_check.check(skill, profiles_named(tuple(profiles)))
 
 
 def declare(frontmatter: Mapping[str, Any]) -> Declaration:
-    """Return what frontmatter declares, nothing of it in quotes."""
+    """Return the fields of frontmatter without quoted values."""
     return validation_declare.declare(frontmatter, frozenset(), DIALECTS)

@@ -1,4 +1,4 @@
-"""Real archives, good and hostile, written as their makers would write them."""
+"""Real archives, good and hostile, as their makers would write them."""
 
 import gzip
 import io
@@ -22,7 +22,7 @@ def make_zip(
     modes: Mapping[str, int] | None = None,
     compression: int = zipfile.ZIP_DEFLATED,
 ) -> Path:
-    """Write a zip; modes are those of a stat, with their type, of members that need one."""
+    """Write a zip; modes are those of a stat, with the type, for members that need one."""
     with zipfile.ZipFile(path, "w", compression) as file:
         for name, content in members.items():
             info = zipfile.ZipInfo(name)
@@ -33,7 +33,7 @@ def make_zip(
 
 
 def make_tar(path: Path, members: Mapping[str, str | bytes | tarfile.TarInfo]) -> Path:
-    """Write a compressed tar; a member that is no file comes as its header."""
+    """Write a compressed tar; a member that is no file is given as its header."""
     with tarfile.open(path, "w:gz") as file:
         for name, content in members.items():
             if isinstance(content, tarfile.TarInfo):
@@ -55,7 +55,7 @@ def header(kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 
 def pack_zip(folder: Path, path: Path) -> Path:
-    """Pack a folder with its modes and links, under its own name."""
+    """Pack a folder under its own name, with its modes and links."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for each in sorted(folder.rglob("*")):
             name = str(each.relative_to(folder.parent))
@@ -69,14 +69,14 @@ def pack_zip(folder: Path, path: Path) -> Path:
 
 
 def pack_tar(folder: Path, path: Path) -> Path:
-    """Pack a folder with its modes and links, under its own name."""
+    """Pack a folder under its own name, with its modes and links."""
     with tarfile.open(path, "w:gz") as file:
         file.add(folder, folder.name)
     return path
 
 
 def rewritten(path: Path, before: bytes, after: bytes) -> Path:
-    """Replace bytes in a file, which are there."""
+    """Replace existing bytes in a file."""
     data = path.read_bytes()
     assert before in data
     path.write_bytes(data.replace(before, after))
@@ -155,7 +155,7 @@ BAD: Mapping[str, Callable[[Path], object]] = {
 
 
 def many_members(path: Path, count: int) -> Path:
-    """Write a zip whose directory has so many entries, of empty files."""
+    """Write a zip whose directory has this many entries of empty files."""
     entry = struct.pack(
         "<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0
     )
@@ -168,7 +168,7 @@ def many_members(path: Path, count: int) -> Path:
 
 
 def zeros(path: Path, size: int) -> Path:
-    """Write a gzip file of so many zero bytes, without ever holding them."""
+    """Write a gzip file of this many zero bytes, without holding them in memory."""
     with gzip.open(path, "wb", compresslevel=1) as file:
         for _ in range(size >> 24):
             file.write(bytes(1 << 24))
@@ -176,7 +176,7 @@ def zeros(path: Path, size: int) -> Path:
 
 
 def overlapping(path: Path, count: int, size: int) -> Path:
-    """Write a zip of many files that are all the same few bytes, each of so many unpacked."""
+    """Write a zip of many files that share the same few bytes, each of this unpacked size."""
     make_zip(path, {"00000": bytes(size)})
     data = path.read_bytes()
     at = data.index(b"PK\1\2")

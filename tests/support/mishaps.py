@@ -1,4 +1,4 @@
-"""What befalls a service and nobody does to a root: damage, clocks, quotas, killed helpers."""
+"""Events that no change to a root causes: damage, clocks, quotas, killed helpers."""
 
 import os
 import random
@@ -31,7 +31,7 @@ SWARM = 200
 
 
 class SetClock(datetime):
-    """The time of day, which can be set."""
+    """Time of day, which can be set."""
 
     step = timedelta()
 
@@ -42,7 +42,7 @@ class SetClock(datetime):
 
 
 class Mishaps(RuleBasedStateMachine):
-    """The part of a life in which something breaks."""
+    """Part of a life in which something breaks."""
 
     it: Serving
     top: Path
@@ -61,7 +61,7 @@ class Mishaps(RuleBasedStateMachine):
         is_changed=st.booleans(),
     )
     def damage_a_package(self, number: int, how: str, is_changed: bool) -> None:
-        """Damage a published file at its size, its mode, or take it; perhaps a version follows."""
+        """Damage, remove or change the mode of a published file; perhaps a version follows."""
         self.it.settle()
         files = self.it.rows(
             "SELECT v.package_path || '/' || f.path, s.root || '/' || s.path FROM files AS f"
@@ -80,7 +80,7 @@ class Mishaps(RuleBasedStateMachine):
                 (Path(os_path(folder)) / "beside.md").write_text(str(number))
 
     def mend_damage(self) -> None:
-        """Let all packages be verified; what was made after the damage has none of it."""
+        """Let all packages be verified; those made after the damage have none."""
         if not self.is_damaged:
             return
         for package_path in self._packages().keys() - self._before_damage:
@@ -107,7 +107,7 @@ class Mishaps(RuleBasedStateMachine):
     @precondition(lambda self: FAKETIME or not isinstance(self.it, ServingProcess))
     @rule(hours=st.sampled_from([-1, 1]))
     def set_the_clock(self, hours: int) -> None:
-        """Set it an hour back or forward: full scans go on, and nothing is gone by that."""
+        """Set the clock an hour back or forward: full scans continue, and nothing is removed."""
         self.it.settle()
         self.it.rescan()
         before = self._gone()
@@ -120,7 +120,7 @@ class Mishaps(RuleBasedStateMachine):
         assert self._gone() == before
 
     def right_the_clock(self) -> None:
-        """Give a process the clock of those who ask it again."""
+        """Give the process the clock of the test again."""
         if isinstance(self.it, ServingProcess) and FAKETIME:
             self.it.set_clock(0)
 
@@ -144,7 +144,7 @@ class Mishaps(RuleBasedStateMachine):
         )
 
     def assert_times_go_on(self) -> None:
-        """Assert that what happened to a skill later says so."""
+        """Assert that later events of a skill have later times."""
         for table, column in (("versions", "ingested_at"), ("ingestions", "started_at")):
             assert (
                 self.it.rows(
@@ -158,7 +158,7 @@ class Mishaps(RuleBasedStateMachine):
 
     @rule(quota=st.sampled_from(QUOTAS), number=st.integers(0, 10**6))
     def run_short(self, quota: dict[str, int], number: int) -> None:
-        """Run under a quota that lets nothing through, until there is another one."""
+        """Run under a quota that lets nothing through, and then without it."""
         self.it.stop()
         usual = self.it.settings
         self.it.settings = usual.model_copy(
@@ -193,7 +193,7 @@ class Mishaps(RuleBasedStateMachine):
     @precondition(lambda self: isinstance(self.it, ServingProcess))
     @rule(number=st.integers(0, 10**6))
     def kill_helpers(self, number: int) -> None:
-        """Kill what the program has started, again and again while much changes."""
+        """Kill the child processes again and again while much changes."""
         assert isinstance(self.it, ServingProcess)
         chance, said = random.Random(number), f"Number {number}."
         for at in range(SWARM):
@@ -207,13 +207,13 @@ class Mishaps(RuleBasedStateMachine):
         shutil.rmtree(self.it.root / "swarm")
 
     def forget_mishaps(self) -> None:
-        """Let the clock be what it is."""
+        """Restore the clock."""
         self._patches.undo()
         SetClock.step = timedelta()
 
 
 def damage(file: Path, how: str) -> None:
-    """Damage a file of a package as a disk or a careless hand does."""
+    """Damage a file of a package as a disk or a careless user does."""
     file.parent.chmod(0o755)
     try:
         if how == "remove":
@@ -227,7 +227,7 @@ def damage(file: Path, how: str) -> None:
 
 
 def flip(file: Path) -> None:
-    """Change one bit of a file, and neither its size, its mode nor its time."""
+    """Change one bit of a file, but not its size, mode or time."""
     was = file.stat()
     file.chmod(0o644)
     data = bytearray(file.read_bytes())

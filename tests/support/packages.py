@@ -1,4 +1,4 @@
-"""A root, a catalog and packages on a real disk, brought up to date without any waiting."""
+"""Root, catalog and packages on a real disk, updated without waiting."""
 
 import hashlib
 import sqlite3
@@ -28,7 +28,7 @@ from tests.support.records import NOON
 
 
 class World:
-    """Everything that publication touches."""
+    """Everything that publication changes."""
 
     def __init__(self, folder: Path, *, in_place: bool = False) -> None:
         self.root = folder / "root"
@@ -57,46 +57,46 @@ class World:
         return store
 
     def restart(self, *, in_place: bool = False) -> None:
-        """End and start again."""
+        """Close the catalog and open it again."""
         self.store.close()
         self.store = self.opened(in_place=in_place)
 
     def scan(self, *, deep: bool = False) -> Report:
-        """Make a full pass."""
+        """Make a full scan."""
         scan = FullScan(self.store, self.roots, Limits(), quiet=0.0, trigger="re-scan", deep=deep)
         list(scan.run())
         self.log()
         return scan.report
 
     def log(self) -> None:
-        """Log the changes since the last time, as a service does."""
+        """Log the changes since the last call, as a service does."""
         self.store.events.deliver(listeners.LOG, log_changes)
 
     def look(self, *units: str) -> Report:
-        """Look at some units."""
+        """Scan some units."""
         work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
         list(work.run([WatchUnit(str(self.root), unit) for unit in units]))
         return work.report
 
     def publish(self) -> None:
-        """Publish the index into a folder of its own."""
+        """Publish the index into a separate folder."""
         self.store.indexes.configure([IndexSpec()])
         publish_indexes(self.store, [IndexSpec()], self.folder / "index", NOON)
 
     def lying(self) -> list[str]:
-        """Return each skill_id that has a folder among the packages."""
+        """Return each skill_id with a folder among the packages."""
         return sorted(shelf.name for shelf in self.packages.glob("[!.]*"))
 
     def current(self, skill_id: str) -> Path:
-        """Return what `current` leads to, resolved once as a reader does."""
+        """Return the target of `current`, resolved once as a reader does."""
         return (self.packages / skill_id / "current").resolve()
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        """Ask the catalog."""
+        """Query the catalog."""
         return self.store.db.execute(sql, list(values)).fetchall()
 
     def differences(self) -> list[str]:
-        """Return how packages and catalog differ in what agents are given; ideally not at all."""
+        """Return the differences between packages and catalog; ideally none."""
         return list(_differences(self.store.db, self.packages))
 
 
@@ -131,7 +131,7 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
 
 
 def wrong_files(db: Database | sqlite3.Connection, version: int, package: Path) -> list[str]:
-    """Return the files in which a package differs from what the catalog has of a version."""
+    """Return the files of a package that differ from the version in the catalog."""
     expected = {
         path: (sha256, mode)
         for path, sha256, mode in db.execute(
@@ -152,7 +152,7 @@ def wrong_files(db: Database | sqlite3.Connection, version: int, package: Path) 
 
 
 def audits(world: World) -> list[Difference]:
-    """Return where the catalog contradicts itself or what is published."""
+    """Return the contradictions in the catalog, and between it and its publications."""
     packaging = world.store.packager.packaging
     assert packaging
     return [

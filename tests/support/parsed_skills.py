@@ -1,4 +1,4 @@
-"""Skills as the rules see them, made from frontmatter, body and files."""
+"""Skills as the rules get them, made from frontmatter, body and files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _WITH_UNDERSCORES = {"when_to_use", "input_schema", "output_schema"}
 
 
 def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
-    """Return a file of a skill as reading gives it."""
+    """Return a file of a skill as the reader gives it."""
     return FileEntry(
         path, 1, "0" * 64, 0o755 if executable else 0o644, kind_of(path, "SKILL.md"), is_text
     )
@@ -44,10 +44,10 @@ def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **field
 
 
 def found(profile: str, of: Skill) -> tuple[Finding, ...]:
-    """Return what a profile's rules find."""
+    """Return the findings of the rules of a profile."""
     return check(of, [profile])
 
 
 def codes(profile: str, of: Skill) -> set[str]:
-    """Return the codes of what a profile's rules find."""
+    """Return the codes of the findings of a profile."""
     return {finding.code for finding in found(profile, of)}

@@ -1,4 +1,4 @@
-"""Where the repository and the real skills lie."""
+"""Paths of the repository and of the real skills."""
 
 import os
 from pathlib import Path

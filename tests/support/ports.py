@@ -9,7 +9,7 @@ from pathlib import Path
 def free_port() -> int:
     """Return a port on which nothing listens.
 
-    The system gives none of these to whoever connects to something, so it is free a second later.
+    The system does not use these ports for outgoing connections, so it stays free for a moment.
     """
     first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:

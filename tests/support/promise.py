@@ -1,4 +1,4 @@
-"""Random lives of a root under a real service, and the promise that must hold after each."""
+"""Random lives of a root under a real service, and the promise that holds after each."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
@@ -33,6 +33,9 @@ from tests.support.without_rights import bound_by_permissions
 _RENAME_EXCHANGE = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
+Rows: TypeAlias = dict[str, tuple[tuple[str, Any], ...]]
+"""Columns of each skill, by path."""
+
 SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
 PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
@@ -50,9 +53,9 @@ archives = st.sampled_from(["pack.zip", "team/pack.tgz", "b/inner/pack.skill", "
 
 
 class Life(Departures, Mishaps):
-    """Everything that people and programs do to a root, in any order, and pauses in which to look.
+    """All actions of people and programs on a root, in any order, with pauses for comparisons.
 
-    What cannot be done as things are (a folder that is not there …) is left undone.
+    Impossible actions, such as deleting a missing folder, have no effect.
     """
 
     serving: ClassVar[type[Serving]] = Serving
@@ -84,6 +87,14 @@ class Life(Departures, Mishaps):
         """Start the service."""
         self.it.start()
 
+    @rule()
+    def be_idle(self) -> None:
+        """Do nothing.
+
+        Hypothesis begins with a life of this rule only: the first one in its order, by the number
+        of arguments and by name. Any other rule, repeated that often, would take a minute.
+        """
+
     # Arrivals
 
     @rule(folder=folders, description=descriptions, file=st.sampled_from(FILES), content=contents)
@@ -96,7 +107,7 @@ class Life(Departures, Mishaps):
 
     @rule(folder=folders, description=descriptions)
     def write_slowly(self, folder: str, description: str) -> None:
-        """Write a skill in pieces, with pauses longer than a look takes."""
+        """Write a skill in pieces, with pauses longer than a scan takes."""
         path = self.it.root / folder
         with suppress(OSError):
             path.mkdir(parents=True, exist_ok=True)
@@ -121,7 +132,7 @@ class Life(Departures, Mishaps):
 
     @rule(archive=archives, description=descriptions, inner=st.sampled_from(["", "inner", "x/y"]))
     def drop_archive(self, archive: str, description: str, inner: str) -> None:
-        """Put an archive there whole, or another in its place; one without a skill is refused."""
+        """Put a complete archive in place, or replace one; one without a skill is rejected."""
         with suppress(OSError):
             path = self.it.root / archive
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +148,7 @@ class Life(Departures, Mishaps):
     def copy_archive(
         self, archive: str, description: str, share: float, rests: float, is_completed: bool
     ) -> None:
-        """Copy an archive in two parts with a rest between them; or the first part alone."""
+        """Copy an archive in two parts with a pause between them, or only the first part."""
         data = self._packed(archive, description, "inner").read_bytes()
         cut = int(len(data) * share)
         with suppress(OSError):
@@ -152,7 +163,7 @@ class Life(Departures, Mishaps):
 
     @rule(archive=archives)
     def cut_archive(self, archive: str) -> None:
-        """Cut an archive short in place, so that it is refused and what was in it stands."""
+        """Truncate an archive, so that it is rejected and its last good skills stay."""
         with suppress(OSError):
             path = self.it.root / archive
             os.truncate(path, path.stat().st_size // 2)
@@ -238,7 +249,7 @@ class Life(Departures, Mishaps):
 
     @rule(folder=folders)
     def delete_skill_md(self, folder: str) -> None:
-        """Delete SKILL.md alone, so that the folder is no skill any more."""
+        """Delete only SKILL.md, so that the folder is no skill any more."""
         with suppress(OSError):
             (self.it.root / folder / "SKILL.md").unlink()
 
@@ -246,7 +257,7 @@ class Life(Departures, Mishaps):
 
     @rule(folder=folders, other=folders, where=st.sampled_from(["root", "outside", "nowhere"]))
     def link(self, folder: str, other: str, where: str) -> None:
-        """Put a link in the place of a folder: to another one, to one outside, to nothing."""
+        """Replace a folder by a link to another one, to one outside, or to nothing."""
         base = {"root": self.it.root, "outside": self.outside, "nowhere": Path("/nowhere")}[where]
         with suppress(OSError):
             os.symlink(base / other, self.it.root / folder)
@@ -260,7 +271,7 @@ class Life(Departures, Mishaps):
 
     @rule(folder=folders, times=st.integers(1, 40))
     def swap_for_a_link(self, folder: str, times: int) -> None:
-        """Exchange a folder with a link out of the root, and back, while the service looks."""
+        """Exchange a folder with a link out of the root, and back, during a scan."""
         link, place = self._elsewhere(), self.it.root / folder
         link.symlink_to(self.outside / SECRET)
         with suppress(OSError):  # so that it is due, and looked at meanwhile
@@ -278,7 +289,7 @@ class Life(Departures, Mishaps):
         mode=st.sampled_from([0o000, 0o100, 0o400]),
     )
     def lock(self, folder: str, name: str, mode: int) -> None:
-        """Take away the right to read, to enter, or both."""
+        """Remove the right to read, to enter, or both."""
         path = self.it.root / folder / name
         with suppress(OSError):
             if path.is_symlink() or path.parent.is_symlink():
@@ -288,7 +299,7 @@ class Life(Departures, Mishaps):
 
     @rule()
     def unlock(self) -> None:
-        """Give all rights back, the last that were taken away first."""
+        """Restore all rights, in reverse order."""
         while self.locked:
             path, mode = self.locked.pop()
             with suppress(OSError):
@@ -305,7 +316,7 @@ class Life(Departures, Mishaps):
 
     @rule(folder=folders, description=descriptions)
     def change_while_stopped(self, folder: str, description: str) -> None:
-        """Stop, change what a start must find, and start again."""
+        """Stop, make a change that the start must find, and start again."""
         self.it.stop()
         self.edit_in_place(folder, description)
         self.move_in(folder, description, "inner")
@@ -330,7 +341,7 @@ class Life(Departures, Mishaps):
 
     @rule()
     def look(self) -> None:
-        """Wait until all is quiet, and compare."""
+        """Wait until the service is quiet, and compare."""
         self.right_the_clock()
         self.it.settle()
         if self.locked:
@@ -364,20 +375,7 @@ class Life(Departures, Mishaps):
             )
         }
         live, anew = _content(self.it.settings), _content(self._anew())
-        for top in [
-            path
-            for path, row in anew.items()
-            if path == top_of_archive(path) and dict(row)["status"] == "rejected"
-        ]:
-            # Of a refused archive each skill that was known in it says so, or the archive itself.
-            inside = [path for path in live if top_of_archive(path) == top]
-            assert inside
-            assert all(
-                path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
-            ), inside
-            anew.pop(top)
-            for path in inside:
-                live.pop(path)
+        _drop_rejected_archives(live, anew, stands_in)
         for path in stands_in & live.keys():
             assert dict(anew.pop(path))["status"] == "rejected"
             live.pop(path)
@@ -394,7 +392,7 @@ class Life(Departures, Mishaps):
         return list(reconcile.compare_once(self.it.settings, engine=serial).differences)
 
     def teardown(self) -> None:
-        """Look once more and end."""
+        """Compare once more and end."""
         try:
             if self.it.is_running:
                 self.look()
@@ -440,7 +438,7 @@ class Life(Departures, Mishaps):
         return self.outside / f"made-{self.number}"
 
     def _anew(self) -> Settings:
-        """Make a catalog from nothing and return where."""
+        """Make a new catalog of the same root, and return its settings."""
         data = self.top / "anew"
         for folder, _, _ in os.walk(data):  # packages are read-only, and permissions bind us here
             os.chmod(folder, 0o700)
@@ -453,7 +451,7 @@ class Life(Departures, Mishaps):
 
 
 class LifeOfAProcess(Life):
-    """The same with `skilldrop up` in a process of its own."""
+    """Life with `skilldrop up` in a separate process."""
 
     serving = ServingProcess
 
@@ -473,12 +471,33 @@ _SKILLS = """
 
 
 def _without_versions(index: str) -> str:
-    """Leave out when each content was accepted, which names its package."""
+    """Drop the version in each path, which depends on the time."""
     return re.sub(r"/\d{8}-\d{6}(-\d+)?\b", "", index)
 
 
-def _content(settings: Settings) -> dict[str, tuple[tuple[str, Any], ...]]:
-    """Return what a catalog says of each folder, but for how and when it came to know it."""
+def _drop_rejected_archives(live: Rows, anew: Rows, stands_in: set[str]) -> None:
+    """Drop rejected archives from both catalogs, and assert that their rows agree.
+
+    A new catalog has one row for such an archive. An older one has this row, too, or a row for each
+    skill that it knows in the archive.
+    """
+    for top in [
+        path
+        for path, row in anew.items()
+        if path == top_of_archive(path) and dict(row)["status"] == "rejected"
+    ]:
+        inside = [path for path in live if top_of_archive(path) == top]
+        assert inside
+        assert all(
+            path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
+        ), inside
+        anew.pop(top)
+        for path in inside:
+            live.pop(path)
+
+
+def _content(settings: Settings) -> Rows:
+    """Return the row of each folder, without how and when it was stored."""
     db = sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True)
     try:
         cursor = db.execute(_SKILLS)
@@ -489,16 +508,14 @@ def _content(settings: Settings) -> dict[str, tuple[tuple[str, Any], ...]]:
 
 
 def _accepted(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Leave out of a rejected row what is left of an accepted one, which no status says is true."""
+    """Drop the fields of a rejected row that remain from an accepted one."""
     if row["status"] == "rejected":
         keys: Sequence[str] = ("root", "path", "skill_id", "name", "status", "level", "findings")
         return tuple((key, row[key]) for key in keys)
     return tuple(row.items())
 
 
-def _without_status(
-    rows: dict[str, tuple[tuple[str, Any], ...]],
-) -> dict[str, tuple[tuple[str, Any], ...]]:
+def _without_status(rows: Rows) -> Rows:
     return {
         path: tuple((key, value) for key, value in row if key not in ("status", "shadowed_by"))
         for path, row in rows.items()

@@ -1,4 +1,4 @@
-"""Verdicts for tests of the catalog, as the pipeline would hand them over."""
+"""Verdicts for tests of the catalog, as the pipeline would pass them."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A real service on a real directory, in a thread of its own, and how tests wait for it."""
+"""Real service on a real directory, in a thread or a process, and ways to wait for it."""
 
 import os
 import random
@@ -13,7 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.service import loop
 from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 from tests.support.ports import free_port
@@ -24,8 +27,12 @@ FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""
 
 
+TICK = 0.1
+"""Seconds between two checks of the watcher and of requests by a service in a thread."""
+
+
 class Serving:
-    """A service, which can be stopped and started again, and a look at its catalog."""
+    """Service that can be stopped and started again, with access to its catalog."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.root = folder / "root"
@@ -69,7 +76,7 @@ class Serving:
         return self._thread is not None
 
     def rescan(self) -> None:
-        """Let the timer of the re-scan strike, and wait for the end."""
+        """Request a full scan, and wait for its end."""
         assert self.service
         before = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
         self.service.rescan()
@@ -83,8 +90,10 @@ class Serving:
 
     def _run(self, begun: threading.Event) -> None:
         try:  # here, as a connection belongs to its thread
-            self.service = Service(self.settings, open_store(self.settings))
-            self.service.run(begun.set)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(loop, "TICK", TICK)
+                self.service = Service(self.settings, open_store(self.settings))
+                self.service.run(begun.set)
         except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
             self.failure = error
 
@@ -99,10 +108,10 @@ class Serving:
         return found
 
     def settle(self) -> None:
-        """Wait until all that happened in the root before this moment was looked at.
+        """Wait until all earlier changes in the root have been handled.
 
-        A folder written now is heard of after all the others, and once it is in the catalog
-        the service says truly whether anything is left.
+        The events of a new folder come after all earlier ones, so once it is in the catalog,
+        `is_quiet` is correct for all of them.
         """
         self._ticks += 1
         said = f"Tick {self._ticks}."
@@ -120,11 +129,11 @@ class Serving:
             self.wait_for(self.is_quiet)
 
     def is_quiet(self) -> bool:
-        """Tell whether the service has nothing to do."""
+        """Return whether the service has nothing to do."""
         return self.health().get("quiet_since") is not None
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the catalog file itself; nothing while it is not there yet."""
+        """Query the catalog file; return nothing while it does not exist."""
         try:
             db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
         except sqlite3.OperationalError:
@@ -143,17 +152,17 @@ class Serving:
         return dict(zip(names, rows[0], strict=False)) if rows else {}
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of every skill folder ever seen, but for the sentinel's."""
+        """Return the status of every stored skill folder except the sentinel."""
         return dict(self.rows("SELECT path, status FROM skills WHERE path != 'sentinel'"))
 
     def index(self) -> str:
-        """Return the index file as it is; nothing while there is none."""
+        """Return the text of the index file; nothing while it does not exist."""
         path = self.settings.index_folder / "default.xml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 class ServingProcess(Serving):
-    """The same, with `skilldrop up` in a process of its own, which re-scans every second."""
+    """Service in a `skilldrop up` process, which scans everything every second."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         super().__init__(folder, **{"rescan_every": 1.0, **settings})
@@ -168,7 +177,34 @@ class ServingProcess(Serving):
         return self.process is not None
 
     def start(self) -> "ServingProcess":
-        """Start the program, and return once everything is listened to."""
+        """Start the program, and return once it watches everything."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command(), env=os.environ | self._environment(), stdout=log, stderr=log
+            )
+        pid = self.process.pid
+        self.wait_for(
+            lambda: (
+                self.health().get("service_pid") == pid
+                and self.health()["watcher_mode"] != "stopped"
+            )
+        )
+        return self
+
+    def _command(self) -> list[str | Path]:
+        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
+        return [
+            *self.prefix,
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            self.root,
+            "--data",
+            self.settings.data,
+            "up",
+            *site,
+        ]
+
+    def _environment(self) -> dict[str, str]:
         env = {
             f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name))
             for name in ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")
@@ -182,31 +218,7 @@ class ServingProcess(Serving):
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
                 "NO_FAKE_STAT": "1",
             }
-        site = ["--port", str(free_port())] if self.settings.site.enabled else ["--no-site"]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *self.prefix,
-                    Path(sys.executable).with_name("skilldrop"),
-                    "--watched",
-                    self.root,
-                    "--data",
-                    self.settings.data,
-                    "up",
-                    *site,
-                ],
-                env=os.environ | env,
-                stdout=log,
-                stderr=log,
-            )
-        pid = self.process.pid
-        self.wait_for(
-            lambda: (
-                self.health().get("service_pid") == pid
-                and self.health()["watcher_mode"] != "stopped"
-            )
-        )
-        return self
+        return env
 
     def stop(self) -> None:
         """Stop in order and wait for the end."""
@@ -217,28 +229,28 @@ class ServingProcess(Serving):
             self.process = None
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """End the program at once, as a power cut would."""
         if self.process:
             self.process.kill()
             self.process.wait()
             self.process = None
 
     def suspend(self) -> None:
-        """Let it do nothing for a while."""
+        """Stop the process with a signal."""
         assert self.process
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Let the process continue."""
         assert self.process
         self.process.send_signal(signal.SIGCONT)
 
     def set_clock(self, hours: int) -> None:
-        """Give the program a clock that differs by hours; there has to be one at its start."""
+        """Let the program's clock differ by some hours; it must have been set before the start."""
         self.clock.write_text(f"{hours * 3600:+d}")
 
     def kill_helper(self, chance: random.Random) -> bool:
-        """Kill one of the processes that the program has started; tell whether there was one."""
+        """Kill one child process of the program; return whether it had one."""
         assert self.process
         there = descendants(self.process.pid)
         with suppress(ProcessLookupError):
@@ -247,7 +259,7 @@ class ServingProcess(Serving):
         return bool(there)
 
     def rescan(self) -> None:
-        """Wait for a full scan that has begun from now on."""
+        """Wait for a full scan that begins after this call."""
         now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
         self._await_scan_after(now)
 
@@ -263,7 +275,7 @@ class ServingProcess(Serving):
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes below one."""
+    """Return the child processes of a process, and theirs."""
     found: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():

@@ -1,4 +1,4 @@
-"""A real catalog with published packages, for tests of those who read them."""
+"""Real catalog with published packages, for tests of its readers."""
 
 import os
 from pathlib import Path
@@ -32,7 +32,7 @@ class Shelf:
         return self._db
 
     def scan(self) -> None:
-        """Bring catalog and packages up to the root."""
+        """Update catalog and packages."""
         store = open_store(self.settings)
         try:
             scan_once(self.settings, store, engine=serial)
@@ -40,12 +40,12 @@ class Shelf:
             store.close()
 
     def loosen(self) -> None:
-        """Let published packages be tampered with."""
+        """Make published packages writable."""
         for folder, _, _ in os.walk(self.packages):
             os.chmod(folder, 0o755)
 
     def flip(self, skill_id: str, version: str) -> None:
-        """Let `current` name a version, in one step."""
+        """Let `current` lead to a version, in one step."""
         link = self.packages / skill_id / "current"
         beside = link.with_name(".current.new")
         beside.symlink_to(version)

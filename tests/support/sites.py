@@ -1,4 +1,4 @@
-"""A filled catalog and the site that serves it in this process."""
+"""Filled catalog and the site that serves it in this process."""
 
 import asyncio
 import shutil
@@ -26,7 +26,7 @@ COMPANY = IndexSpec("company", levels=("enterprise",))
 
 
 def fill(store: Store) -> Store:
-    """Put one skill of each kind of fate into a catalog."""
+    """Store one skill of each kind of result in a catalog."""
     rooted(store, RootSpec(ROOT), RootSpec("/company", "enterprise"))
     store.apply(
         [
@@ -73,25 +73,25 @@ class Site:
     runner: asyncio.Runner
 
     def get(self, path: str, **params: Any) -> httpx.Response:
-        """Ask for a page."""
+        """Request a page."""
         return self.ask("get", path, params=params or None, follow_redirects=True)
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """Ask in any way that httpx knows."""
+        """Send a request with any method and options of httpx."""
         response: httpx.Response = self.runner.run(
             getattr(self.datasette.client, method)(path, **more)
         )
         return response
 
     def rows(self, path: str, **params: Any) -> list[dict[str, Any]]:
-        """Ask for rows as JSON."""
+        """Request rows as JSON."""
         response = self.get(f"/catalog/{path}.json", _shape="array", **params)
         assert response.status_code == 200, response.text
         rows: list[dict[str, Any]] = response.json()
         return rows
 
     def close(self) -> None:
-        """Close what Datasette leaves open."""
+        """Close the connections that Datasette leaves open."""
         self.datasette.executor.shutdown()
         for database in self.datasette.databases.values():
             database.close()
@@ -99,7 +99,7 @@ class Site:
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the file of a filled catalog, of which tests get copies."""
+    """Return the file of a filled catalog, which tests copy."""
     path = tmp_path_factory.mktemp("filled") / "var" / "catalog.db"
     fill(Store.open(path)).close()
     return path
@@ -107,20 +107,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def catalog(filled: Path, tmp_path: Path) -> Path:
-    """Return the file of a filled catalog that nobody writes."""
+    """Return the file of a filled catalog without a writer."""
     return Path(shutil.copytree(filled.parent, tmp_path / "var"), filled.name)
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Site]]:
-    """Return the function that serves a catalog file in this process."""
+    """Return a function that serves a catalog file in this process."""
     with serving() as serve:
         yield serve
 
 
 @contextmanager
 def serving() -> Iterator[Callable[..., Site]]:
-    """Give the function that serves a catalog file in this process, until the end."""
+    """Yield a function that serves a catalog file in this process, until the end."""
     sites = []
     with asyncio.Runner() as runner:
 
@@ -135,7 +135,7 @@ def serving() -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def own_site(catalog: Path, serve: Callable[..., Site]) -> Site:
-    """Return the filled catalog, served in this process for this test alone."""
+    """Return the filled catalog, served in this process for this test only."""
     return serve(catalog)
 
 

@@ -1,4 +1,4 @@
-"""Waiting for something to become true, and making events overflow."""
+"""Waiting for conditions, and overflowing the event queue."""
 
 import time
 from collections.abc import Callable
@@ -17,10 +17,10 @@ def wait_for(what: Callable[[], object]) -> None:
 
 
 def overflow(watched: Path) -> None:
-    """Change two files of a watched directory by turns, so often that no queue holds the events.
+    """Change two files of a watched directory in turn, until the event queue overflows.
 
-    Twice the same event in a row would be one; and watchdog pairs renames at a price that grows
-    with the square of how many wait.
+    Two equal events in a row would count as one. Renames are no alternative: watchdog takes time
+    that grows with the square of their number.
     """
     files = [watched / "one", watched / "two"]
     for file in files:

@@ -1,4 +1,4 @@
-"""Programs for which permissions count, also where the tests run as root."""
+"""Programs to which permissions apply, even if the tests run as root."""
 
 import ctypes
 import subprocess
@@ -20,7 +20,7 @@ PYTHON = (sys.executable, "-c", _DROP)
 
 
 def run(script: str, *arguments: str) -> str:
-    """Run a script that permissions bind; return what it printed. Raises CalledProcessError."""
+    """Run a script to which permissions apply; return its output. Raises CalledProcessError."""
     return subprocess.run(
         [*PYTHON, "-c", script, *arguments], check=True, text=True, stdout=subprocess.PIPE
     ).stdout
@@ -28,7 +28,7 @@ def run(script: str, *arguments: str) -> str:
 
 @contextmanager
 def bound_by_permissions() -> Iterator[None]:
-    """Let permissions bind this thread, and those that it starts, until the context ends."""
+    """Apply permissions to this thread, and to those it starts, until the context ends."""
     before = _effective()
     _set_effective(before & ~_OVERRIDES)
     try:

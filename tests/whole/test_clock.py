@@ -27,7 +27,7 @@ def store() -> Iterator[Store]:
 
 
 def test_times_within_a_skill_never_go_back(store: Store) -> None:
-    """Whatever happens to it, and the newest version has the last name."""
+    """Whatever changes, and the newest version has the last name."""
     for at, change in [
         (NOON, judged("a", "One.")),
         (BACK, judged("a", "Two.")),
@@ -53,8 +53,8 @@ def test_times_within_a_skill_never_go_back(store: Store) -> None:
     assert store.db.execute("SELECT min(newest_rejected_at) FROM skills").fetchone() == (None,)
 
 
-def test_a_skill_that_is_new_has_the_time_of_the_clock(store: Store) -> None:
-    """One skill's future is no other's."""
+def test_a_new_skill_has_the_time_of_the_clock(store: Store) -> None:
+    """Later times of other skills have no effect."""
     store.apply([judged("a")], trigger="event", at=NOON)
     store.apply([judged("b")], trigger="event", at=BACK)
     assert store.db.execute("SELECT last_changed FROM skills WHERE path = 'b'").fetchone() == (
@@ -62,8 +62,8 @@ def test_a_skill_that_is_new_has_the_time_of_the_clock(store: Store) -> None:
     )
 
 
-def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> None:
-    """Whichever way the clock was set before and after that."""
+def test_a_held_removal_comes_before_the_next_change(store: Store) -> None:
+    """However the clock was set before and after it."""
     store.apply([judged("a", "One.")], trigger="event", at=NOON)
     store.removals.hold(ROOT, ["a"], NO_ROOT, trigger="re-scan", at=BACK)
     store.apply([judged("a", "Two.")], trigger="event", at=NOON)
@@ -74,7 +74,7 @@ def test_a_removal_that_was_held_was_so_before_the_next_change(store: Store) -> 
 
 
 def test_publications_of_an_index_never_go_back(store: Store) -> None:
-    """What it said at a time has one answer, and the newest is not forgotten for the oldest."""
+    """Each time has one publication, and the newest is not removed as the oldest."""
     spec = IndexSpec()
     store.indexes.configure([spec])
     for at, text in ((NOON, "one"), (BACK, "two"), (BACK, "three")):
@@ -90,7 +90,7 @@ def test_publications_of_an_index_never_go_back(store: Store) -> None:
 def test_a_package_retired_in_the_future_is_collected_in_time(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """It waits for the grace period from now on, not until the clock has come round again."""
+    """Its grace period starts now, not when the clock reaches that time."""
     world = World(tmp_path)
     for number in range(3):
         skill(world.root / "a", description=f"Version {number}.")

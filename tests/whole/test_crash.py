@@ -1,4 +1,4 @@
-"""Killed at any moment of a busy ingest, the program starts again and the promise holds."""
+"""Restarts after the program or its helpers are killed at random moments of a busy ingest."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.made_archives import pack_tar, pack_zip
 from tests.support.serving import ServingProcess
-from tests.support.skills import SkillWriter
+from tests.support.skills import SkillWriter, write_skill
 
 CRASHES = int(os.environ.get("CRASHES", "2"))
 """How often it is killed; `make crashes` says a hundred."""
@@ -22,32 +22,40 @@ CRASHES = int(os.environ.get("CRASHES", "2"))
 
 @pytest.fixture
 def it(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, not started yet; it is ended in the end."""
+    """Return the program, not started yet; it is ended after the test."""
     made = ServingProcess(tmp_path, rescan_every=3600.0)
     yield made
     made.kill()
 
 
+@pytest.fixture
+def arrivals(tmp_path: Path) -> Path:
+    """Return a folder of 150 skills, to be copied into the root."""
+    for number in range(150):
+        write_skill(
+            tmp_path / f"arrivals/s{number:03}",
+            description=f"Does thing number {number}.",
+            files={"scripts/run.py": f"print({number})\n", "notes.md": "n" * 2000},
+        )
+    return tmp_path / "arrivals"
+
+
+@pytest.fixture
+def packs(tmp_path: Path) -> list[Path]:
+    """Return a zip and a tar of the same 20 skills."""
+    packed = tmp_path / "packed"
+    for number in range(20):
+        write_skill(packed / f"p{number:03}", files={"scripts/run.py": f"print({number})\n"})
+    return [pack_zip(packed, tmp_path / "pack.zip"), pack_tar(packed, tmp_path / "pack.tgz")]
+
+
 @pytest.mark.parametrize("number", range(CRASHES))
 def test_a_killed_program_loses_nothing(
-    it: ServingProcess, tmp_path: Path, skill: SkillWriter, number: int
+    it: ServingProcess, arrivals: Path, packs: list[Path], number: int
 ) -> None:
-    """At a moment drawn by chance, while many folders arrive, change, move and go."""
+    """It is killed at a random moment, while many folders arrive, change, move and disappear."""
     chance = random.Random(number)
-    arrivals = tmp_path / "arrivals"
-    for at in range(150):
-        skill(
-            arrivals / f"s{at:03}",
-            description=f"Does thing number {at}.",
-            files={"scripts/run.py": f"print({at})\n", "notes.md": "n" * 2000},
-        )
-    for at in range(20):
-        skill(tmp_path / f"packed/p{at:03}", files={"scripts/run.py": f"print({at})\n"})
-    packs = [
-        make(tmp_path / "packed", tmp_path / name)
-        for make, name in ((pack_zip, "pack.zip"), (pack_tar, "pack.tgz"))
-    ]
-    if number % 2:  # the first ingest, or one into a catalog that there is
+    if number % 2:  # each second kill interrupts an update of a catalog, not the first ingest
         shutil.copytree(arrivals, it.root / "before")
         shutil.copy(packs[0], it.root)
         it.start()
@@ -56,12 +64,8 @@ def test_a_killed_program_loses_nothing(
         it.start()
     shutil.copytree(arrivals, it.root / "now")
     change(it, chance)
-    for pack in chance.sample(packs, chance.randrange(3)):
-        shutil.copy(pack, it.root)
-    if chance.randrange(2):  # cut short where there is one, it is refused
-        for pack in it.root.glob("*.zip"):
-            os.truncate(pack, pack.stat().st_size // 2)
-    time.sleep(chance.uniform(0.0, 0.5))  # the moment is the point
+    drop_archives(it, packs, chance)
+    time.sleep(chance.uniform(0.0, 0.5))  # the random moment
     it.kill()
     assert_published_whole(it)
     it.start()
@@ -70,9 +74,18 @@ def test_a_killed_program_loses_nothing(
     it.stop()
 
 
+def drop_archives(it: ServingProcess, packs: list[Path], chance: random.Random) -> None:
+    """Drop none, one or both archives into the root; perhaps cut a zip short, to be rejected."""
+    for pack in chance.sample(packs, chance.randrange(3)):
+        shutil.copy(pack, it.root)
+    if chance.randrange(2):
+        for pack in it.root.glob("*.zip"):
+            os.truncate(pack, pack.stat().st_size // 2)
+
+
 @pytest.mark.parametrize("number", range(CRASHES))
 def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, number: int) -> None:
-    """Whichever are killed, of those that work and of the site, until it is asked to end."""
+    """Worker processes and the site are killed until the program is stopped."""
     it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
     chance = random.Random(number)
     for at in range(550):  # so many that helpers read them, too
@@ -97,7 +110,7 @@ def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, numb
 
 
 def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
-    """Kill one at a time, at moments drawn by chance; return how many."""
+    """Kill one at a time, at random moments; return how many."""
     killed = 0
     while not it.is_quiet():
         killed += it.kill_helper(chance)
@@ -107,7 +120,7 @@ def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
 
 
 def assert_whole(it: ServingProcess) -> None:
-    """Assert that the catalog is what the root holds, and that nothing waits."""
+    """Assert that the catalog equals the root, and that nothing is pending."""
     assert it.rows("PRAGMA integrity_check") == [("ok",)]
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile.compare_once(it.settings, engine=serial).differences == ()
@@ -128,7 +141,7 @@ def change(it: ServingProcess, chance: random.Random) -> None:
 
 
 def assert_published_whole(it: ServingProcess) -> None:
-    """Assert that what stands under a published name is not half written."""
+    """Assert that no published file is half written."""
     index = it.index()
     assert not index or index.endswith("</available_skills>\n")
     # A version is published once `current` leads to it; what is half made goes at the next start.
@@ -136,8 +149,8 @@ def assert_published_whole(it: ServingProcess) -> None:
         assert package.read_text("utf-8").startswith("---\n")
 
 
-def test_the_catalog_file_itself_is_never_torn(it: ServingProcess, skill: SkillWriter) -> None:
-    """It can be read at every moment between a kill and the next start."""
+def test_the_catalog_file_is_readable_after_a_kill(it: ServingProcess, skill: SkillWriter) -> None:
+    """Before the next start, too."""
     it.start()
     skill(it.root / "a")
     it.settle()

@@ -16,7 +16,7 @@ PAGE = REPOSITORY / "docs" / "reference" / "deviations.md"
 
 @dataclass(frozen=True)
 class Deviation:
-    """A skill, what the reference validator makes of it, and what we do."""
+    """Skill with the reference validator's verdict and ours."""
 
     skill: bytes | Callable[[Path], None]  # its SKILL.md, or what makes its folder
     reference: str | type[Exception]  # "accepts", "refuses", "hangs", or what it raises
@@ -131,8 +131,8 @@ def judged(folder: Path) -> Judgement:
     return only
 
 
-def test_we_judge_as_the_page_says(case: tuple[Deviation, Path]) -> None:
-    """What we stand by is what we do, and the finding says why."""
+def test_the_verdicts_are_those_of_the_page(case: tuple[Deviation, Path]) -> None:
+    """The finding gives the reason."""
     deviation, folder = case
     one = judged(folder)
     errors = [found.code for found in one.findings if found.severity == "error"]
@@ -141,7 +141,7 @@ def test_we_judge_as_the_page_says(case: tuple[Deviation, Path]) -> None:
 
 
 def test_the_reference_really_differs(case: tuple[Deviation, Path]) -> None:
-    """A deviation that the reference validator no longer shows is none."""
+    """A deviation that the reference validator no longer shows must be removed."""
     deviation, folder = case
     reference = pytest.importorskip("skills_ref")
     if deviation.reference == "hangs":
@@ -190,8 +190,8 @@ def explanation(entry: Mapping[str, Any], raw: bytes) -> str | None:
     return None
 
 
-def test_real_skills_are_judged_as_the_reference_judges_them(corpus: Path) -> None:
-    """Where it does not crash, our verdict is its verdict but for what the page explains."""
+def test_real_skills_have_the_verdict_of_the_reference(corpus: Path) -> None:
+    """If it does not crash, the verdicts differ only as the page explains."""
     unexplained = []
     for entry in json.loads((corpus / "manifest.json").read_text("utf-8"))["entries"]:
         skill_md = corpus / entry["sample_path"] / entry["skill_file"]

@@ -1,4 +1,4 @@
-"""The documentation: pages that are made from the code, and the site that is built from all."""
+"""Documentation: pages generated from the code, and the site built from all pages."""
 
 import io
 import re
@@ -32,20 +32,20 @@ OF_OUTCOMES = {code for code in EXAMPLES if REGISTRY[code].profile == "outcome"}
 
 @pytest.mark.parametrize("page", sorted(PAGES))
 def test_a_generated_page_is_up_to_date(page: str) -> None:
-    """The page in the repository is the one that the code makes; `make docs` writes it."""
+    """The page in the repository equals the generated one; `make docs` writes it."""
     assert (DOCS / page).read_text("utf-8") == PAGES[page](), "stale: run `make docs`"
 
 
 def test_every_command_shows_an_example() -> None:
-    """Help is documentation: each command has something to paste."""
+    """The help of each command has an example to paste."""
     page = (DOCS / "reference/commands.md").read_text("utf-8")
     for name in cli.commands:
         section = page.split(f"## `skilldrop {name}`", 1)[1].split("\n## ", 1)[0]
         assert re.search(rf"^ +skilldrop .*\b{name}\b", section, re.MULTILINE), name
 
 
-def test_every_column_of_the_schema_page_says_what_it_holds() -> None:
-    """No row of a table is left without words."""
+def test_every_column_of_the_schema_page_has_a_description() -> None:
+    """No row of a table lacks one."""
     page = (DOCS / "reference/schema.md").read_text("utf-8")
     assert not re.findall(r"^\| `.*\| *\|$", page, re.MULTILINE)
 
@@ -197,15 +197,15 @@ PAGE = "<!doctype html><h1 id=top>Page</h1>"
         ),
     ],
 )
-def test_a_fault_of_a_built_page_is_told(tmp_path: Path, element: str, fault: str) -> None:
-    """A dead link, a missing anchor and anything from another host are told with the page."""
+def test_a_fault_of_a_built_page_is_reported(tmp_path: Path, element: str, fault: str) -> None:
+    """A dead link, a missing anchor and a request to another host are listed with the page."""
     (tmp_path / "other.html").write_text(PAGE, "utf-8")
     (tmp_path / "page.html").write_text(PAGE + element, "utf-8")
     assert faults(tmp_path) == [f"page.html: {fault}"]
 
 
-def test_links_that_lead_somewhere_are_no_faults(tmp_path: Path) -> None:
-    """Links to pages, their anchors, folders with an index and other sites are all right."""
+def test_working_links_are_no_faults(tmp_path: Path) -> None:
+    """Links to pages, their anchors, folders with an index and other sites."""
     (tmp_path / "index.html").write_text(PAGE, "utf-8")
     (tmp_path / "page.html").write_text(
         PAGE
@@ -218,7 +218,7 @@ def test_links_that_lead_somewhere_are_no_faults(tmp_path: Path) -> None:
 def test_a_link_to_a_missing_page_fails_the_build(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The strict build says which page has the dead link, and gives no site."""
+    """The strict build names the page with the dead link, and writes no site."""
     repository = tmp_path / "repository"
     (repository / "docs").mkdir(parents=True)
     (repository / "docs/index.md").write_text("# Page\n\n[dead](missing.md)\n", "utf-8")

@@ -1,4 +1,4 @@
-"""The whole program as its users run it: real processes, real events, a real site."""
+"""Whole program as its users run it: real processes, real events, a real site."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE
 
 
 class Running:
-    """`skilldrop up` on folders of its own."""
+    """Process `skilldrop up` with separate folders."""
 
     def __init__(self, folder: Path) -> None:
         self.watched, self.data = folder / "watched", folder / "data"
@@ -51,7 +51,7 @@ class Running:
             )
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Ask the catalog file itself; nothing while it is not there yet."""
+        """Query the catalog file; return nothing while it does not exist."""
         try:
             with sqlite3.connect(f"file:{self.data / 'catalog.db'}?mode=ro", uri=True) as db:
                 return db.execute(sql, values).fetchall()
@@ -62,12 +62,12 @@ class Running:
                 db.close()
 
     def index(self) -> str:
-        """Return the index file as it is; nothing while there is none."""
+        """Return the text of the index file; nothing while it does not exist."""
         path = self.data / "index" / "default.xml"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def site(self, path: str, status: int = 200) -> Any:
-        """Return the JSON that the site gives; nothing while it does not answer with a status."""
+        """Return the JSON of a page; nothing unless the answer has this status."""
         try:
             answer = httpx.get(f"http://127.0.0.1:{self.port}{path}")
         except httpx.HTTPError:
@@ -75,7 +75,7 @@ class Running:
         return answer.json() if answer.status_code == status else None
 
     def eventually(self, what: Callable[[], Any]) -> Any:
-        """Wait until something is true, and return it; on failure show the program's words."""
+        """Wait until a condition is true, and return its value; on failure show the log."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if found := what():
@@ -112,52 +112,47 @@ def up(tmp_path: Path) -> Iterator[Running]:
         running.process.wait(PATIENCE)
 
 
-def test_a_dropped_folder_is_followed_through_its_whole_life(
-    up: Running, skill: SkillWriter
-) -> None:
-    """Copied, edited, renamed and deleted: each shows in SQLite, in the index and over HTTP."""
-
-    def shows(path: str, description: str) -> bool:
-        row = [(path, description, "active")]
-        return (
-            up.rows("SELECT path, description, status FROM skills WHERE path = ?", path) == row
-            and f"<description>{description}</description>" in up.index()
-            and "packages/count-words/current/SKILL.md</location>" in up.index()
-            and [
-                (r["path"], r["description"], r["status"])
-                for r in up.site(f"/catalog/skills.json?_shape=array&path={path}") or ()
-            ]
-            == row
-        )
-
-    skill(
-        up.watched.parent / "count-words",
-        description="Counts the words of a text.",
-        files={"scripts/count.py": "print(1)\n"},
+def shows(up: Running, path: str, description: str) -> bool:
+    """Return whether SQLite, the index and the site all show the one skill like this."""
+    row = (path, description, "active")
+    return (
+        up.rows("SELECT path, description, status FROM skills") == [row]
+        and f"<description>{description}</description>" in up.index()
+        and "packages/count-words/current/SKILL.md</location>" in up.index()
+        and site_rows(up, "path", "description", "status") == [row]
     )
-    shutil.copytree(up.watched.parent / "count-words", up.watched / "count-words")
-    up.eventually(lambda: shows("count-words", "Counts the words of a text."))
+
+
+def site_rows(up: Running, *columns: str) -> list[tuple[str, ...]]:
+    """Return columns of the skills as the site has them."""
+    rows = up.site("/catalog/skills.json?_shape=array") or ()
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def test_a_dropped_folder_is_followed_through_its_whole_life(
+    up: Running, skill: SkillWriter, tmp_path: Path
+) -> None:
+    """Each copy, edit, renaming and deletion shows in SQLite, in the index and over HTTP."""
+    description = "Counts the words of a text."
+    files = {"scripts/count.py": "print(1)\n"}
+    outside = skill(tmp_path / "count-words", description=description, files=files)
+    shutil.copytree(outside, up.watched / "count-words")
+    up.eventually(lambda: shows(up, "count-words", description))
 
     skill(up.watched / "count-words", description="Counts words and lines.")
-    up.eventually(lambda: shows("count-words", "Counts words and lines."))
+    up.eventually(lambda: shows(up, "count-words", "Counts words and lines."))
 
     (up.watched / "count-words").rename(up.watched / "word-count")
-    up.eventually(lambda: shows("word-count", "Counts words and lines."))
-    assert len(up.rows("SELECT 1 FROM skills")) == 1
+    up.eventually(lambda: shows(up, "word-count", "Counts words and lines."))
 
     shutil.rmtree(up.watched / "word-count")
     up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
     up.eventually(lambda: up.index() == "")
-    up.eventually(
-        lambda: (
-            [row["status"] for row in up.site("/catalog/skills.json?_shape=array") or ()]
-            == ["removed"]
-        )
-    )
+    up.eventually(lambda: site_rows(up, "status") == [("removed",)])
 
 
 def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
-    """It is a row with its findings, and mends itself when its author mends it."""
+    """It is a row with findings, and becomes active once its author corrects it."""
     (up.watched / "broken").mkdir()
     (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
     skill(up.watched / "whole")
@@ -177,7 +172,7 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
 def test_a_signal_ends_everything_within_two_seconds(
     up: Running, skill: SkillWriter, number: signal.Signals
 ) -> None:
-    """The site's process goes too, nothing is lost, and what came meanwhile is found at start."""
+    """The site ends too, nothing is lost, and the next start finds changes made in between."""
     skill(up.watched / "before")
     up.eventually(lambda: "before/current/SKILL.md" in up.index())
     up.eventually(lambda: up.site("/search.json?q=a") is not None)
@@ -231,7 +226,7 @@ def kill_site(up: Running) -> int:
 
 
 def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
-    """People browse on after a crash of Datasette; one that dies again and again is told."""
+    """Readers can continue after a crash of Datasette; repeated crashes are reported."""
     up.eventually(lambda: up.site("/-/healthz"))
     healthy = run("--data", up.data, "status", "--check")
     kill_site(up)
@@ -243,28 +238,25 @@ def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
     assert "The site: The site ended with code -9. Failed 2 times" in checked.stdout
 
 
-def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
-    tmp_path: Path, skill: SkillWriter
-) -> None:
-    """A log collector may die; the service goes on, and ends in order."""
-    skill(tmp_path / "watched/before")
+def with_unread_output(*words: object) -> subprocess.Popen[bytes]:
+    """Start a command whose standard output and error are a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
-    process = subprocess.Popen(
-        [
-            program(),
-            "--watched",
-            tmp_path / "watched",
-            "--data",
-            tmp_path / "data",
-            "up",
-            "--no-site",
-        ],
-        stderr=writer,
-        stdout=writer,
-    )
-    os.close(writer)
+    try:
+        return subprocess.Popen([program(), *map(str, words)], stderr=writer, stdout=writer)
+    finally:
+        os.close(writer)
+
+
+def test_the_service_goes_on_when_the_reader_of_its_log_dies(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """It also ends in order."""
+    skill(tmp_path / "watched/before")
     index = tmp_path / "data/index/default.xml"
+    process = with_unread_output(
+        "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up", "--no-site"
+    )
     try:
         end = time.monotonic() + PATIENCE
         while not (index.exists() and "before" in index.read_text()):
@@ -276,8 +268,8 @@ def test_a_standard_error_that_nobody_reads_is_no_reason_to_end(
     assert process.wait(PATIENCE) == 0
 
 
-def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
-    """`up` and `scan` beside a running service give one sentence that names it."""
+def test_a_second_writer_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
+    """`up` and `scan` beside a running service print one sentence."""
     up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
     for command in ("up", "scan"):
         second = run("--watched", up.watched, "--data", up.data, command)
@@ -287,7 +279,7 @@ def test_a_second_writer_is_refused_by_process_id(up: Running) -> None:
 
 
 def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:
-    """The address is named, and the program ends."""
+    """It names the address, and the program ends."""
     (tmp_path / "watched").mkdir()
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -18,7 +18,7 @@ PROFILE_CSV = WATCHED / "csv-profile" / "scripts" / "profile_csv.py"
 
 
 def frontmatter_and_body(example: str) -> tuple[dict[str, object], str]:
-    """Read an example without any code of ours."""
+    """Read an example without the parser of this project."""
     _, frontmatter, body = (WATCHED / example / "SKILL.md").read_text("utf-8").split("---\n", 2)
     return yaml.safe_load(frontmatter), body
 
@@ -42,8 +42,8 @@ def test_an_example_is_valid_to_the_letter(example: str) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_declares_only_what_it_says_it_declares(example: str) -> None:
-    """Fields beyond the specification stand in one example, whose body says why."""
+def test_only_one_example_has_other_fields(example: str) -> None:
+    """Its body explains the fields beyond the specification."""
     fields, body = frontmatter_and_body(example)
     beyond = set(fields) - SPECIFIED
     assert beyond == BEYOND_THE_SPECIFICATION.get(example, set())
@@ -138,10 +138,10 @@ def test_the_csv_profile_tells_types_apart(
         pytest.param(["a"], [], id="one row makes no key"),
     ],
 )
-def test_the_csv_profile_remarks_on_what_needs_a_decision(
+def test_the_csv_profile_comments_on_unusual_columns(
     tmp_path: Path, cells: list[str], remark: list[str]
 ) -> None:
-    """A column is spoken of when it is half empty, constant or different in every row."""
+    """Columns that are half empty, constant or different in every row."""
     file = tmp_path / "cells.csv"
     file.write_text("".join(f"{cell},x\n" for cell in ["cell", *cells]), "utf-8")
 
@@ -158,7 +158,7 @@ def test_the_csv_profile_remarks_on_what_needs_a_decision(
         pytest.param("a|b\n1|2\n".encode("utf-16"), "|", "utf-16", id="utf-16"),
     ],
 )
-def test_the_csv_profile_finds_out_how_a_file_is_written(
+def test_the_csv_profile_detects_the_format_of_a_file(
     tmp_path: Path, content: bytes, delimiter: str, encoding: str
 ) -> None:
     """Delimiter and encoding are recognised without options."""
@@ -179,10 +179,10 @@ def test_the_csv_profile_finds_out_how_a_file_is_written(
         pytest.param(b'a,b\n"' + b"x" * 200_000, "a quote may be missing", id="an open quote"),
     ],
 )
-def test_the_csv_profile_says_in_a_sentence_why_it_cannot_read(
+def test_the_csv_profile_explains_in_one_sentence_why_it_cannot_read(
     tmp_path: Path, content: bytes | None, told: str
 ) -> None:
-    """What cannot be profiled ends with exit code 2 and one line that names the way out."""
+    """Exit code 2, and one line with the advice."""
     file = tmp_path / "file.csv"
     if content is not None:
         file.write_bytes(content)
@@ -191,7 +191,7 @@ def test_the_csv_profile_says_in_a_sentence_why_it_cannot_read(
     assert told in done.stderr
 
 
-def test_the_csv_profile_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> None:
+def test_the_csv_profile_ends_quietly_if_its_reader_stops(tmp_path: Path) -> None:
     """A pipe into `head` shows no traceback, however long the report is."""
     file = tmp_path / "wide.csv"
     file.write_text(",".join(f"column-{number}" for number in range(5_000)) + "\n", "utf-8")
@@ -208,7 +208,7 @@ def test_the_csv_profile_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> No
 
 
 def test_the_csv_profile_names_every_line_that_does_not_fit(tmp_path: Path) -> None:
-    """Ragged rows are told by the line on which their record starts, and repeats are counted."""
+    """Ragged rows are listed by the first line of their record, and repeats are counted."""
     file = tmp_path / "orders.csv"
     file.write_text('id,note\n1,"two\nlines"\n\n2\n1,"two\nlines"\n', "utf-8")
     told = json.loads(profile(file, "--json").stdout)

@@ -213,7 +213,7 @@ files = st.tuples(st.one_of(encoded, mutated(), st.binary(max_size=200)), line_e
 
 
 def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
-    """Return what is read from a SKILL.md, and the verdict with every profile asked."""
+    """Return the parsed SKILL.md, and the verdict with every profile."""
     parsed = parse(data)
     entry = FileEntry("SKILL.md", len(data), "0" * 64, 0o644, "skill_md", True)
     snapshot = Snapshot("pdf", "SKILL.md", data, (entry,), "f", "sha256:0", ())
@@ -232,8 +232,8 @@ def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
 @example(b"---")
 @example(b"---\n---")
 @example(b"\xef\xbb\xbf\xef\xbb\xbf---\nname: a\n---\n")
-def test_any_file_is_judged_soon_and_judged_alike(data: bytes) -> None:
-    """Never an exception, never a second; the same bytes have the same verdict and findings.
+def test_any_file_is_judged_quickly_and_repeatably(data: bytes) -> None:
+    """No exception, at most a second, and equal bytes have the same verdict and findings.
 
     And the body is the end of the text, which the catalog relies on.
     """
@@ -258,8 +258,8 @@ def check_repairs(data: bytes) -> None:
 
 @BOUNDED
 @given(st.one_of(texts.map(str.encode), mutated()))
-def test_a_file_that_is_written_out_repaired_needs_no_repair(data: bytes) -> None:
-    """Each repair tells its exact change: made in the file, the same is read without it."""
+def test_a_repaired_file_needs_no_repair(data: bytes) -> None:
+    """Each repair has its exact change: made in the file, it is not needed again."""
     check_repairs(data)
 
 
@@ -283,7 +283,7 @@ def test_a_file_that_is_written_out_repaired_needs_no_repair(data: bytes) -> Non
     ],
 )
 def test_repairs_of_fences_can_be_written_out(data: bytes) -> None:
-    """The rarest of combinations are no exception."""
+    """Rare combinations included."""
     check_repairs(data)
 
 
@@ -350,7 +350,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def patience() -> float:
-    """Return how long a file of 1 MB may take, in seconds: so many times what reading one does."""
+    """Return the seconds that a file of 1 MB may take: a multiple of an ordinary one's."""
     plain = HEAD + "---\n" + "A plain line of an ordinary body, and nothing about it.\n" * 17_500
     verdict_on(plain.encode())
     took = []
@@ -363,7 +363,7 @@ def patience() -> float:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_costs_no_more_than_a_plain_one(text: str, patience: float) -> None:
-    """It is judged with findings, in time and memory that its size alone decides."""
+    """It has findings, and takes time and memory in proportion to its size."""
     data = text.encode()
     began = time.process_time()
     _, verdict = verdict_on(data)
@@ -409,10 +409,10 @@ def _itself(folder: Path) -> None:
         (_itself, "skill-md-not-a-file"),
     ],
 )
-def test_what_is_no_file_is_a_finding(
+def test_a_skill_md_that_is_no_file_is_a_finding(
     tmp_path: Path, skill: SkillWriter, make: Callable[[Path], None], code: str
 ) -> None:
-    """Nothing waits for a pipe, reads a device or follows a loop, however it is named."""
+    """No pipe is waited for, no device read and no loop followed, by any path."""
     skill(tmp_path / "skills/good")
     (tmp_path / "skills/bad").mkdir()
     make(tmp_path / "skills/bad")

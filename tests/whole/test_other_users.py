@@ -1,4 +1,4 @@
-"""A user who may read the catalog's directory and write nothing in it, as a process of its own."""
+"""User who may read the catalog's directory but not write in it."""
 
 import asyncio
 import json
@@ -8,8 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def up(skill: SkillWriter) -> Iterator[ServingProcess]:
-    """Return a service that runs, with a skill `a`, where other users may go."""
+    """Return a running service with a skill `a`, in a directory that other users can enter."""
     with TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         made = ServingProcess(Path(folder), rescan_every=3600.0)
@@ -80,7 +80,7 @@ COMMANDS = (["status"], ["search", "text"], ["versions", "a"], ["read", "a"], ["
 
 @pytest.mark.parametrize("end", ["runs", "stopped", "killed", "copied"])
 def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
-    """Beside the service, after it has stopped or was killed, and of a file copied alone."""
+    """Beside the service, after its stop or kill, and for a copy of the file."""
     if end == "stopped":
         up.stop()
     elif end == "killed":
@@ -100,8 +100,8 @@ def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
     )
 
 
-def test_a_log_that_cannot_be_read_is_not_passed_over(up: ServingProcess) -> None:
-    """Old rows are never shown as if they were the newest."""
+def test_an_unreadable_log_is_an_error(up: ServingProcess) -> None:
+    """Old rows are never shown as the newest."""
     up.kill()
     log = up.settings.catalog_path.with_name("catalog.db-wal")
     log.write_bytes(log.read_bytes() or b"something")
@@ -112,46 +112,53 @@ def test_a_log_that_cannot_be_read_is_not_passed_over(up: ServingProcess) -> Non
     assert done.stderr.count("\n") == 1
 
 
+@contextmanager
+def site_of_another_user(up: ServingProcess, log: Path) -> Iterator[Callable[[], str]]:
+    """Serve the catalog as another user; yield a function that returns a page, or nothing yet."""
+    port = free_port()
+    with log.open("w") as opened:
+        site = subprocess.Popen(
+            [*NOBODY, SKILLDROP, "--data", str(up.settings.data), "serve", "--port", str(port)],
+            stderr=opened,
+            cwd="/",
+        )
+
+    def preview() -> str:
+        url = f"http://127.0.0.1:{port}/skills/a/preview"
+        with suppress(OSError), urllib.request.urlopen(url) as answer:
+            return json.dumps(json.loads(answer.read()))
+        return ""
+
+    try:
+        yield preview
+    finally:
+        site.terminate()
+        site.wait()
+
+
 @pytest.mark.parametrize("is_alone", [False, True], ids=["stopped", "copied"])
-def test_the_site_serves_what_its_user_cannot_write(
+def test_the_site_of_a_user_who_cannot_write_follows_the_writer(
     up: ServingProcess, is_alone: bool, tmp_path: Path
 ) -> None:
-    """It follows a writer that comes later; it starts again rather than show old rows."""
+    """The writer starts later; the site starts again and does not show old rows."""
     up.stop()
     if is_alone:
         for ending in ("-wal", "-shm"):
             up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
-    port = free_port()
-    with open(tmp_path / "site.log", "w") as log:
-        site = subprocess.Popen(
-            [*NOBODY, SKILLDROP, "--data", str(up.settings.data), "serve", "--port", str(port)],
-            stderr=log,
-            cwd="/",
-        )
-
-    def preview() -> dict[str, str]:
-        url = f"http://127.0.0.1:{port}/skills/a/preview"
-        with suppress(OSError), urllib.request.urlopen(url) as answer:
-            found: dict[str, str] = json.loads(answer.read())
-            return found
-        return {}
-
-    try:
+    log = tmp_path / "site.log"
+    with site_of_another_user(up, log) as preview:
         wait_for(preview)
         up.start()
         (up.root / "a/SKILL.md").write_text("---\nname: a\ndescription: New.\n---\n")
         up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description = 'New.'"))
-        wait_for(lambda: "New." in json.dumps(preview()))
-        # A page that opens the file anew may tell the new before the site has seen the writer.
+        wait_for(lambda: "New." in preview())
+        # A page may open the file again, and show new rows before the site notices the writer.
         if is_alone:
-            wait_for(lambda: "served as it was" in (tmp_path / "site.log").read_text())
-    finally:
-        site.terminate()
-        site.wait()
-    assert ("served as it was" in (tmp_path / "site.log").read_text()) is is_alone
+            wait_for(lambda: "served as it was" in log.read_text())
+    assert ("served as it was" in log.read_text()) is is_alone
 
 
-def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> None:
+def test_agents_can_read_by_mcp_without_the_right_to_write(up: ServingProcess) -> None:
     """Over stdio, after the service has stopped."""
     up.stop()
     server = StdioServerParameters(
@@ -169,8 +176,8 @@ def test_agents_read_by_mcp_what_their_user_cannot_write(up: ServingProcess) -> 
     assert "Takes a text file" in str(answer.content)
 
 
-def test_what_a_stop_leaves_is_whole_in_the_file(up: ServingProcess, tmp_path: Path) -> None:
-    """The log that stays beside it is empty, so that a copy of the file alone has everything."""
+def test_after_a_stop_the_catalog_file_is_complete(up: ServingProcess, tmp_path: Path) -> None:
+    """SQLite's log beside it is empty, so a copy of the file is enough."""
     up.stop()
     assert up.settings.catalog_path.with_name("catalog.db-wal").stat().st_size == 0
     copy = shutil.copy(up.settings.catalog_path, tmp_path / "copy.db")

@@ -1,4 +1,4 @@
-"""What becomes of skills whose folders cannot be read for a while."""
+"""Skills whose folders cannot be read for a while."""
 
 import json
 from pathlib import Path
@@ -46,8 +46,8 @@ print(json.dumps(said))
 
 
 @pytest.mark.parametrize("name", ["b", "b/same"])
-def test_a_folder_that_takes_over_and_cannot_be_read_waits(tmp_path: Path, name: str) -> None:
-    """Its winner is gone: it is pending for a true reason, and the catalog is as it should be."""
+def test_a_successor_that_cannot_be_read_is_pending(tmp_path: Path, name: str) -> None:
+    """The skill that shadowed it is gone; the reason is true, and the catalog agrees."""
     write_skill(tmp_path / "root/a", name="same")
     write_skill(tmp_path / "root/b/same", name="same")
     before, gone, again, readable = json.loads(run(SCRIPT, str(tmp_path), name))

@@ -1,4 +1,4 @@
-"""After any life of a root the catalog is what the folder is: the promise, tried at random."""
+"""Agreement of catalog and folder after random lives of a root."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -18,12 +18,12 @@ LIVES = settings(
 
 
 def test_the_promise_holds_after_any_life_of_a_root() -> None:
-    """A service in a thread; the same lives each time, `make soak` lives others."""
+    """In a thread, with the same lives each time; `make soak` lives others."""
     run_state_machine_as_test(seed(7)(Life), settings=LIVES)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_promise_holds_for_the_program_itself() -> None:
-    """A process, which signals suspend, which re-scans, and whose helpers are killed."""
-    few = settings(LIVES, max_examples=3, stateful_step_count=15)
+    """In a process with full scans, which is suspended and whose helpers are killed."""
+    few = settings(LIVES, max_examples=4, stateful_step_count=15)
     run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""What goes wrong between the system and the watcher, forced on the program itself."""
+"""Problems between the system and the watcher, forced on the program."""
 
 import os
 import random
@@ -10,6 +10,7 @@ import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,7 @@ import pytest
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.serving import ServingProcess, descendants
-from tests.support.skills import SkillWriter
+from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import overflow
 
 FOLDERS = int(os.environ.get("FOLDERS", "500"))
@@ -29,7 +30,7 @@ MEMORY = 400 * 1024
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Return the program, not started yet; it is ended in the end."""
+    """Return the program, not started yet; it is ended after the test."""
     made = ServingProcess(tmp_path, rescan_every=3600.0)
     yield made
     made.kill()
@@ -40,8 +41,10 @@ def assert_promise(up: ServingProcess) -> None:
     assert reconcile.compare(up.settings, engine=serial).differences == ()
 
 
-def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> None:
-    """Stopped, the program reads no events until the queue is full; what was lost is found."""
+def test_an_overflow_of_the_event_queue_loses_no_change(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """The suspended program reads no events until the queue is full."""
     up.start()
     skill(up.root / "a")
     up.settle()
@@ -59,10 +62,10 @@ def test_a_real_overflow_is_survived(up: ServingProcess, skill: SkillWriter) -> 
     assert_promise(up)
 
 
-def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
+def test_directories_whose_parents_are_renamed_too_early_are_watched_later(
     up: ServingProcess, skill: SkillWriter
 ) -> None:
-    """They are passed over in silence; nothing counts as quiet before they are listened to."""
+    """The service is not quiet before they are watched; watchdog skips them silently."""
     up.start()
     for number in range(20):
         (up.root / f"b{number}").mkdir()
@@ -81,8 +84,10 @@ def test_directories_whose_parents_are_renamed_before_they_can_be_watched(
     assert_promise(up)
 
 
-def test_more_directories_than_the_system_watches(up: ServingProcess, skill: SkillWriter) -> None:
-    """A limit of the system's itself, in a user namespace of its own; polling does without."""
+def test_beyond_the_systems_limit_of_watches_the_service_polls(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """The limit is a real one, in a user namespace."""
     limit = "echo 40 > /proc/sys/user/max_inotify_watches"
     if subprocess.run(
         ["unshare", "-Ur", "sh", "-c", limit], check=False, capture_output=True
@@ -104,7 +109,7 @@ def test_more_directories_than_the_system_watches(up: ServingProcess, skill: Ski
 def test_a_very_deep_tree_stops_nothing(
     up: ServingProcess, skill: SkillWriter, deep_tree: Path
 ) -> None:
-    """1,100 directories inside one another end a thread of watchdog's, but not the service."""
+    """1,100 nested directories end a thread of watchdog, but not the service."""
     up.start()
     deep_tree.rename(up.root / "deep")
     skill(up.root / "a")
@@ -117,8 +122,10 @@ def test_a_very_deep_tree_stops_nothing(
     up.stop()  # before all is cleared away under it
 
 
-def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWriter) -> None:
-    """As when a share is unmounted and mounted again: held meanwhile, and then as before."""
+def test_a_root_that_is_renamed_away_and_back_loses_nothing(
+    up: ServingProcess, skill: SkillWriter
+) -> None:
+    """As after unmounting and mounting a share: removals are held meanwhile."""
     up.start()
     for number in range(5):
         skill(up.root / f"s{number}")
@@ -134,23 +141,35 @@ def test_a_root_that_is_renamed_away_and_back(up: ServingProcess, skill: SkillWr
     assert_promise(up)
 
 
-def test_a_root_that_is_a_link_is_followed_where_it_leads(
-    up: ServingProcess, skill: SkillWriter
-) -> None:
-    """As where each release lies in a directory of its own, and a link is changed in one step."""
+@pytest.fixture
+def releases(up: ServingProcess) -> tuple[Path, Path]:
+    """Return two releases of the skills; the root is a link to the first."""
     first, second = (up.root.with_name(name) for name in ("first", "second"))
-    up.root.rmdir()
     for release, names in ((first, "abcde"), (second, "bcdef")):
         for name in names:
-            skill(release / name, description=f"Of the {release.name} release.")
+            write_skill(release / name, description=f"Of the {release.name} release.")
+    up.root.rmdir()
     up.root.symlink_to(first.name)
+    return first, second
+
+
+def switch(link: Path, target: Path) -> None:
+    """Let a link lead elsewhere, in one step."""
+    new = link.with_name("next")
+    new.symlink_to(target.name)
+    new.rename(link)
+
+
+def test_a_root_that_is_a_link_is_followed_to_its_target(
+    up: ServingProcess, releases: tuple[Path, Path]
+) -> None:
+    """Also to a new target: each release may have its own directory."""
+    first, second = releases
     up.start()
-    skill(first / "a", description="Changed where it really lies.")
+    write_skill(first / "a", description="Changed in its real directory.")
     up.wait_for(lambda: up.rows("SELECT 1 FROM skills WHERE description LIKE 'Changed%'"))
     up.settle()
-    next_link = up.root.with_name("next")
-    next_link.symlink_to(second.name)
-    next_link.rename(up.root)
+    switch(up.root, second)
     up.wait_for(lambda: set(up.statuses()) == set("abcdef"))
     up.settle()
     assert up.health()["watcher_reason"] == f"the root {up.root} was replaced"
@@ -159,53 +178,76 @@ def test_a_root_that_is_a_link_is_followed_where_it_leads(
         ("Of the second release.",)
     ]
     missed = up.health()["missed_by_events"]
-    skill(up.root / "f", description="Still followed.")
+    write_skill(up.root / "f", description="Still followed.")
     up.settle()
     assert up.rows("SELECT description FROM skills WHERE path = 'f'") == [("Still followed.",)]
     assert up.health()["missed_by_events"] == missed
     assert_promise(up)
 
 
-def test_an_unmounted_disk_takes_no_skill_with_it(up: ServingProcess, skill: SkillWriter) -> None:
-    """What lies below it is empty, and another device; however few they were, they are held."""
-    with TemporaryDirectory(dir="/dev/shm") as disk:
-        mount = f'mount --bind "{disk}" "{up.root}"'
+@dataclass(frozen=True)
+class Disk:
+    """Directory of another file system, which the program sees as its root while it is mounted."""
+
+    folder: Path
+    up: ServingProcess
+
+    @property
+    def mount_command(self) -> str:
+        """Shell command that mounts it."""
+        return f'mount --bind "{self.folder}" "{self.up.root}"'
+
+    def mount(self) -> None:
+        """Mount it."""
+        self._run(self.mount_command)
+
+    def unmount(self) -> None:
+        """Unmount it."""
+        self._run(f'umount "{self.up.root}"')
+
+    def _run(self, command: str) -> None:
+        assert self.up.process
+        target = ("-t", str(self.up.process.pid), "-U", "-m", "--preserve-credentials")
+        subprocess.run(["nsenter", *target, "sh", "-c", command], check=True)
+
+
+@pytest.fixture
+def disk(up: ServingProcess) -> Iterator[Disk]:
+    """Return a disk that the program mounts at its start, in its own name space."""
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        disk = Disk(Path(folder), up)
+        command = ("unshare", "-Urm", "sh", "-c")
         if subprocess.run(
-            ["unshare", "-Urm", "sh", "-c", mount], check=False, capture_output=True
-        ).returncode or (os.stat(disk).st_dev == up.root.stat().st_dev):
-            pytest.skip("this system lets nobody mount anything, or has one file system")
-        skill(Path(disk, "a"))
-        up.prefix = ("unshare", "-Urm", "sh", "-c", f'{mount} && exec "$0" "$@"')
-        up.start()
-        up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
-        assert up.process
-        there = (
-            "nsenter",
-            "-t",
-            str(up.process.pid),
-            "-U",
-            "-m",
-            "--preserve-credentials",
-            "sh",
-            "-c",
-        )
-        subprocess.run([*there, f'umount "{up.root}"'], check=True)
-        up.wait_for(lambda: up.health()["held_removals"] == 1)
-        assert up.statuses() == {"a": "active"}
-        up.wait_for(
-            lambda: "its root lies on another file system than before" in up.log.read_text()
-        )
-        subprocess.run([*there, mount], check=True)
-        up.wait_for(lambda: up.health()["held_removals"] == 0)
-        assert up.statuses() == {"a": "active"}
-        shutil.rmtree(Path(disk, "a"))
-        up.wait_for(lambda: up.statuses() == {"a": "removed"})
+            [*command, disk.mount_command], check=False, capture_output=True
+        ).returncode or (os.stat(folder).st_dev == up.root.stat().st_dev):
+            pytest.skip("this system forbids mounting, or has one file system")
+        up.prefix = (*command, f'{disk.mount_command} && exec "$0" "$@"')
+        yield disk
+        up.kill()
 
 
-def test_thousands_of_folders_unpacked_at_once(
+def test_an_unmounted_disk_removes_no_skill(
+    up: ServingProcess, disk: Disk, skill: SkillWriter
+) -> None:
+    """The directory below it is empty and on another device, so even one removal is held."""
+    skill(disk.folder / "a")
+    up.start()
+    up.wait_for(lambda: up.statuses() == {"a": "active"} and up.is_quiet())
+    disk.unmount()
+    up.wait_for(lambda: up.health()["held_removals"] == 1)
+    assert up.statuses() == {"a": "active"}
+    up.wait_for(lambda: "its root lies on another file system than before" in up.log.read_text())
+    disk.mount()
+    up.wait_for(lambda: up.health()["held_removals"] == 0)
+    assert up.statuses() == {"a": "active"}
+    shutil.rmtree(disk.folder / "a")
+    up.wait_for(lambda: up.statuses() == {"a": "removed"})
+
+
+def test_many_folders_unpacked_at_once_are_all_stored(
     up: ServingProcess, skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """None is missed, it comes to rest, and it keeps within its memory."""
+    """Afterwards the service rests, and it stays within its memory."""
     up.start()
     packed = tmp_path / "skills.tar"
     one = skill(tmp_path / "one", files={"scripts/run.py": "print(1)\n", "notes.md": "# A\n"})
@@ -227,8 +269,8 @@ def test_thousands_of_folders_unpacked_at_once(
     assert cpu_seconds(up.process.pid) - before < 0.5
 
 
-def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> None:
-    """Whichever is killed, however, and when: of those that work and of those that start them."""
+def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillWriter) -> None:
+    """Workers and their parents are killed, in different ways, at random moments."""
     for number in range(600):
         skill(up.root / f"s{number:03}", description="Does one thing.")
     up.start()
@@ -252,6 +294,6 @@ def test_killed_helpers_end_nothing(up: ServingProcess, skill: SkillWriter) -> N
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return how long a process has worked."""
+    """Return the CPU time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""What is added to a root comes there whole, or not at all."""
+"""Added skills reach a root completely or not at all."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> RootSpec:
 
 
 def added(root: RootSpec, *sources: Path, replace: bool = False) -> list[Addition]:
-    """Add sources and return what became of them."""
+    """Add sources and return the result of each."""
     return list(authoring_add.add(sources, root, replace=replace))
 
 
@@ -58,7 +58,7 @@ def test_a_folder_is_copied_whole_with_modes_and_links(
 
 
 def test_an_archive_is_copied_as_it_is(root: RootSpec, tmp_path: Path, skill: SkillWriter) -> None:
-    """It is read in place by the scan."""
+    """A scan reads it without unpacking."""
     source = skill(tmp_path / "drafts/word-count")
     with zipfile.ZipFile(tmp_path / "drafts/skills.zip", "w") as archive:
         archive.write(source / "SKILL.md", "word-count/SKILL.md")
@@ -68,10 +68,10 @@ def test_an_archive_is_copied_as_it_is(root: RootSpec, tmp_path: Path, skill: Sk
     assert one.place.read_bytes() == (tmp_path / "drafts/skills.zip").read_bytes()
 
 
-def test_what_the_root_would_reject_is_not_copied(
+def test_a_skill_that_the_root_would_reject_is_not_copied(
     root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Its findings say why, and a good one beside it is added."""
+    """Its findings give the reason, and a good skill beside it is added."""
     bad = skill(tmp_path / "drafts/bad", files={"SKILL.md": "nothing\n"})
     good = skill(tmp_path / "drafts/good")
     one, other = added(root, bad, good)
@@ -80,10 +80,10 @@ def test_what_the_root_would_reject_is_not_copied(
     assert os.listdir(root.path) == ["good"]
 
 
-def test_what_is_there_is_replaced_only_on_request(
+def test_an_existing_skill_is_replaced_only_on_request(
     root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Then in one step, and nothing of the old one stays."""
+    """It is replaced in one step, and no old file stays."""
     source = skill(tmp_path / "drafts/word-count", files={"old.md": "old"})
     added(root, source)
     (source / "old.md").unlink()
@@ -98,7 +98,7 @@ def test_what_is_there_is_replaced_only_on_request(
 def test_a_copy_that_fails_leaves_the_root_as_it_was(
     root: RootSpec, tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The old one stays whole, and one sentence says why."""
+    """The old skill stays complete, and one sentence gives the reason."""
     source = skill(tmp_path / "drafts/word-count", files={"a.md": "a"})
     added(root, source)
     before = contents(root)
@@ -124,7 +124,7 @@ def test_a_copy_that_fails_leaves_the_root_as_it_was(
         (lambda top: top / "draft.tmp", "a name that scans ignore"),
     ],
 )
-def test_a_source_that_will_not_do_is_named(
+def test_an_unusable_source_is_named(
     root: RootSpec, tmp_path: Path, make: Any, complaint: str
 ) -> None:
     """Before anything is copied."""
@@ -140,14 +140,14 @@ def test_a_source_that_will_not_do_is_named(
 def test_two_sources_of_one_name_are_refused(
     root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """The second would take the place of the first."""
+    """The second would replace the first."""
     sources = [skill(tmp_path / folder / "word-count") for folder in ("a", "b")]
     with pytest.raises(NotAdded, match="the same name"):
         added(root, *sources)
 
 
 def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
-    """Without a name it is the first of level project."""
+    """The default is the first root of level project."""
     roots = [RootSpec(str(tmp_path / "company"), "enterprise"), RootSpec(str(tmp_path / "ours"))]
     assert root_named(roots, None) == roots[1]
     assert root_named(roots, "enterprise") == root_named(roots, f"{tmp_path}/company") == roots[0]
@@ -158,7 +158,7 @@ def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
 
 @pytest.fixture
 def call(tmp_path: Path) -> Iterator[Any]:
-    """Call the command line on a root of its own."""
+    """Call the command line on a separate root."""
     (tmp_path / "watched").mkdir()
 
     def run(*words: object) -> Any:
@@ -178,10 +178,10 @@ def call(tmp_path: Path) -> Iterator[Any]:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
 
 
-def test_the_command_says_what_became_of_each(
+def test_the_command_reports_the_result_of_each_source(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """For people, or as JSON; exit code 1 where one was not added."""
+    """As text or as JSON; the exit code is 1 if a source was not added."""
     good = skill(tmp_path / "drafts/good")
     bad = skill(tmp_path / "drafts/bad", files={"SKILL.md": "nothing\n"})
     said = call("add", good, bad)
@@ -192,10 +192,10 @@ def test_the_command_says_what_became_of_each(
     assert [(one["added"], one["skills"][0]["name"]) for one in told] == [(True, "good")]
 
 
-def test_a_link_that_is_replaced_goes_and_what_it_leads_to_stays(
+def test_replacing_a_link_keeps_its_target(
     root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Nothing of it is left in the root either."""
+    """No part of the link stays in the root."""
     elsewhere = skill(tmp_path / "elsewhere/word-count", description="Another one.")
     Path(root.path, "word-count").symlink_to(elsewhere)
     (one,) = added(root, skill(tmp_path / "drafts/word-count"), replace=True)

@@ -1,3 +1,4 @@
+import ctypes
 import os
 import shutil
 import sys
@@ -35,8 +36,8 @@ def replace_it(old: Path, same: bool = True) -> Path | None:
         return exchange(built, old, lambda: same)
 
 
-def test_the_new_folder_stands_in_the_place_of_the_old_one(old: Path) -> None:
-    """The old one is the backup, links and all, and nothing else is left beside them."""
+def test_the_new_folder_takes_the_place_of_the_old_one(old: Path) -> None:
+    """The old one becomes the backup, with its links, and no other file is left beside them."""
     before = tree(old)
     backup = replace_it(old)
     assert backup == old.with_name("dice~")
@@ -47,25 +48,25 @@ def test_the_new_folder_stands_in_the_place_of_the_old_one(old: Path) -> None:
 
 
 def test_an_earlier_backup_is_not_overwritten(old: Path) -> None:
-    """Each backup has a name of its own."""
+    """Each backup has a new name."""
     names = [backup.name for _ in range(3) if (backup := replace_it(old))]
     assert names == ["dice~", "dice.~2~", "dice.~3~"]
 
 
-def test_what_changed_meanwhile_is_left_alone(old: Path) -> None:
-    """There is no backup, and no trace of the copy."""
+def test_a_folder_that_changed_meanwhile_is_not_replaced(old: Path) -> None:
+    """No backup is made, and the copy is removed."""
     before = tree(old)
     assert replace_it(old, same=False) is None
     assert (tree(old), os.listdir(old.parent)) == (before, ["dice"])
 
 
 @pytest.mark.parametrize("fails", [0, 1, 2])
-def test_where_names_cannot_be_exchanged_they_are_moved(
+def test_without_an_atomic_exchange_the_folders_are_renamed_in_steps(
     old: Path, monkeypatch: pytest.MonkeyPatch, fails: int
 ) -> None:
-    """The result is the same, and a failure on the way puts everything back."""
+    """The result is the same, and a failure in between restores everything."""
     before = tree(old)
-    monkeypatch.setattr(atomic_replace, "_exchanged", lambda *_: False)
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
     renames, calls = os.rename, [0]
 
     def rename(source: Path, target: Path) -> None:
@@ -84,12 +85,12 @@ def test_where_names_cannot_be_exchanged_they_are_moved(
         assert tree(old)["SKILL.md"] == b"new"
 
 
-def test_the_old_folder_is_kept_where_it_could_not_even_be_put_back(
+def test_the_old_folder_is_kept_if_it_cannot_be_restored(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the backup then, and never what is cleared away."""
+    """It stays as the backup and is never removed."""
     before = tree(old)
-    monkeypatch.setattr(atomic_replace, "_exchanged", lambda *_: False)
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
     renames, calls = os.rename, [0]
 
     def rename(source: Path, target: Path) -> None:
@@ -104,8 +105,8 @@ def test_the_old_folder_is_kept_where_it_could_not_even_be_put_back(
     assert tree(old.with_name("dice~")) == before
 
 
-def test_a_new_folder_is_put_whole(old: Path) -> None:
-    """Where something is already, nothing is overwritten."""
+def test_a_new_folder_is_moved_to_its_place_complete(old: Path) -> None:
+    """An existing folder is not overwritten."""
     for place, free in ((old.parent / "new" / "dice", True), (old, False)):
         with built_beside(place, old) as built:
             (built / "SKILL.md").write_bytes(b"new")
@@ -139,8 +140,8 @@ def killed_after(steps: int, old: Path) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
-def test_a_kill_at_any_moment_leaves_the_old_folder_whole(old: Path, tmp_path: Path) -> None:
-    """It is at its place, or the new one is there whole and the old one is the backup."""
+def test_a_kill_at_any_moment_leaves_the_old_folder_complete(old: Path, tmp_path: Path) -> None:
+    """It is at its place; or the new one is there, complete, and the old one is the backup."""
     before = tree(old)
     after = {**before, "SKILL.md": b"new"}
     outcomes = []

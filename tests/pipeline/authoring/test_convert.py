@@ -42,18 +42,24 @@ def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
-    """Judged as packages they lack sections alone, which nobody can fill in honestly."""
-    before = tree(OLD)
-    found = migrated(OLD, validate=True)
-    assert [Path(each.path).name for each in found] == ["dice", "greeting"]
-    for each in found:
-        assert each.judgement
-        assert each.judgement.loadable
-        assert {f.code for f in each.judgement.findings if f.severity == "error"} <= {
+def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
+    """As packages they lack only sections, which no program can fill in."""
+    conversions = migrated(OLD, validate=True)
+    assert [Path(conversion.path).name for conversion in conversions] == ["dice", "greeting"]
+    for conversion in conversions:
+        assert conversion.judgement
+        assert conversion.judgement.loadable
+        assert {f.code for f in conversion.judgement.findings if f.severity == "error"} <= {
             "section-missing",
             "field-not-in-specification",
         }
+
+
+def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path) -> None:
+    """Code leaves SKILL.md for scripts; the old folders are not changed."""
+    before = tree(OLD)
+    migrated(OLD)
+    assert sorted(os.listdir("new")) == ["dice", "greeting"]
     assert sorted(os.listdir("new/dice")) == [
         "METADATA.yml.legacy",
         "SKILL.md",
@@ -72,11 +78,10 @@ def test_both_older_layouts_become_packages(tmp_path: Path) -> None:
     ]
     assert os.listdir("new/greeting/scripts") == ["execute.ts"]
     assert tree(OLD) == before
-    assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
-    """Neither beside, nor in place, nor of what was migrated."""
+    """Neither beside, nor in place, nor in the result."""
     migrated(OLD)
     first = tree(Path("new"))
     assert not any(each.plan.changes_something for each in migrated(OLD))
@@ -85,8 +90,8 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
-def test_in_place_keeps_a_backup(tmp_path: Path) -> None:
-    """The folder is the package, and the backup is what it was."""
+def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
+    """The folder becomes the package, and the backup has the old content."""
     shutil.copytree(OLD, "skills")
     (only,) = migrated(Path("skills/dice"), output=None)
     assert only.backup == str(tmp_path / "skills" / "dice~")
@@ -96,7 +101,7 @@ def test_in_place_keeps_a_backup(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    """It says the same steps, shows the change, and can judge the result all the same."""
+    """It has the same steps, shows the change, and can judge the result."""
     shutil.copytree(OLD, "skills")
     for output in (None, Path("new")):
         dry = migrated(Path("skills"), output=output, dry_run=True, validate=True)
@@ -117,10 +122,10 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (b"", "skill-md-empty"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_left(
+def test_an_unreadable_skill_is_reported_and_left_as_it_is(
     tmp_path: Path, skill: SkillWriter, content: bytes, code: str
 ) -> None:
-    """The others in the tree are migrated."""
+    """The others in the tree are converted."""
     skill(tmp_path / "skills" / "bad", files={"SKILL.md": content})
     skill(tmp_path / "skills" / "good")
     bad, good = migrated(tmp_path / "skills")
@@ -129,8 +134,8 @@ def test_what_cannot_be_read_is_said_and_left(
     assert os.listdir("new") == ["good"]
 
 
-def test_no_link_leads_the_pen_elsewhere(tmp_path: Path, skill: SkillWriter) -> None:
-    """Where scripts/ is a link, nothing is written through it."""
+def test_nothing_is_written_through_a_link(tmp_path: Path, skill: SkillWriter) -> None:
+    """If scripts/ is a link, its target does not change."""
     (tmp_path / "elsewhere").mkdir()
     folder = skill(tmp_path / "skills" / "sly", body="## Code\n```sh\nrm\n```\n")
     (folder / "scripts").symlink_to(tmp_path / "elsewhere")
@@ -143,7 +148,7 @@ def test_no_link_leads_the_pen_elsewhere(tmp_path: Path, skill: SkillWriter) -> 
 def test_a_document_that_is_a_link_is_replaced_not_followed(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """What it led to keeps its content."""
+    """The target of the link keeps its content."""
     folder = skill(tmp_path / "skills" / "linked")
     (folder / "SKILL.md").rename(tmp_path / "skills" / "shared.md")
     (folder / "SKILL.md").symlink_to("../shared.md")
@@ -153,7 +158,7 @@ def test_a_document_that_is_a_link_is_replaced_not_followed(
     assert (tmp_path / "skills" / "shared.md").read_bytes() == before
 
 
-def test_wrong_places_are_one_sentence(tmp_path: Path, skill: SkillWriter) -> None:
+def test_a_wrong_path_is_reported_in_one_sentence(tmp_path: Path, skill: SkillWriter) -> None:
     """A path that is no folder, an output inside it, an output that is something else."""
     skill(tmp_path / "skills" / "dice")
     with pytest.raises(RootUnreadable, match="is not a folder"):
@@ -165,14 +170,14 @@ def test_wrong_places_are_one_sentence(tmp_path: Path, skill: SkillWriter) -> No
         migrated(tmp_path / "skills")
 
 
-def test_a_tree_without_skills_is_said(tmp_path: Path) -> None:
-    """Nothing found is not nothing to do."""
+def test_a_tree_without_skills_is_reported(tmp_path: Path) -> None:
+    """To find nothing differs from having nothing to do."""
     (only,) = migrated(tmp_path, output=tmp_path.parent / "new")
     assert (only.plan.refused, only.plan.findings[0].code) == (True, "skill-md-missing")
 
 
-def test_an_archive_is_said_and_left(tmp_path: Path, skill: SkillWriter) -> None:
-    """It is to be unpacked first."""
+def test_an_archive_is_reported_and_left_as_it_is(tmp_path: Path, skill: SkillWriter) -> None:
+    """It must be unpacked first."""
     skill(tmp_path / "skills" / "good")
     shutil.make_archive(str(tmp_path / "skills" / "packed"), "zip", OLD)
     refused = [each for each in migrated(tmp_path / "skills") if each.plan.refused]
@@ -180,8 +185,8 @@ def test_an_archive_is_said_and_left(tmp_path: Path, skill: SkillWriter) -> None
     assert os.listdir("new") == ["good"]
 
 
-def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
-    """Exit 0 where all was migrated, 1 where the result is not right, 2 for wrong usage."""
+def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
+    """Exit code 0 if all were converted, 1 if a result has errors, 2 for a usage error."""
     done = skilldrop(OLD, "--output", "out")
     assert (done.returncode, done.stderr) == (0, "")
     assert "move scripts/main.ts to scripts/execute.ts" in done.stdout

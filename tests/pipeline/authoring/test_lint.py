@@ -25,33 +25,33 @@ RUN = "from pipeline.cli.app import main; main()"  # with the words that follow 
 
 
 def judged(*paths: str | Path, **how: Any) -> list[Judgement]:
-    """Return the judgements of what lies at these paths."""
+    """Return the judgements of the skills at these paths."""
     return list(judge_paths(map(Path, paths), **how))
 
 
 def paths(*named: str | Path) -> list[str]:
-    """Return what was judged, as it is named."""
+    """Return the paths of the judged skills, as they are named."""
     return [one.path for one in judged(*named)]
 
 
 @pytest.fixture
 def tree(tmp_path: Path, skill: SkillWriter) -> Path:
-    """Return a tree of a skill with a skill in it, and another one."""
+    """Return a tree with a skill that contains another, and a third one."""
     skill(tmp_path / "tree/outer")
     skill(tmp_path / "tree/outer/inner")
     skill(tmp_path / "tree/group/other")
     return tmp_path / "tree"
 
 
-def test_a_tree_holds_all_its_skills(tree: Path) -> None:
-    """Each is named as the tree was."""
+def test_a_tree_gives_all_its_skills(tree: Path) -> None:
+    """Their paths start as the path of the tree was given."""
     expected = ["group/other", "outer", "outer/inner"]
     assert paths("tree") == [f"tree/{path}" for path in expected]
     assert paths(tree) == [f"{tree}/{path}" for path in expected]
     assert paths("tree/../tree/./group") == ["tree/../tree/group/other"]
 
 
-def test_where_one_stands_is_a_path_too(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_can_be_judged(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`.` names a tree, a skill folder and the folder of a SKILL.md."""
     monkeypatch.chdir(tree)
     assert paths(".") == ["group/other", "outer", "outer/inner"]
@@ -63,20 +63,20 @@ def test_where_one_stands_is_a_path_too(tree: Path, monkeypatch: pytest.MonkeyPa
     assert [one.place(found) for found in one.findings] == ["SKILL.md"]
 
 
-def test_a_skill_folder_holds_the_skills_in_it_and_its_skill_md_does_not(tree: Path) -> None:
-    """A hook that names changed files hears of those alone."""
+def test_a_skill_folder_includes_nested_skills_and_its_skill_md_does_not(tree: Path) -> None:
+    """A hook that passes changed files gets the findings of these only."""
     assert paths("tree/outer") == ["tree/outer", "tree/outer/inner"]
     assert paths("tree/outer/SKILL.md") == ["tree/outer"]
 
 
 def test_a_skill_that_is_named_twice_is_judged_once(tree: Path) -> None:
-    """By its SKILL.md, its folder, the tree, or another way to it."""
+    """By its SKILL.md, its folder, the tree, or another path to it."""
     named = ["tree/outer/SKILL.md", "tree/outer", "tree", tree, "tree/../tree"]
     assert paths(*named) == ["tree/outer", "tree/outer/inner", "tree/group/other"]
 
 
-def test_a_linked_folder_is_the_folder_it_leads_to(tmp_path: Path, skill: SkillWriter) -> None:
-    """The author named it, so that it does not matter that the link leaves the tree."""
+def test_a_link_to_a_folder_counts_as_the_folder(tmp_path: Path, skill: SkillWriter) -> None:
+    """The author named it, so the link may leave the tree."""
     skill(tmp_path / "elsewhere/real")
     (tmp_path / "link").symlink_to("elsewhere/real")
     (one,) = judged("link")
@@ -91,7 +91,7 @@ def test_a_linked_folder_is_the_folder_it_leads_to(tmp_path: Path, skill: SkillW
     ],
 )
 def test_a_file_that_is_no_skill_md_is_refused(tree: Path, name: str, said: str) -> None:
-    """In one sentence, and before anything else is judged."""
+    """In one sentence, before anything is judged."""
     Path(name).write_bytes(b"PK")
     with pytest.raises(RootUnreadable, match=re.escape(said)):
         judge_paths([tree, Path(name)])
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_skill_md_is_refused(tree: Path, name: str, said: str)
 def test_an_archive_is_judged_as_the_folders_in_it(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Named itself, in a tree, or where one stands, and whatever is wrong with it."""
+    """As a path, in a tree, or in the working directory, with any defect."""
     skill(tmp_path / "tree/plain")
     pack_zip(skill(tmp_path / "one", files={"run.so": b"\x7fELF\0"}), tmp_path / "tree/x.zip")
     (tmp_path / "tree/cut.tgz").write_bytes(b"\x1f\x8b")
@@ -126,18 +126,16 @@ def test_a_name_that_is_not_utf8_is_judged_and_named(tmp_path: Path, skill: Skil
         assert "name-not-folder" in [found.code for found in one.findings]
 
 
-def test_strays_are_no_skills(tree: Path) -> None:
-    """What lies about in a tree is told without a name."""
+def test_loose_findings_belong_to_no_skill(tree: Path) -> None:
+    """Their judgement has no name."""
     (tree / "dangling").symlink_to("nowhere")
     stray = judged(tree)[0]
     assert (stray.path, stray.name, stray.spec_valid) == (f"{tree}/dangling", None, False)
     assert [found.code for found in stray.findings] == ["link-dangling"]
 
 
-def test_the_text_of_a_rejected_skill_is_there_to_be_shown(
-    tmp_path: Path, skill: SkillWriter
-) -> None:
-    """A line that is named can be looked up, whatever the verdict."""
+def test_a_rejected_skill_has_its_text(tmp_path: Path, skill: SkillWriter) -> None:
+    """A finding can show its line, whatever the verdict."""
     text = "---\nname: [a]]\n---\n"
     skill(tmp_path / "broken", files={"SKILL.md": text})
     (one,) = judged("broken")
@@ -148,7 +146,7 @@ def test_the_text_of_a_rejected_skill_is_there_to_be_shown(
 def test_a_folder_that_changes_while_it_is_read_is_read_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that never rests is a finding, and one that goes away meanwhile is not there."""
+    """One that always changes is a finding, and one that disappears is not listed."""
     read, times = lint.read_partially, iter(range(100))
 
     def restless(root: Any, folder: Any, limits: Any) -> Any:
@@ -175,10 +173,10 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     assert judged(tree / "group") == []
 
 
-def test_every_core_gives_what_one_gives(
+def test_several_processes_give_the_result_of_one(
     elsewhere: Callable[..., Any], tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Every judgement, stray and empty place, in the same order."""
+    """Every judgement, loose finding and empty path, in the same order."""
     for number in range(60):
         skill(tmp_path / f"tree/group-{number % 7}/skill-{number}", more="strange: field")
     skill(tmp_path / "tree/group-3/skill-3/inner")
@@ -194,13 +192,13 @@ def test_every_core_gives_what_one_gives(
 
 
 def judged_on_three_cores(named: list[str]) -> list[Judgement]:
-    """Return what three processes judge."""
+    """Return the judgements of three processes."""
     return judged(*named, cores=3)
 
 
 @pytest.fixture
 def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the function that runs `skilldrop validate` and gives its exit code and output."""
+    """Return a function that runs `skilldrop validate` and returns its exit code and output."""
 
     def run(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["skilldrop", "validate", *map(str, words)])
@@ -213,10 +211,10 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return run
 
 
-def test_all_profiles_are_asked_unless_some_are_named(
+def test_all_profiles_are_on_unless_some_are_named(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """The specification is always among them."""
+    """The specification is always one of them."""
     skill(tmp_path / "a", name="other", description="Helps.", more="allowed-tools: Bash(*)")
 
     def asked(*words: str) -> set[str]:
@@ -229,8 +227,8 @@ def test_all_profiles_are_asked_unless_some_are_named(
     assert asked("--profile", "safety", "--profile", "advice") == {"spec", "advice", "safety"}
 
 
-def test_an_unknown_profile_or_format_names_those_there_are(call: Any, tree: Path) -> None:
-    """Wrong usage, and the list to choose from."""
+def test_an_unknown_profile_or_format_lists_the_known_ones(call: Any, tree: Path) -> None:
+    """It is a usage error."""
     code, _, err = call(tree, "--profile", "spce")
     assert code == 2
     assert all(profile in err for profile in PROFILES)
@@ -239,8 +237,8 @@ def test_an_unknown_profile_or_format_names_those_there_are(call: Any, tree: Pat
     assert all(form in err for form in ("text", "json", "sarif", "github"))
 
 
-def test_quiet_speaks_of_errors_alone(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
-    """And of how many of everything there were."""
+def test_quiet_prints_only_errors(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
+    """The summary still counts everything."""
     skill(tmp_path / "a", name="other", description="Helps.")
     _, out, _ = call("a", "--quiet")
     assert ": error " in out
@@ -250,16 +248,18 @@ def test_quiet_speaks_of_errors_alone(call: Any, tmp_path: Path, skill: SkillWri
     assert {found["severity"] for found in one["findings"]} == {"error"}
 
 
-def test_what_fails_a_run_can_be_chosen(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
-    """An error by default; a warning where one is asked to."""
+def test_the_severity_that_fails_a_run_can_be_chosen(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """It is an error by default; it can be a warning."""
     skill(tmp_path / "a", description="Helps.")
     assert call("a")[0] == 0
     assert call("a", "--fail-on", "warning")[0] == 1
     assert call("a", "--fail-on", "warning", "--profile", "spec")[0] == 0
 
 
-def test_a_place_without_skills_is_said(call: Any, tmp_path: Path) -> None:
-    """A misspelt path that exists does not pass for a clean one."""
+def test_a_path_without_skills_is_reported(call: Any, tmp_path: Path) -> None:
+    """A mistyped path that exists is not taken for a clean one."""
     code, out, err = call(tmp_path)
     assert (code, err) == (1, "")
     assert "error skill-md-missing" in out
@@ -267,8 +267,10 @@ def test_a_place_without_skills_is_said(call: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
-def test_every_format_survives_a_poor_output(tmp_path: Path, form: str, skill: SkillWriter) -> None:
-    """Names that are not UTF-8, and a terminal that knows only ASCII."""
+def test_every_format_can_be_printed_on_an_ascii_terminal(
+    tmp_path: Path, form: str, skill: SkillWriter
+) -> None:
+    """Also with names that are not UTF-8."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/skills/caf\xe9"))
     skill(folder, name="会议", description="数据")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(REPOSITORY)}
@@ -287,8 +289,8 @@ def test_every_format_survives_a_poor_output(tmp_path: Path, form: str, skill: S
         assert "会议" in str(json.loads(done.stdout))
 
 
-def test_no_colour_where_it_is_not_wanted(tmp_path: Path, skill: SkillWriter) -> None:
-    """A terminal has colours unless NO_COLOR says otherwise."""
+def test_colours_can_be_turned_off(tmp_path: Path, skill: SkillWriter) -> None:
+    """A terminal has colours unless NO_COLOR is set."""
     pty = pytest.importorskip("pty")
     skill(tmp_path / "a", name="other")
 
@@ -330,7 +332,7 @@ HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8")
         ("skills/a/SKILL.md.bak", False),
     ],
 )
-def test_the_hook_is_given_every_skill_md(name: str, is_ours: bool) -> None:
+def test_the_hook_selects_every_skill_md(name: str, is_ours: bool) -> None:
     """And no other file: pre-commit searches each changed path for the pattern."""
     assert bool(re.search(HOOK["files"], name)) == is_ours
 
@@ -339,32 +341,32 @@ def test_the_hook_is_given_every_skill_md(name: str, is_ours: bool) -> None:
 def test_the_hook_runs_on_names_as_pre_commit_passes_them(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Its entry is a command that is installed, takes several names and tells good from bad."""
-    assert HOOK["id"] == "skilldrop-validate"
-    assert HOOK["language"] == "python"
-    program, *words = HOOK["entry"].split()
+    """Its entry is an installed command that takes several names and fails for a bad skill."""
+    assert (HOOK["id"], HOOK["language"]) == ("skilldrop-validate", "python")
     for name in ("a", "b", "c"):
         skill(tmp_path / "skills" / name)
-
-    def commit(*names: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [SKILLDROP.with_name(program), *words, *names],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    good = commit("skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
+    good = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
     assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
         0,
         "2 skills, 2 loadable",
     )
     skill(tmp_path / "skills/b", name="other")
-    bad = commit("skills/a/SKILL.md", "skills/b/SKILL.md")
+    bad = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md")
     assert bad.returncode == 1
     assert "skills/b/SKILL.md:2: error name-not-folder" in bad.stdout
+
+
+def hooked(repository: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    """Run the entry of the hook as pre-commit does, with the names of changed files."""
+    program, *words = HOOK["entry"].split()
+    return subprocess.run(
+        [SKILLDROP.with_name(program), *words, *names],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def real_skills(corpus: Path) -> list[Path]:
@@ -374,14 +376,14 @@ def real_skills(corpus: Path) -> list[Path]:
 
 
 def frontmatter_of(skill_md: Path) -> str | None:
-    """Return what stands between the fences of a real skill."""
+    """Return the text between the fences of a real skill."""
     text = skill_md.read_text("utf-8-sig", "replace")
     found = re.match(r"---[ \t]*\n(.*?)^---[ \t]*$", text, re.DOTALL | re.MULTILINE)
     return found[1] if found else None
 
 
 def test_values_of_real_skills_are_read_as_pyyaml_reads_them(corpus: Path) -> None:
-    """On valid YAML no value is cut, folded differently or retyped."""
+    """In valid YAML no value is cut, folded differently or has another type."""
     compared = 0
     for skill_md in real_skills(corpus):
         try:
@@ -400,7 +402,7 @@ def test_values_of_real_skills_are_read_as_pyyaml_reads_them(corpus: Path) -> No
 
 
 def test_nearly_every_real_skill_with_a_description_loads(corpus: Path) -> None:
-    """At least 98 of 100, under the acceptance that is the default."""
+    """At least 98 of 100, under the default acceptance."""
     described = [
         skill_md
         for skill_md in real_skills(corpus)
@@ -415,8 +417,8 @@ def test_nearly_every_real_skill_with_a_description_loads(corpus: Path) -> None:
     assert len(refused) <= len(described) * 0.02, refused
 
 
-def test_the_readme_shows_what_is_printed(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
-    """The example is real, down to the summary."""
+def test_the_readme_shows_the_real_output(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
+    """The example is real, including the summary."""
     readme = (REPOSITORY / "README.md").read_text("utf-8")
     example = next(
         block

@@ -1,4 +1,4 @@
-"""The commands as people and programs call them."""
+"""Commands as people and programs call them."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tests.support.skills import SkillWriter
 
 @pytest.fixture
 def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the function that runs a command line and gives its exit code and output."""
+    """Return a function that runs a command line and returns its exit code and output."""
 
     def run(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["skilldrop", *map(str, words)])
@@ -32,15 +32,15 @@ def call(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def watched(tmp_path: Path, skill: SkillWriter) -> Path:
-    """Return the default root with two good skills and a broken one."""
+    """Return the default root with two good skills and a bad one."""
     skill(tmp_path / "watched" / "count-words", body="# Steps\n\nRun `wc -w` on the text.\n")
     skill(tmp_path / "watched" / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
     skill(tmp_path / "watched" / "broken", files={"SKILL.md": "no frontmatter\n"})
     return tmp_path / "watched"
 
 
-def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
-    """One line of counts for people, the published keys for programs."""
+def test_a_scan_prints_its_counts(call: Any, watched: Path) -> None:
+    """One line for people, the published keys for programs."""
     code, out, _ = call("scan")
     assert code == 0
     assert "3 skill folders scanned" in out
@@ -65,7 +65,7 @@ def test_a_scan_says_what_it_found(call: Any, watched: Path) -> None:
 def test_a_scan_that_waited_for_an_archive_counts_the_skills_in_it(
     call: Any, watched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was still changing is seen once, as what it turned out to be."""
+    """A folder that was still changing is counted once, with its final result."""
     monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0.3")
     made = shutil.make_archive(str(watched.parent / "pack"), "zip", watched)
     shutil.rmtree(watched / "count-words")
@@ -77,10 +77,10 @@ def test_a_scan_that_waited_for_an_archive_counts_the_skills_in_it(
     assert (found["seen"], found["added"], found["rejected"]) == (4, 2, 2)
 
 
-def test_a_scan_of_one_path_looks_at_nothing_else(
+def test_a_scan_of_one_path_updates_only_this_path(
     call: Any, watched: Path, skill: SkillWriter
 ) -> None:
-    """A path inside a root is all that is brought up to date."""
+    """The path lies inside a root."""
     call("scan")
     skill(watched / "count-words", description="Changed.")
     skill(watched / "new")
@@ -89,7 +89,7 @@ def test_a_scan_of_one_path_looks_at_nothing_else(
 
 
 def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
-    """The file and the command say the same."""
+    """The file and the output of the command are equal."""
     call("scan")
     code, out, _ = call("index")
     assert code == 0
@@ -100,8 +100,8 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
 
 
-def test_an_index_explains_itself(call: Any, watched: Path, skill: SkillWriter) -> None:
-    """Who is in it and how, who is not and why: a table for people, all of it for programs."""
+def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """It gives the included and excluded skills with reasons: a table, or all details as JSON."""
     skill(watched / "secret", more="disable-model-invocation: true")
     call("scan")
     code, out, _ = call("index", "--explain", "--only", "count-words")
@@ -114,9 +114,11 @@ def test_an_index_explains_itself(call: Any, watched: Path, skill: SkillWriter) 
     assert (told["text"], told["entries"]) == ("", [])
 
 
-def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
-    """Options stand in for the configuration, and change nothing that is published."""
+def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None:
+    """The published index does not change."""
     call("scan")
+    published = (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
+    assert published.startswith("<available_skills>\n<skill>\n<name>count-words")
     _, out, _ = call(
         "index", "--format", "json", "--featured", "会议纪要", "--location-base", "http://h/skills"
     )
@@ -124,29 +126,15 @@ def test_an_index_can_be_tried_in_any_form(call: Any, watched: Path) -> None:
     assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
-    assert (
-        "以下技能只列名称；"
-        in call(
-            "index",
-            "--overflow",
-            "fit",
-            "--language",
-            "zh",
-            "--format",
-            "markdown",
-            "--budget-chars",
-            210,
-        )[1]
-    )
-    assert (
-        (watched.parent / "var/index/default.xml")
-        .read_text(encoding="utf-8")
-        .startswith("<available_skills>\n<skill>\n<name>count-words")
-    )
+    options = "--overflow fit --language zh --format markdown --budget-chars 210"
+    assert "以下技能只列名称；" in call("index", *options.split())[1]
+    assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8") == published
 
 
-def test_an_index_remembers_what_it_said(call: Any, watched: Path, skill: SkillWriter) -> None:
-    """A date means its end, a time itself; before the first publication nothing is known."""
+def test_an_older_publication_of_an_index_can_be_read(
+    call: Any, watched: Path, skill: SkillWriter
+) -> None:
+    """A date means the end of the day; a time before the first publication is an error."""
     call("scan")
     before = call("index")[1]
     said = json.loads(call("index", "--at", "2099-01-01", "--json")[1])
@@ -171,8 +159,8 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     assert (code, out) == (0, "No active skill matches all of these words.\n")
 
 
-def test_status_says_what_is_wrong_and_why(call: Any, watched: Path) -> None:
-    """Whether the service runs, the counts, and each rejected folder with its reason."""
+def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
+    """The state of the service, the counts, and each rejected folder with its reason."""
     call("scan")
     code, out, _ = call("status")
     assert code == 0
@@ -184,10 +172,10 @@ def test_status_says_what_is_wrong_and_why(call: Any, watched: Path) -> None:
     assert [row["path"] for row in found["rejected"]] == ["broken"]
 
 
-def test_validate_tells_every_problem_with_its_line(
+def test_validate_prints_every_problem_with_its_line(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """`path:line: severity code message`, a way out, a summary, and exit code 1."""
+    """`path:line: severity code message`, the advice, a summary, and exit code 1."""
     skill(tmp_path / "Bad_Name", description="x" * 1100, more="colour: red")
     code, out, _ = call("validate", "Bad_Name")
     assert code == 1
@@ -197,10 +185,10 @@ def test_validate_tells_every_problem_with_its_line(
     assert lines[-1].startswith("1 skill, 1 loadable; ")
 
 
-def test_validate_of_a_good_skill_is_silent_but_for_the_summary(
+def test_validate_of_a_good_skill_prints_only_the_summary(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """A folder, its SKILL.md or the tree around it are all ways to name it."""
+    """The path may be its folder, its SKILL.md or the tree around it."""
     skill(tmp_path / "tree/good")
     for path in ("tree", "tree/good", "tree/good/SKILL.md"):
         code, out, _ = call("validate", path)
@@ -211,10 +199,10 @@ def test_validate_of_a_good_skill_is_silent_but_for_the_summary(
     ]
 
 
-def test_strict_acceptance_refuses_what_lenient_loads(
+def test_strict_acceptance_rejects_skills_that_lenient_loads(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """The same findings, another verdict."""
+    """The findings are the same, and the verdict differs."""
     skill(tmp_path / "a", name="other")
     assert [
         json.loads(call("validate", "a", "--json", "--acceptance", how)[1])[0]["loadable"]
@@ -238,7 +226,7 @@ def test_strict_acceptance_refuses_what_lenient_loads(
         (["frobnicate"], "No such command"),
     ],
 )
-def test_wrong_usage_is_one_clear_sentence(call: Any, words: list[str], said: str) -> None:
+def test_a_usage_error_is_one_clear_sentence(call: Any, words: list[str], said: str) -> None:
     """Exit code 2, the sentence on standard error, and never a traceback."""
     code, out, err = call(*words)
     assert (code, out) == (2, "")
@@ -246,8 +234,8 @@ def test_wrong_usage_is_one_clear_sentence(call: Any, words: list[str], said: st
     assert "Traceback" not in err
 
 
-def test_an_unknown_index_names_those_there_are(call: Any, watched: Path) -> None:
-    """The error is the list to choose from."""
+def test_an_unknown_index_lists_the_known_ones(call: Any, watched: Path) -> None:
+    """The error message has the names."""
     call("scan")
     code, _, err = call("index", "big")
     assert code == 2
@@ -258,7 +246,7 @@ def test_an_unknown_index_names_those_there_are(call: Any, watched: Path) -> Non
 def test_a_foreign_database_is_refused_in_one_sentence(
     call: Any, watched: Path, command: str
 ) -> None:
-    """Nothing is written to a database of another program."""
+    """The database of another program is not changed."""
     (watched.parent / "var").mkdir()
     with sqlite3.connect(watched.parent / "var/catalog.db") as db:
         db.execute("CREATE TABLE diary (day TEXT)")
@@ -283,7 +271,7 @@ def test_an_internal_error_is_reported_as_one(
 
 
 def test_the_example_skills_load_and_are_indexed(call: Any, examples: Path) -> None:
-    """What ships in watched/ works in the main job."""
+    """The skills in watched/ work in the main use case."""
     _, out, _ = call("--watched", examples, "scan", "--json")
     assert json.loads(out)["active"] == 4
     _, out, _ = call("index")
@@ -291,8 +279,8 @@ def test_the_example_skills_load_and_are_indexed(call: Any, examples: Path) -> N
     assert "release-checklist" not in out  # only people may start it
 
 
-def test_status_check_fails_where_nothing_follows_the_roots(call: Any, watched: Path) -> None:
-    """For a monitor: health alone, and the exit code."""
+def test_status_check_fails_without_a_running_service(call: Any, watched: Path) -> None:
+    """It prints only health, and sets the exit code for a monitor."""
     call("scan")
     code, out, _ = call("status", "--check")
     assert code == 1

@@ -1,4 +1,4 @@
-"""The program itself, started where nobody should trust what lies around."""
+"""Start of the program in a directory that is not trusted."""
 
 import signal
 import subprocess
@@ -38,7 +38,7 @@ main()
 
 
 def stopped(module: str, number: str, words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command that gets a signal when it begins to import a module."""
+    """Run a command that receives a signal when it begins to import a module."""
     program = WHILE_IMPORTING.format(module=module, number=number, words=words)
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -47,23 +47,23 @@ def stopped(module: str, number: str, words: list[str]) -> subprocess.CompletedP
 
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
 @pytest.mark.parametrize("module", ["pipeline.cli.app", "pipeline.service.loop"])
-def test_a_service_that_is_stopped_while_it_is_imported_says_so(module: str, number: str) -> None:
-    """As it does later, and with the same exit code."""
+def test_a_service_that_is_stopped_during_its_import_reports_it(module: str, number: str) -> None:
+    """With the same message and exit code as later."""
     done = stopped(module, number, ["--watched", "x", "--data=y", "up", "--no-site"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"Stopped by {number}.\n")
 
 
 @pytest.mark.parametrize("words", [["status"], ["--data", "up", "search", "up"], []])
-def test_other_commands_end_by_a_signal_as_programs_do(words: list[str]) -> None:
-    """Who started them wants to know that they did not do their work."""
+def test_other_commands_end_by_the_signal(words: list[str]) -> None:
+    """The caller learns that they did not finish their work."""
     assert stopped("pipeline.cli.app", "SIGTERM", words).returncode == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_nothing_is_imported_from_where_it_is_started(
+def test_nothing_is_imported_from_the_working_directory(
     tmp_path: Path, skill: SkillWriter, engine: str
 ) -> None:
-    """Not even by the processes that share the work, and if that is a skill's folder."""
+    """Not even by child processes, and not if the directory is a skill's folder."""
     for number in range(600):
         skill(tmp_path / f"root/s{number}")
     here = skill(

@@ -27,7 +27,7 @@ OF_THE_CATALOG = {"sqlite3", "sqlite_utils"}
 
 @pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.name)
 def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyCommand) -> None:
-    """The list of commands is written beside their modules, and says what these say."""
+    """The list of commands, which is written separately, equals the help of the modules."""
     listed, real = command.get_short_help_str(200), command.real.get_short_help_str(200)
     assert (command.name, listed) == (command.real.name, real)
 
@@ -48,14 +48,14 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyComman
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
-def test_a_command_imports_nothing_that_it_does_not_need(
+def test_a_command_imports_only_the_modules_that_it_needs(
     tmp_path: Path,
     skill: SkillWriter,
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
     needless: set[str],
 ) -> None:
-    """What answers a question starts without what watches, reads skills or serves."""
+    """A query starts without the watcher, the readers and the site."""
     skill(tmp_path / "watched" / "count-words")
     with monkeypatch.context() as scanning:
         scanning.setenv("SKILLDROP_SETTLE_QUIET", "0")
@@ -69,7 +69,7 @@ def test_a_command_imports_nothing_that_it_does_not_need(
 
 
 def test_a_shell_completes_commands_and_their_options() -> None:
-    """Names come with what each does; after a name its own options and choices come."""
+    """Names are completed with their help; after a command its own options and choices are."""
     shell = ShellComplete(cli, {}, "skilldrop", "_SKILLDROP_COMPLETE")
     found = shell.get_completions([], "re")
     assert [item.value for item in found] == ["read", "reconcile", "replicate", "restore"]
@@ -79,8 +79,8 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     ]
 
 
-def test_a_mistaken_command_is_answered_with_those_that_come_closest() -> None:
-    """The names are known without the commands."""
+def test_a_mistyped_command_gets_the_closest_names() -> None:
+    """The names are known without importing the commands."""
     with pytest.raises(click.UsageError) as refused:
         cli.main(["serch"], standalone_mode=False)
     assert "'search'" in refused.value.format_message()

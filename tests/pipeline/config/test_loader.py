@@ -1,4 +1,4 @@
-"""What skilldrop.toml, the environment and the command line may say, and who wins."""
+"""Settings of skilldrop.toml, the environment and the command line, and their order."""
 
 import shutil
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
 
 
 def test_settings_cannot_be_changed() -> None:
-    """They are read once; what the parts of the program hold is the same for all."""
+    """They are read once, and all parts of the program have the same values."""
     settings = load()
     with pytest.raises(ValidationError, match="frozen"):
         settings.publish = "in-place"
@@ -66,7 +66,7 @@ def test_settings_cannot_be_changed() -> None:
 def test_settings_made_by_hand_do_not_read_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Only `load` looks around; a test or a caller with values of its own gets just those."""
+    """Only `load` reads files and variables; other callers get exactly their own values."""
     monkeypatch.setenv("SKILLDROP_SITE__PORT", "1234")
     write("[site]\nhost = 'example.org'")
     assert (Settings().site.port, Settings().site.host) == (8001, "127.0.0.1")
@@ -134,7 +134,7 @@ def test_settings_made_by_hand_do_not_read_the_environment(
         ),
     ],
 )
-def test_the_nearest_source_that_names_a_folder_wins(
+def test_the_first_source_that_names_a_folder_wins(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     file: str,
@@ -142,7 +142,7 @@ def test_the_nearest_source_that_names_a_folder_wins(
     command_line: str | None,
     watched: list[str],
 ) -> None:
-    """Command line, environment, file, default: in this order, be it `watched` or `roots`."""
+    """Command line, environment, file, default, whether as `watched` or as `roots`."""
     write(file)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -151,17 +151,17 @@ def test_the_nearest_source_that_names_a_folder_wins(
 
 
 def test_tables_are_merged_key_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit set in the environment leaves the other limits of the file alone."""
+    """A limit in the environment leaves the other limits of the file unchanged."""
     write("[limits]\nfiles = 5\ndepth = 6\nbytes = '2 MiB'")
     monkeypatch.setenv("SKILLDROP_LIMITS__FILES", "7")
     limits = load().limits
     assert (limits.files, limits.depth, limits.bytes) == (7, 6, 2 * MIB)
 
 
-def test_every_plain_setting_can_be_said_in_the_environment(
+def test_every_plain_setting_can_be_a_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Text becomes the type of the setting, and wins over the file."""
+    """The text is converted to the type of the setting, and overrides the file."""
     write("data = 'f'\n[site]\nenabled = true\nport = 1\nhost = '::1'")
     for name, value in {
         "SITE__ENABLED": "no",
@@ -184,7 +184,7 @@ def test_every_plain_setting_can_be_said_in_the_environment(
 
 
 def test_a_relative_path_in_a_file_starts_from_its_folder(tmp_path: Path) -> None:
-    """A configuration file means the same wherever a command is started."""
+    """A configuration file has the same meaning in every working directory."""
     config = write("data = 'd'\n[[roots]]\npath = 'r'\n[[roots]]\npath = '../s'", "conf/my.toml")
     settings = load(config)
     assert [root.path for root in settings.root_specs] == [
@@ -197,14 +197,14 @@ def test_a_relative_path_in_a_file_starts_from_its_folder(tmp_path: Path) -> Non
 def test_a_relative_path_of_the_command_line_starts_from_the_working_directory(
     tmp_path: Path,
 ) -> None:
-    """What a person types means what the shell would take it for, whatever file is read."""
+    """As in a shell, whatever file is read."""
     settings = load(write("", "conf/my.toml"), watched=Path("w"), data=Path("d"))
     assert settings.root_specs[0].path == str(tmp_path / "w")
     assert settings.data == tmp_path / "d"
 
 
 def test_paths_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`~` is the home folder; a root keeps a link, which may be changed while it is watched."""
+    """`~` is the home folder; a root that is a link stays one, because its target may change."""
     for name in ("link", "other"):
         (tmp_path / name).symlink_to(f"real-{name}")
     write("watched = 'link'\ndata = 'other/data'\noutcomes = '~/outcomes'")
@@ -216,21 +216,21 @@ def test_paths_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_environment_may_name_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SKILLDROP_CONFIG stands in for --config, and --config wins over it."""
+    """SKILLDROP_CONFIG replaces --config, and --config overrides it."""
     write("rescan_every = 1")
     monkeypatch.setenv("SKILLDROP_CONFIG", str(write("rescan_every = 2", "two.toml")))
     assert load().rescan_every == 2
     assert load(write("rescan_every = 3", "three.toml")).rescan_every == 3
 
 
-def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
-    """Some editors write one, and TOML knows none."""
+def test_a_byte_order_mark_is_ignored() -> None:
+    """Some editors write one, and TOML does not allow it."""
     write("\ufeffrescan_every = 7")
     assert load().rescan_every == 7
 
 
-def test_a_root_says_how_its_skills_are_judged(tmp_path: Path) -> None:
-    """Level, acceptance and profiles reach the catalog as they are written."""
+def test_a_root_configures_how_its_skills_are_judged(tmp_path: Path) -> None:
+    """Level, acceptance and profiles reach the catalog unchanged."""
     write("[[roots]]\npath = 'r'\nlevel = 'enterprise'\nacceptance = 'strict'\nprofiles = []")
     assert load().root_specs == (RootSpec(str(tmp_path / "r"), "enterprise", "strict", ()),)
 
@@ -259,8 +259,8 @@ def test_a_root_says_how_its_skills_are_judged(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str, Any]) -> None:
-    """Every key of `[[indexes]]` has its place in IndexSpec, the budget always in characters."""
+def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str, Any]) -> None:
+    """Every key of `[[indexes]]` is in IndexSpec; the budget is always in characters."""
     write(f"[[indexes]]\n{toml}")
     assert load().index_specs == (IndexSpec(**spec),)
 
@@ -338,8 +338,8 @@ def test_an_index_reaches_the_catalog_in_its_own_words(toml: str, spec: dict[str
         ("data = ", "the file is not valid TOML: "),
     ],
 )
-def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
-    """One sentence says which file, which key, and what it must be."""
+def test_an_invalid_setting_is_named(toml: str, complaint: str) -> None:
+    """One sentence gives the file, the key and the allowed values."""
     write(toml)
     with pytest.raises(SettingsInvalid) as caught:
         load()
@@ -358,10 +358,10 @@ def test_what_cannot_be_used_is_named(toml: str, complaint: str) -> None:
         ("SKILLDROP_LIMITS__FILS", "1", "The environment: there is no setting fils in [limits]"),
     ],
 )
-def test_what_the_environment_says_is_blamed_on_it(
+def test_an_invalid_variable_is_named_instead_of_the_file(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, complaint: str
 ) -> None:
-    """A good value in the file is not named for a bad one that overrides it."""
+    """The valid value in the file is not blamed for the variable that overrides it."""
     write("site = {port = 1}\nlimits = {files = 1}")
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsInvalid) as caught:
@@ -370,10 +370,10 @@ def test_what_the_environment_says_is_blamed_on_it(
     assert "skilldrop.toml" not in str(caught.value)
 
 
-def test_a_variable_that_resembles_no_setting_is_left_alone(
+def test_a_variable_unlike_any_setting_is_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The prefix may be used by what is built around the program."""
+    """Programs around skilldrop may use the prefix."""
     monkeypatch.setenv("SKILLDROP_BACKUP_BUCKET", "x")
     assert load() == Settings()
 
@@ -393,10 +393,10 @@ def test_a_variable_that_resembles_no_setting_is_left_alone(
         pytest.param(["a"], "link/d", "data directory", id="data in a root through a link"),
     ],
 )
-def test_directories_that_would_find_one_another_are_refused(
+def test_nested_directories_are_refused(
     tmp_path: Path, roots: list[str], data: str, complaint: str | None
 ) -> None:
-    """No folder is watched twice, and what is published is never taken for a skill."""
+    """No folder is watched twice, and no published folder is taken for a skill."""
     (tmp_path / "a").mkdir()
     (tmp_path / "link").symlink_to("a")
     write("".join([f"data = '{data}'\n", *(f"[[roots]]\npath = '{path}'\n" for path in roots)]))
@@ -410,7 +410,7 @@ def test_directories_that_would_find_one_another_are_refused(
 def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
     tmp_path: Path,
 ) -> None:
-    """Both sources are named where only together they are wrong."""
+    """If they only conflict together, the message names both sources."""
     write("watched = 'w'")
     with pytest.raises(SettingsInvalid) as caught:
         load(data=Path("w/data"))
@@ -431,8 +431,8 @@ def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
         ),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(content: bytes | None, complaint: str) -> None:
-    """A file that was asked for by name must be there and be text."""
+def test_an_unreadable_configuration_file_is_named(content: bytes | None, complaint: str) -> None:
+    """A file given by name must exist and be text."""
     if content is not None:
         Path("missing.toml").write_bytes(content)
     with pytest.raises(SettingsInvalid, match=complaint):
@@ -440,7 +440,7 @@ def test_a_file_that_cannot_be_read_is_named(content: bytes | None, complaint: s
 
 
 def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path) -> None:
-    """It can be copied into a project as it is."""
+    """It can be copied into a project unchanged."""
     (tmp_path / "project").mkdir()
     sample = Path(shutil.copy(REPOSITORY / "docs/skilldrop.toml", tmp_path / "project"))
     assert [(spec.path, spec.level) for spec in load(sample).root_specs] == [

@@ -53,35 +53,37 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return store.db.execute(sql).fetchall()
 
 
+MEMORY_WRITE = {
+    "ownerType": "user",
+    "ownerId": "anna",
+    "type": "fact",
+    "importance": 2,
+    "content": "Likes tea.",
+}
+STEP = {
+    "stepId": "1",
+    "stepName": "ask",
+    "duration": 12.5,
+    "timestamp": "2026-11-20T08:00:00Z",
+    "output": {"n": 1},
+}
+
+
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """A run without a version belongs to the current one."""
-    drop(
-        folder,
-        memoryWrites=[
-            {
-                "ownerType": "user",
-                "ownerId": "anna",
-                "type": "fact",
-                "importance": 2,
-                "content": "Likes tea.",
-            }
-        ],
-        intermediateSteps=[
-            {
-                "stepId": "1",
-                "stepName": "ask",
-                "duration": 12.5,
-                "timestamp": "2026-11-20T08:00:00Z",
-                "output": {"n": 1},
-            }
-        ],
-    )
+    drop(folder)
     assert take(store, folder).stored == ["meetings/run-1.json"]
     assert rows(
         store,
         "SELECT s.name, v.version, o.run_id, o.revision FROM outcomes AS o"
         " JOIN skills AS s ON s.id = o.skill JOIN versions AS v ON v.id = o.version",
     ) == [("meetings", "20261120-120000", "run-1", 1)]
+
+
+def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
+    """Their values keep their types; an output is stored as JSON."""
+    drop(folder, memoryWrites=[MEMORY_WRITE], intermediateSteps=[STEP])
+    take(store, folder)
     assert rows(store, "SELECT owner_id, importance, importance_declared FROM memory_writes") == [
         ("anna", 2, 2.0)
     ]
@@ -136,10 +138,19 @@ def test_a_known_file_is_not_opened(
     store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its stat signature is enough."""
+    opened: list[object] = []
+    really_open = os.open
+
+    def recorded_open(path: object, *rest: Any, **options: Any) -> int:
+        opened.append(path)
+        return really_open(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", recorded_open)
     drop(folder)
     take(store, folder)
-    monkeypatch.setattr(collect, "_read", lambda *_: pytest.fail("opened"))
+    assert opened.count("run-1.json") == 1
     assert take(store, folder) == OutcomeReport()
+    assert opened.count("run-1.json") == 1
 
 
 def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Path) -> None:
@@ -220,10 +231,10 @@ def test_a_bad_file_that_cannot_be_moved_is_reported_once(store: Store, folder: 
         ("a/link.json", "outcome-unreadable"),
     ],
 )
-def test_what_is_no_file_of_ours_is_said(
+def test_an_unusable_file_is_rejected_with_its_code(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not followed, waited for or read as a whole."""
+    """It is not followed, waited for or read completely."""
     monkeypatch.setattr(collect, "MOST_BYTES", 100)
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -241,7 +252,7 @@ def test_what_is_no_file_of_ours_is_said(
     "name",
     ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
 )
-def test_other_files_are_nobodys_business(store: Store, folder: Path, name: str) -> None:
+def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     """Temporary names of a runtime, and files already in quarantine."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
@@ -254,7 +265,7 @@ def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
     assert take(store, tmp_path / "nowhere") == OutcomeReport()
 
 
-def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder: Path) -> None:
+def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder: Path) -> None:
     """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
     path = drop(folder)
@@ -266,7 +277,7 @@ def test_the_inbox_takes_what_it_heard_of_once_it_is_quiet(store: Store, folder:
     assert inbox.seconds_to_next(11.0) is None
 
 
-def test_the_inbox_comes_back_to_a_file_that_still_changes(store: Store, folder: Path) -> None:
+def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)
     inbox.hint(str(drop(folder)), now=10.0)

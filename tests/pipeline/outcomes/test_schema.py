@@ -50,8 +50,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_schema_is_one(name: str) -> None:
-    """It is a valid schema, with names in camelCase."""
+def test_a_published_schema_is_valid(name: str) -> None:
+    """Its names are in camelCase."""
     Draft202012Validator.check_schema(schema(name))
     assert not [key for key in schema(name)["properties"] if "_" in key]
 
@@ -60,7 +60,7 @@ def test_a_schema_is_one(name: str) -> None:
     ("name", "example"),
     [(name, example) for name, examples in EXAMPLES.items() for example in examples],
 )
-def test_what_the_model_takes_and_gives_the_schema_takes(
+def test_the_schema_accepts_what_the_model_reads_and_writes(
     name: str, example: dict[str, Any]
 ) -> None:
     """An example passes both, and the model's output parses to the same value."""
@@ -73,8 +73,8 @@ def test_what_the_model_takes_and_gives_the_schema_takes(
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_what_the_model_refuses_the_schema_refuses(name: str) -> None:
-    """Each with a value out of its range."""
+def test_model_and_schema_reject_the_same_values(name: str) -> None:
+    """Each value is out of its range."""
     with pytest.raises(ValueError, match="validation error"):
         SCHEMAS[name].model_validate_json(json.dumps(WRONG[name]), strict=True)
     assert not Draft202012Validator(schema(name)).is_valid(WRONG[name])

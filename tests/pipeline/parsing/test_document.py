@@ -218,7 +218,7 @@ def without_none(value: Any) -> Any:
         ("---\nname: a\n description: b\n---\n", "indent the field like its neighbours"),
     ],
 )
-def test_what_cannot_be_read_tells_what_to_do(text: str, fix: str) -> None:
+def test_an_unreadable_file_has_specific_advice(text: str, fix: str) -> None:
     """The advice names the actual mistake."""
     (found,) = (each for each in parse(text.encode()).findings if each.severity == "error")
     assert fix in found.fix

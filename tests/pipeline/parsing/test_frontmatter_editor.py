@@ -44,7 +44,7 @@ from pipeline.parsing.yaml_reader import YamlText, read_yaml
         pytest.param("a: 1\n...\n", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="an end mark"),
     ],
 )
-def test_all_else_stays_as_it_is_written(
+def test_other_lines_stay_as_they_are(
     text: str, taken: set[str], added: Mapping[str, str], expected: str
 ) -> None:
     """Only the lines of the edited fields change, if possible."""
@@ -52,8 +52,8 @@ def test_all_else_stays_as_it_is_written(
 
 
 @pytest.mark.parametrize("text", ["a: [", "- a\n", "just text\n"])
-def test_what_is_no_frontmatter_is_not_written(text: str) -> None:
-    """A text that is not a mapping is not edited."""
+def test_a_text_that_is_no_mapping_is_not_edited(text: str) -> None:
+    """The editor returns nothing."""
     assert with_fields(text, frozenset(), {"b": "b: 2\n"}) is None
 
 
@@ -77,7 +77,7 @@ _VALUES = st.recursive(
 
 @example({"a": "0E0", "b": ["0o7", ".5e1"]}, "c")
 @given(st.dictionaries(st.sampled_from("abc"), _VALUES, max_size=3), st.sampled_from("abcd"))
-def test_what_is_written_is_read_again(fields: dict[str, object], taken: str) -> None:
+def test_edited_fields_can_be_read_again(fields: dict[str, object], taken: str) -> None:
     """Any fields can be written and read again, and any of them can be removed."""
     text = dumped(fields)  # type: ignore[arg-type]  # as JSON as can be
     read = read_yaml(text)

@@ -29,7 +29,7 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
         ("a:\n\tb: c\n\td: e", "a:\n  b: c\n  d: e", "tab-indentation"),
     ],
 )
-def test_a_value_that_can_only_mean_one_thing_is_read(before: str, after: str, code: str) -> None:
+def test_an_unambiguous_value_is_repaired(before: str, after: str, code: str) -> None:
     """The repair reports its lines before and after, and the value is read from the latter."""
     read = read_repaired(before, 1, 1)
     outcome, (found,) = read.outcome, read.repairs
@@ -72,7 +72,7 @@ def test_repairs_follow_one_another_and_name_their_lines() -> None:
         "a: b: c\nd: [e",
     ],
 )
-def test_what_could_mean_two_things_is_left_broken(text: str) -> None:
+def test_an_ambiguous_value_is_not_repaired(text: str) -> None:
     """The first error is returned, and no repair is reported."""
     first = read_yaml(text)
     assert isinstance(first, Unreadable)
@@ -153,7 +153,7 @@ def test_valid_yaml_is_not_touched() -> None:
     assert read_repaired("a: b:c @d `e`\nf: 'g: h'\n", 1, 1).repairs == ()
 
 
-def test_a_line_that_is_changed_twice_is_told_as_it_was_read() -> None:
+def test_a_line_that_is_changed_twice_is_shown_as_it_was_read() -> None:
     """Each finding has the line before all repairs and after them."""
     read = read_repaired("a:\n\tb: @c\n", 1, 1)
     assert {(each.code, each.before, each.after) for each in read.repairs} == {

@@ -86,7 +86,7 @@ def test_every_key_has_its_place_in_the_file() -> None:
         ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-complex", 1, False),
     ],
 )
-def test_what_cannot_or_must_not_be_read_is_refused(
+def test_unreadable_or_forbidden_yaml_is_refused(
     text: str, code: str, line: int, repairable: bool
 ) -> None:
     """A refusal names its line, and whether other syntax could repair it."""
@@ -120,7 +120,7 @@ def test_nesting_up_to_the_cap_is_read() -> None:
         ("x: y\na: b\tc", "tab-outside-quotes", 2, {"x": "y", "a": "b\tc"}),
     ],
 )
-def test_what_the_reference_validator_refuses_is_found_and_read(
+def test_syntax_refused_by_the_reference_is_reported_and_read(
     text: str, code: str, line: int, value: object
 ) -> None:
     """The value is still returned; the finding has the line."""

@@ -41,7 +41,7 @@ def test_a_plain_scalar_is_typed_as_yaml_1_2_types_it(written: Any, meant: Any) 
     assert (found, type(found)) == (meant, type(meant))
 
 
-def test_what_stands_in_quotes_or_a_block_is_text() -> None:
+def test_quoted_and_block_scalars_are_text() -> None:
     """The parser reports which scalars were quoted, in maps and lists of any depth."""
     parsed = parse(
         b"---\ninput_schema:\n  a: 5\n  b: '5'\n  c: [true, \"true\", {d: '1', e: 1}]\n  f: |\n"

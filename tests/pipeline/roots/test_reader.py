@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -199,7 +200,7 @@ class TestWhatIsASkillFolder:
         assert seen(tmp_path).fingerprint == before.fingerprint
 
     @pytest.mark.parametrize("name", ["venv", "#", "#x", "a.tmpl", "x.party", ".gitignore", "git"])
-    def test_what_only_looks_like_junk_is_kept(self, tmp_path: Path, name: str) -> None:
+    def test_names_similar_to_junk_are_kept(self, tmp_path: Path, name: str) -> None:
         """Every file that an author may want is included."""
         write(tmp_path, "s/SKILL.md", f"s/{name}")
         assert names(seen(tmp_path)) == sorted(["SKILL.md", name])
@@ -485,18 +486,7 @@ class TestOddThings:
         ]
         snapshot = reader.read(tmp_path, found)
         assert snapshot is not None
-        assert [f.text for f in snapshot.files] == [
-            None,
-            *map(
-                str,
-                (
-                    "/\\xe9",
-                    "/back\\slash",
-                ),
-            ),
-            None,
-            None,
-        ]
+        assert [f.text for f in snapshot.files] == [None, "/\\xe9", "/back\\slash", None, None]
 
     @pytest.mark.parametrize(
         "raw",
@@ -776,47 +766,49 @@ class TestFingerprint:
 class TestPartOfARoot:
     """A walk over a part finds the same as a walk over the whole."""
 
+    FILES = (
+        "SKILL.md",
+        "s/SKILL.md",
+        "s/sub/n/SKILL.md",
+        "s/assets/a/SKILL.md",
+        "odd/sKILL.md",
+        "odd/tests/t/SKILL.md",
+        "odd/u/SKILL.md",
+        "w/x/SKILL.md",
+        "w/examples/y/SKILL.md",
+        ".git/g/SKILL.md",
+        "w/SKILL.md.d/z/SKILL.md",
+        "file",
+        "w/there.zip",
+        "s/there.zip",
+        "w/two.tgz/f/SKILL.md",
+        "odd/there.zip",
+        "w/x!/SKILL.md",
+        "d/SKILL.md/e/SKILL.md",
+        "deep/1/2/3/SKILL.md",
+        "s/1/2/3/4/x",
+        "odd/1/2/3/4/x",
+    )
+    LINKS = (
+        ("w/to-s", "../s"),
+        ("w/out", "/"),
+        ("dangling", "nowhere"),
+        ("s/out", "/etc"),
+        ("w/loop", ".."),
+        ("to-w", "w"),
+        ("odd/to-x", "../w/x"),
+        ("s/sub/to-w", "../../w"),
+        ("odd/u/out", "/"),
+        ("odd/1/out", "/"),
+        ("w/link.zip", "there.zip"),
+        ("out.zip", "/etc/hostname"),
+    )
+
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         """Return a root with entries of every kind."""
-        write(
-            tmp_path,
-            "SKILL.md",
-            "s/SKILL.md",
-            "s/sub/n/SKILL.md",
-            "s/assets/a/SKILL.md",
-            "odd/sKILL.md",
-            "odd/tests/t/SKILL.md",
-            "odd/u/SKILL.md",
-            "w/x/SKILL.md",
-            "w/examples/y/SKILL.md",
-            ".git/g/SKILL.md",
-            "w/SKILL.md.d/z/SKILL.md",
-            "file",
-            "w/there.zip",
-            "s/there.zip",
-            "w/two.tgz/f/SKILL.md",
-            "odd/there.zip",
-            "w/x!/SKILL.md",
-            "d/SKILL.md/e/SKILL.md",
-            "deep/1/2/3/SKILL.md",
-            "s/1/2/3/4/x",
-            "odd/1/2/3/4/x",
-        )
-        for link, target in {
-            "w/to-s": "../s",
-            "w/out": "/",
-            "dangling": "nowhere",
-            "s/out": "/etc",
-            "w/loop": "..",
-            "to-w": "w",
-            "odd/to-x": "../w/x",
-            "s/sub/to-w": "../../w",
-            "odd/u/out": "/",
-            "odd/1/out": "/",
-            "w/link.zip": "there.zip",
-            "out.zip": "/etc/hostname",
-        }.items():
+        write(tmp_path, *self.FILES)
+        for link, target in self.LINKS:
             (tmp_path / link).symlink_to(target)
         return tmp_path
 
@@ -895,42 +887,47 @@ class TestPartOfARoot:
 class TestReading:
     """A snapshot is the state of the files at one moment, or None."""
 
-    def test_gives_every_file(self, tmp_path: Path) -> None:
-        """Hashes, sizes, modes and kinds of all, the text of small text files, SKILL.md whole."""
-        contents = {
-            "SKILL.md": b"---\r\n",
-            "empty": b"",
-            "references/r.md": "\ufeffgrüße".encode(),
-            "assets/nul": b"a\0b",
-            "assets/latin1": b"\xe9",
-            "scripts/run": b"x" * 20,
-        }
-        for name, content in contents.items():
+    CONTENTS: ClassVar[dict[str, bytes]] = {
+        "SKILL.md": b"---\r\n",
+        "assets/latin1": b"\xe9",
+        "assets/nul": b"a\0b",
+        "empty": b"",
+        "references/r.md": "\ufeffgrüße".encode(),
+        "scripts/run": b"x" * 20,
+    }
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Folder:
+        """Return a folder with a file of each kind."""
+        for name, content in self.CONTENTS.items():
             (tmp_path / "s" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "s" / name).write_bytes(content)
         (tmp_path / "s/scripts/run").chmod(0o710)
-        folder = seen(tmp_path)
+        return seen(tmp_path)
+
+    def test_lists_every_file(self, tmp_path: Path, folder: Folder) -> None:
+        """Each has its hash, size, mode and kind, and small text files have their text."""
         snapshot = reader.read(tmp_path, folder, Limits(text_bytes=19))
         assert snapshot is not None
         assert [(f.path, f.size, f.sha256) for f in snapshot.files] == [
-            (name, len(contents[name]), hashlib.sha256(contents[name]).hexdigest())
-            for name in sorted(contents)
+            (name, len(content), hashlib.sha256(content).hexdigest())
+            for name, content in self.CONTENTS.items()
         ]
-        assert [(f.path, f.kind, f.is_text, f.text) for f in snapshot.files] == [
-            ("SKILL.md", "skill_md", True, None),
-            ("assets/latin1", "asset", False, None),
-            ("assets/nul", "asset", False, None),
-            ("empty", "other", True, ""),
-            ("references/r.md", "reference", True, "grüße"),
-            ("scripts/run", "script", True, None),
+        assert [(f.path, f.kind, f.is_text, f.text, f.mode) for f in snapshot.files] == [
+            ("SKILL.md", "skill_md", True, None, 0o644),
+            ("assets/latin1", "asset", False, None, 0o644),
+            ("assets/nul", "asset", False, None, 0o644),
+            ("empty", "other", True, "", 0o644),
+            ("references/r.md", "reference", True, "grüße", 0o644),
+            ("scripts/run", "script", True, None, 0o755),
         ]
-        assert {f.path for f in snapshot.files if f.mode == 0o755} == {"scripts/run"}
-        assert {f.mode for f in snapshot.files} == {0o755, 0o644}
-        assert (snapshot.path, snapshot.skill_md_name, snapshot.skill_md) == (
-            "s",
-            "SKILL.md",
-            b"---\r\n",
-        )
+
+    def test_holds_skill_md_whole(self, tmp_path: Path, folder: Folder) -> None:
+        """It also has the fingerprint of the folder and the digest of its files."""
+        snapshot = reader.read(tmp_path, folder)
+        assert snapshot is not None
+        assert (snapshot.path, snapshot.skill_md_name) == ("s", "SKILL.md")
+        assert snapshot.skill_md == b"---\r\n"
         assert (snapshot.fingerprint, snapshot.problems) == (folder.fingerprint, ())
         assert snapshot.digest == digest(snapshot.files)
 
@@ -1010,14 +1007,14 @@ class TestReading:
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
-        monkeypatch.setattr(reader, "_TICK_NS", 0)
+        monkeypatch.setattr(reader, "TICK_NS", 0)
         monkeypatch.setattr(reader, "look", lambda *_: pytest.fail("it was listed again"))
         assert reader.read(root, folder) is not None
         mark = tmp_path / "mark"
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
-        real = reader._read
-        monkeypatch.setattr(reader, "_read", lambda *given: (real(*given), change(root / "s"))[0])
+        digest = reader.digest  # called after the last byte is read
+        monkeypatch.setattr(reader, "digest", lambda files: (change(root / "s"), digest(files))[1])
         assert reader.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])

@@ -1,4 +1,4 @@
-"""A service in trouble says so: in `status`, in its exit code and on the site."""
+"""Problems of a service, as shown by `status`, its exit code and the site."""
 
 import errno
 import os
@@ -6,15 +6,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
+from apscheduler.job import Job
+from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
 from catalog.database import stored_health
@@ -28,14 +31,14 @@ from pipeline.watch import supervisor
 from tests.support.paths import REPOSITORY
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
+from tests.support.watching import observer_of
 
 
 @pytest.fixture
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
-    """Return what makes a service that tries again soon; it is stopped in the end."""
+    """Return a function that makes a service with short pauses; it is stopped after the test."""
     made: list[Serving] = []
-    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.2)
-    monkeypatch.setattr(troubles, "LONGEST_PAUSE", 0.4)
+    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
 
     def make(**settings: Any) -> Serving:
@@ -48,49 +51,56 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def told(it: Serving) -> str:
-    """Return what `status --check` prints, and nothing where it exits with 0."""
+    """Return the output of `status --check`; nothing if it exits with 0."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
         found = search.status(search.Database(connection), catalog)
     return "" if output_status.health_of(found).is_followed else output_status.health(found)
 
 
-def test_a_packages_folder_that_cannot_be_written_is_told_and_over_once_it_can(
-    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Something else lies in its place; the service goes on meanwhile, and tries again."""
-    it = serving().start()
-    it.settle()
-    assert not told(it)
-    folder = it.settings.packages_folder
+@contextmanager
+def file_in_the_way(folder: Path) -> Iterator[None]:
+    """Put a file in the place of a folder for a while."""
     aside = folder.rename(folder.with_name("aside"))
     folder.write_text("in the way")
-    skill(it.root / "a")
-    it.wait_for(lambda: "Taking in changed folders" in told(it))
-    assert str(folder) in told(it)
-    assert "nothing pending" not in told(it)
-    it.wait_for(
-        lambda: it.rows(
-            "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
-            " AND next_try_at > last_at AND last_at > since"
-        )
-    )
-    seen = it.health()["service_seen"]
-    it.wait_for(lambda: it.health()["service_seen"] > seen)
-    said = [each for each in caplog.messages if str(folder) in each]
-    assert len(said) == len(set(said))
+    yield
     folder.unlink()
     aside.rename(folder)
-    it.settle()
-    it.wait_for(lambda: not told(it))
-    assert it.statuses() == {"a": "active"}
-    assert it.rows("SELECT * FROM troubles") == []
+
+
+def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
+    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The service goes on and tries again; the log has each message once."""
+    service = serving().start()
+    service.settle()
+    assert not told(service)
+    folder = service.settings.packages_folder
+    with file_in_the_way(folder):
+        skill(service.root / "a")
+        service.wait_for(lambda: "Taking in changed folders" in told(service))
+        assert str(folder) in told(service)
+        assert "nothing pending" not in told(service)
+        service.wait_for(
+            lambda: service.rows(
+                "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"
+                " AND next_try_at > last_at AND last_at > since"
+            )
+        )
+        seen = service.health()["service_seen"]
+        service.wait_for(lambda: service.health()["service_seen"] > seen)
+        messages = [message for message in caplog.messages if str(folder) in message]
+        assert len(messages) == len(set(messages))
+    service.settle()
+    service.wait_for(lambda: not told(service))
+    assert service.statuses() == {"a": "active"}
+    assert service.rows("SELECT * FROM troubles") == []
 
 
 def test_a_part_that_fails_does_not_stop_the_others(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An index that cannot be published holds up neither the catalog nor the watcher."""
+    """The catalog and the watcher work while an index cannot be published."""
     it = serving().start()
     it.settle()
     shutil.rmtree(it.settings.index_folder)
@@ -107,10 +117,10 @@ def test_a_part_that_fails_does_not_stop_the_others(
     assert "a/current/SKILL.md" in it.index()
 
 
-def test_old_rows_go_also_while_a_package_cannot_be_removed(
+def test_old_rows_are_removed_even_if_a_package_cannot_be(
     serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is told, and holds up nothing else."""
+    """The failure is reported."""
 
     def refuse(*_: object) -> int:
         raise OSError(errno.EBUSY, "something is mounted there", "a/20250101-000000")
@@ -125,10 +135,10 @@ def test_old_rows_go_also_while_a_package_cannot_be_removed(
     it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
 
-def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
+def test_a_locked_catalog_is_reported_by_the_file_beside_it(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """As long as another process locks it; readers take what is newer."""
+    """Readers use the newer of the two."""
     it = serving().start()
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
@@ -141,10 +151,10 @@ def test_a_catalog_that_cannot_be_written_is_told_by_the_file_beside_it(
     it.wait_for(lambda: not told(it))
 
 
-def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
+def test_lack_of_memory_is_retried_and_then_ends_the_service(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tried again some times; a process that is started anew may have enough."""
+    """A restarted process may have enough."""
 
     def short(*_: object, **__: object) -> None:
         raise MemoryError
@@ -167,7 +177,7 @@ def test_memory_that_is_short_is_a_trouble_and_then_an_end_with_a_reason(
 def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     serving: Callable[..., Serving],
 ) -> None:
-    """Its runtime will not send it again by itself."""
+    """Its runtime will not send it again."""
     it = serving().start()
     folder = it.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
@@ -178,19 +188,16 @@ def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     it.wait_for(lambda: not told(it))
 
 
-def test_a_watcher_that_keeps_dying_is_told(
+def test_a_watcher_that_keeps_dying_is_reported(
     serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three deaths in a minute, and its place is taken by polling until it lives again."""
+    """After three faults in a minute, polling replaces it until it works again."""
     monkeypatch.setattr(supervisor, "RETRY", 1.0)
-    monkeypatch.setattr(loop, "TICK", 0.05)
     it = serving().start()
     for _ in range(supervisor.FAULTS):
         it.settle()
-        assert it.service
-        assert it.service._supervisor._watch._observer
         since = it.health()["watcher_since"]
-        it.service._supervisor._watch._observer.inotify.stop()
+        observer_of(it.root).inotify.stop()
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
     it.wait_for(lambda: "a watch thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))
@@ -198,24 +205,33 @@ def test_a_watcher_that_keeps_dying_is_told(
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_timer_is_replaced_when_its_thread_has_died(
-    serving: Callable[..., Serving], monkeypatch: pytest.MonkeyPatch
+    serving: Callable[..., Serving],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Else there would be no re-scan any more."""
-    it = serving().start()
-    it.settle()
-    assert it.service
-    before = it.service._timer._scheduler
-    scans = it.rows("SELECT count(*) FROM scans")
-    monkeypatch.setattr(before, "_process_jobs", sys.exit)  # which ends its thread
-    before.wakeup()
-    it.wait_for(lambda: it.service and it.service._timer._scheduler is not before)
-    it.wait_for(lambda: it.rows("SELECT count(*) FROM scans") > scans)
+    """Without a new timer, no more full scans would be made."""
+    deaths: list[str] = []
+    due_jobs = MemoryJobStore.get_due_jobs
+
+    def die_once(store: MemoryJobStore, now: datetime) -> list[Job]:
+        if not deaths:
+            deaths.append(threading.current_thread().name)
+            sys.exit()
+        return due_jobs(store, now)
+
+    service = serving(rescan_every=0.5).start()
+    service.settle()
+    monkeypatch.setattr(MemoryJobStore, "get_due_jobs", die_once)
+    service.wait_for(lambda: "timer of the full scans died and was restarted" in caplog.text)
+    assert deaths == ["APScheduler"]
+    (scans,) = service.rows("SELECT count(*) FROM scans")[0]
+    service.wait_for(lambda: service.rows("SELECT count(*) FROM scans")[0][0] >= scans + 2)
 
 
-def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
+def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It was deleted while the root is away; the service waits, and does not burn the processor."""
+    """Until then the service waits without using the processor."""
     it = serving().start()
     skill(it.root / "a")
     it.settle()
@@ -234,8 +250,8 @@ def test_a_catalog_that_cannot_be_made_anew_yet_is_made_later(
 # The file beside the catalog
 
 
-def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path) -> None:
-    """It never grows, and is no larger for a short list."""
+def test_the_file_has_a_fixed_size(tmp_path: Path) -> None:
+    """It is written in place; a long list of problems is cut."""
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
@@ -247,27 +263,35 @@ def test_the_file_is_written_in_place_with_as_much_as_it_can_hold(tmp_path: Path
     assert stored_health.read_file(tmp_path / "none.db") == {}
 
 
-def test_the_file_tells_why_the_catalog_is_silent_whatever_the_clock_says(
+class SetBack(datetime):
+    """System clock that was set back by an hour."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        """Return the time of an hour ago."""
+        return datetime.now(tz) - timedelta(hours=1)
+
+
+def test_the_file_explains_a_silent_catalog_even_if_the_clock_is_set_back(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock is set back while nothing can be written; the file is newer all the same."""
+    """The file still counts as newer than the catalog."""
     it = serving().start()
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
         blocker.execute("BEGIN IMMEDIATE")
-        before = datetime.now(UTC) - timedelta(hours=1)
-        monkeypatch.setattr(loop, "_now", lambda: before)
+        monkeypatch.setattr(loop, "datetime", SetBack)
         skill(it.root / "a")
         it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
         seen = look(it)["health"]["service_seen"]
-        assert seen == before.isoformat(timespec="milliseconds")
+        assert seen < (datetime.now(UTC) - timedelta(minutes=59)).isoformat()
         blocker.execute("ROLLBACK")
     it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
     it.wait_for(lambda: not look(it)["troubles"])
 
 
 def look(it: Serving) -> dict[str, Any]:
-    """Return health as it is told to readers."""
+    """Return health as readers get it."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
         return stored_health.load(search.Database(connection), it.settings.catalog_path)
 
@@ -282,7 +306,7 @@ from tests.pipeline.service.test_health import told
 from pipeline.config.settings import RetentionSettings
 from pipeline.service import heartbeat, troubles
 
-heartbeat.BEAT, troubles.FIRST_PAUSE, troubles.LONGEST_PAUSE = 0.2, 0.2, 0.4
+heartbeat.BEAT, troubles.FIRST_PAUSE = 0.2, 0.1
 disk = Path({disk!r})
 it = Serving(disk.parent, data=disk / "data",
              retention=RetentionSettings(free_bytes=0)).start()
@@ -306,8 +330,8 @@ print("over")
 """
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """On a real one; the service goes on as soon as there is room again."""
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
+    """The disk is a real one; the service continues as soon as it has room."""
     disk = tmp_path / "disk"
     disk.mkdir()
     program = FULL_DISK.format(repository=str(REPOSITORY), disk=str(disk))

@@ -1,4 +1,4 @@
-"""The service in a thread, with real events of a real directory, through trouble and out again."""
+"""Service in a thread, with real events of a real directory, during problems and after them."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import shutil
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from tests.support.skills import SkillWriter
 
 @pytest.fixture
 def serving(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
-    """Return what makes a service with the settings given; it is stopped in the end."""
+    """Return a function that makes a service with given settings; it is stopped after the test."""
     made: list[Serving] = []
 
     def make(**settings: Any) -> Serving:
@@ -42,7 +42,7 @@ def serving(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
 
 
 def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
-    """Write so many skills, each with a name of its own."""
+    """Write a number of skills with different names."""
     for number in range(count):
         skill(folder / f"s{number:02}", description=f"Does thing number {number}.")
 
@@ -50,10 +50,10 @@ def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
 # Following
 
 
-def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
+def test_a_scan_does_not_undo_newer_changes(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A scan that read a folder before it changed cannot publish the old content any more."""
+    """A scan that read a folder before it changed cannot publish the old content."""
     it = serving()
     skill(it.root / "a", description="Old.")
 
@@ -78,7 +78,7 @@ def test_what_is_looked_at_during_a_scan_is_not_undone_by_it(
 def test_a_renamed_parent_keeps_the_rows_of_its_skills(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """More than half of a root moves at once, and neither vanishes nor arrives."""
+    """More than half of a root moves at once, and nothing is removed or added."""
     it = serving().start()
     write_many(skill, it.root / "team", 30)
     it.settle()
@@ -90,10 +90,10 @@ def test_a_renamed_parent_keeps_the_rows_of_its_skills(
     assert it.rows("SELECT count(*) FROM skills WHERE pending_since IS NOT NULL") == [(0,)]
 
 
-def test_once_quiet_the_file_alone_holds_all_there_is(
+def test_a_quiet_service_has_written_everything_to_the_catalog_file(
     serving: Callable[..., Serving], skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """SQLite's log is written back while nobody waits, not in the middle of a later change."""
+    """SQLite's log is written back while nothing waits, not during a later change."""
     it = serving().start()
     skill(it.root / "a")
     it.settle()
@@ -115,7 +115,7 @@ def test_once_quiet_the_file_alone_holds_all_there_is(
 def test_a_burst_of_changes_gives_one_rebuild(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """The first change is published at once; what follows it within the delay, together."""
+    """The first change is published at once, and the later ones together after the delay."""
     it = serving(settle_quiet=0.02, index_delay=1.0).start()
     it.settle()
     before = len(it.rows("SELECT 1 FROM index_builds"))
@@ -128,10 +128,10 @@ def test_a_burst_of_changes_gives_one_rebuild(
     assert rebuilds <= 2 + (time.monotonic() - began) / 1.0
 
 
-def test_where_the_system_will_not_watch_polling_follows_until_it_will(
+def test_without_system_events_the_service_polls_until_they_work_again(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Health says which, and why; a change that polling finds is not one that was missed."""
+    """Health has mode and reason; a change found by polling does not count as missed."""
 
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "inotify watch limit reached")
@@ -154,11 +154,11 @@ def test_where_the_system_will_not_watch_polling_follows_until_it_will(
 def test_more_directories_than_may_be_watched_means_polling(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit is reached in the middle of the tree, where watchdog passes over it in silence."""
+    """The limit is reached inside the tree, where watchdog skips directories silently."""
     watch = InotifyFD.add_callback
 
-    def refuse_from_the_fifth(self: InotifyFD, *rest: Any) -> Any:
-        if len(self._watch_for_wd) >= 5:
+    def refuse_from_the_fifth(self: Any, *rest: Any) -> Any:
+        if self.watched >= 5:
             raise OSError(errno.ENOSPC, "inotify watch limit reached")
         return watch(self, *rest)
 
@@ -172,13 +172,13 @@ def test_more_directories_than_may_be_watched_means_polling(
     assert len(it.statuses()) == 10
 
 
-def test_writes_that_fail_are_made_again(
+def test_failed_writes_are_repeated(
     serving: Callable[..., Serving],
     skill: SkillWriter,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A catalog that another process locks for long delays the service and loses nothing."""
+    """A catalog locked by another process delays the service, and loses nothing."""
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.1)
     it = serving().start()
     it.settle()
@@ -193,10 +193,10 @@ def test_writes_that_fail_are_made_again(
     assert "a/current/SKILL.md" in it.index()
 
 
-def test_what_happens_while_the_root_is_away_is_found_when_it_is_back(
+def test_changes_in_a_missing_root_are_found_once_it_is_back(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """No event tells of it, and nothing of a root that is away is removed."""
+    """They cause no events; while the root is missing, nothing is removed."""
     it = serving().start()
     for name in ("kept", "edited", "deleted"):
         skill(it.root / name)
@@ -218,10 +218,10 @@ def test_what_happens_while_the_root_is_away_is_found_when_it_is_back(
     assert it.rows("SELECT path FROM skills WHERE is_held") == [("deleted",)]
 
 
-def test_a_root_that_is_deleted_and_made_again_is_listened_to_again(
+def test_a_root_that_is_deleted_and_created_again_is_watched_again(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """The new directory has another inode, or the old one's, and both are noticed."""
+    """Even if the new directory has the old inode."""
     it = serving().start()
     skill(it.root / "a")
     it.settle()
@@ -238,10 +238,10 @@ def test_a_root_that_is_deleted_and_made_again_is_listened_to_again(
     assert it.health()["watcher_mode"] == "native"
 
 
-def test_a_catalog_that_is_deleted_is_made_anew(
+def test_a_deleted_catalog_is_rebuilt(
     serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Else all that is stored would go into a file that nobody can open."""
+    """Otherwise changes would be stored in a file that no other program can open."""
     it = serving().start()
     skill(it.root / "a")
     it.settle()
@@ -254,10 +254,10 @@ def test_a_catalog_that_is_deleted_is_made_anew(
     assert "was deleted or replaced" in caplog.text
 
 
-def test_damage_to_packages_is_mended_in_the_background(
+def test_damaged_packages_are_repaired_in_the_background(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """A part of them is hashed after each re-scan, whatever their size and time say."""
+    """After each re-scan some are hashed, whatever their sizes and times."""
     it = serving().start()
     skill(it.root / "a", files={"x.txt": "same"})
     it.settle()
@@ -275,10 +275,10 @@ def test_damage_to_packages_is_mended_in_the_background(
     assert it.health()["packages_repaired"] == 1
 
 
-def test_a_catalog_that_is_deleted_alone_leaves_no_packages_behind(
+def test_rebuilding_a_catalog_leaves_no_old_packages(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """Agents read the old ones until the new catalog knows the roots; then they go."""
+    """Agents read the old ones until the new catalog knows the roots."""
     it = serving().start()
     for word in ("One", "Two"):
         skill(it.root / "a", description=f"{word}.")
@@ -292,10 +292,10 @@ def test_a_catalog_that_is_deleted_alone_leaves_no_packages_behind(
     assert len(list((it.settings.packages_folder / "a").iterdir())) == 2  # one, and `current`
 
 
-def test_a_service_that_lost_its_lock_gives_way(
+def test_a_service_that_lost_its_lock_ends(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """Two writers of one catalog would each undo the other's work."""
+    """Two writers of one catalog would undo each other's work."""
     it = serving().start()
     it.settle()
     path = it.settings.catalog_path.with_name("catalog.db.lock")
@@ -307,36 +307,37 @@ def test_a_service_that_lost_its_lock_gives_way(
     it.failure = None
 
 
-# The brake
+# The removal guard
 
 UNHURRIED = 1.0
-"""Seconds of quiet, where one vanishing must not fall apart in two on a machine that stalls."""
+"""Quiet seconds that keep one disappearance together, even on a machine that stalls."""
+
+
+def move(folders: Iterable[Path], target: Path) -> None:
+    """Move folders into another, one by one."""
+    for folder in folders:
+        folder.rename(target / folder.name)
 
 
 def test_a_root_that_is_suddenly_empty_loses_nothing(
     serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It looks as a share does whose disk is gone; when the folders are back, all is as before."""
+    """As after the failure of a disk: once the folders are back, everything is as before."""
     it = serving(settle_quiet=UNHURRIED).start()
     write_many(skill, it.root, 30)
     it.settle()
     index = it.index().replace("Tick 1.", "Tick 2.")  # but for the sentinel
     away = it.root.parent / "away"
     away.mkdir()
-    for folder in it.root.iterdir():
-        folder.rename(away / folder.name)
+    move(it.root.iterdir(), away)
     it.wait_for(lambda: it.health()["held_removals"] >= 30)
     assert it.index() == index.replace("Tick 2.", "Tick 1.")
-    said = [each for each in caplog.messages if "is held until the folders are back" in each]
-    assert said
-    assert len(said) == len(set(said))  # once, and again only where more have gone
-    some = sorted(away.iterdir())[:7]
-    for folder in some:
-        folder.rename(it.root / folder.name)
-    # The sentinel makes 31.
-    it.wait_for(lambda: it.health()["held_removals"] == 24)
-    for folder in away.iterdir():
-        folder.rename(it.root / folder.name)
+    messages = [text for text in caplog.messages if "is held until the folders are back" in text]
+    assert messages
+    assert len(messages) == len(set(messages))  # a message is repeated only with a new number
+    move(sorted(away.iterdir())[:7], it.root)
+    it.wait_for(lambda: it.health()["held_removals"] == 31 - 7)  # with the sentinel
+    move(away.iterdir(), it.root)
     it.settle()
     it.wait_for(lambda: it.health()["held_removals"] == 0)
     assert set(it.statuses().values()) == {"active"}
@@ -344,10 +345,8 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
     assert it.index() == index
 
 
-def test_a_slow_deletion_does_not_slip_under_the_brake(
-    serving: Callable[..., Serving], skill: SkillWriter
-) -> None:
-    """Events tell of it in many rounds, none of which is large; they are one vanishing."""
+def test_a_slow_deletion_is_held_too(serving: Callable[..., Serving], skill: SkillWriter) -> None:
+    """Its events arrive in many small groups, which count as one disappearance."""
     it = serving(settle_quiet=UNHURRIED).start()
     write_many(skill, it.root, 60)
     it.settle()
@@ -362,7 +361,7 @@ def test_a_slow_deletion_does_not_slip_under_the_brake(
 def test_deletions_with_pauses_are_added_up(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """What was removed a moment ago counts, too."""
+    """Recent removals count, too."""
     it = serving().start()
     write_many(skill, it.root, 29)
     it.settle()
@@ -377,8 +376,10 @@ def test_deletions_with_pauses_are_added_up(
     assert it.rows("SELECT count(*) FROM skills WHERE is_held") == [(5,)]
 
 
-def test_fewer_vanish_without_ado(serving: Callable[..., Serving], skill: SkillWriter) -> None:
-    """Nineteen skills are gone at once, though they are all there were."""
+def test_fewer_than_twenty_removals_are_not_held(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """Nineteen skills disappear at once, though the root had no others."""
     it = serving().start()
     write_many(skill, it.root, 19)
     it.settle()
@@ -388,7 +389,7 @@ def test_fewer_vanish_without_ado(serving: Callable[..., Serving], skill: SkillW
     assert set(it.statuses().values()) == {"removed"}
 
 
-def test_what_vanished_while_nothing_ran_is_held_at_the_start(
+def test_skills_that_disappeared_before_the_start_are_held(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
     """The share may not be mounted yet."""
@@ -403,10 +404,10 @@ def test_what_vanished_while_nothing_ran_is_held_at_the_start(
     assert set(it.statuses().values()) == {"active"}
 
 
-def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
+def test_dropped_outcomes_are_stored(
     serving: Callable[..., Serving],
 ) -> None:
-    """One dropped while the service runs by its event, one from before by the scan at the start.
+    """One is announced by an event, an older one is found by the scan at the start.
 
     A folder that somebody else has made is handed over by an empty marker.
     """
@@ -424,10 +425,10 @@ def test_an_outcome_that_a_runtime_drops_comes_into_the_catalog(
     )
 
 
-def test_systemd_is_told_that_the_service_is_ready_and_works(
+def test_systemd_is_notified(
     serving: Callable[..., Serving], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the socket that it names."""
+    """The service is ready, and later still works."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.settimeout(30)
         systemd.bind(str(tmp_path / "notify"))
@@ -441,10 +442,10 @@ def test_systemd_is_told_that_the_service_is_ready_and_works(
             said = systemd.recv(100)
 
 
-def test_a_held_version_that_is_found_damaged_leaves_the_indexes_at_once(
+def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """Not only with the next change: an index names nothing that cannot be read."""
+    """An index names only readable packages, even before the next change."""
     it = serving()
     skill(it.root / "a", files={"x.txt": "one"})
     it.start()

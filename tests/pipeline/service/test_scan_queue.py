@@ -25,7 +25,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture
 def passes(store: Store, tmp_path: Path, skill: SkillWriter) -> ScanQueue:
-    """Return the scans of a root with three skills."""
+    """Return the scan queue of a root with three skills."""
     for name in "abc":
         skill(tmp_path / "root" / name)
     roots = [RootSpec(str(tmp_path / "root"))]
@@ -49,10 +49,10 @@ def scans(store: Store) -> list[tuple[str, int, bool]]:
     return store.db.execute('SELECT "trigger", seen, took_ms IS NOT NULL FROM scans').fetchall()
 
 
-def test_one_scan_grants_all_the_wishes_before_it(
+def test_one_scan_answers_all_earlier_requests(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A request that comes while one runs is for the next: that one began too early."""
+    """A request made during a scan waits for the next one."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)
     assert not passes.is_wanted
     passes.request("start")
@@ -68,10 +68,10 @@ def test_one_scan_grants_all_the_wishes_before_it(
     assert scans(store) == [("start", 3, True), ("command", 3, True)]
 
 
-def test_polling_leaves_a_row_only_where_something_had_changed(
+def test_a_poll_leaves_a_row_only_if_something_changed(
     passes: ScanQueue, store: Store, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Else the table would grow by a row every few seconds; what else is wished for has a row."""
+    """Otherwise the table would grow every few seconds; requested scans always have a row."""
     passes.request("start")
     assert passes.step()[1]
     for _ in range(3):
@@ -87,10 +87,10 @@ def test_polling_leaves_a_row_only_where_something_had_changed(
     assert scans(store) == [("start", 3, True), ("re-scan", 4, True), ("re-scan", 4, True)]
 
 
-def test_a_scan_that_fails_is_made_again(
+def test_a_failed_scan_is_repeated(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a full disk, when there is room again."""
+    """For example after a full disk, once it has room again."""
     passes.request("start")
     with monkeypatch.context() as full:
         full.setattr(Store, "apply", lambda *_, **__: 1 / 0)
@@ -102,10 +102,10 @@ def test_a_scan_that_fails_is_made_again(
     assert scans(store) == [("start", 0, False), ("re-scan", 3, True)]
 
 
-def test_a_scan_can_be_left_in_the_middle(
+def test_a_scan_can_be_stopped_in_between(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it had stored is whole."""
+    """Everything that it has stored is complete."""
     monkeypatch.setattr(synchronizer, "BATCH", 1)
     passes.request("start")
     passes.step()

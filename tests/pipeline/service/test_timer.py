@@ -1,4 +1,4 @@
-"""Jobs at intervals while somebody sets the clock."""
+"""Jobs at intervals while the system clock is changed."""
 
 import threading
 import time
@@ -13,19 +13,19 @@ from tests.support.waiting import PATIENCE
 
 
 class Clock(datetime):
-    """The system's clock, as far as the scheduler asks it, which can be set."""
+    """System clock of the scheduler, which can be set."""
 
     step = timedelta()
 
     @classmethod
     def now(cls, tz: object = None) -> "Clock":
-        """Return the time of day that was set."""
+        """Return the time that was set."""
         return cls.fromtimestamp((datetime.now(UTC) + cls.step).timestamp(), UTC)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
-    """Return a clock that the scheduler goes by."""
+    """Return a clock that the scheduler uses."""
     monkeypatch.setattr(apscheduler.schedulers.base, "datetime", Clock)
     monkeypatch.setattr("pipeline.service.timer.datetime", Clock)
     Clock.step = timedelta()
@@ -33,8 +33,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
 
 
 @pytest.mark.parametrize("hours", [-1, 1, 24 * 365 * 50])
-def test_a_job_runs_at_its_interval_though_the_clock_is_set(clock: type[Clock], hours: int) -> None:
-    """Neither an hour later nor many times at once."""
+def test_a_changed_clock_does_not_change_the_interval_of_a_job(
+    clock: type[Clock], hours: int
+) -> None:
+    """The job runs neither an hour late nor many times at once."""
     timer, ran = Timer(), threading.Semaphore(0)
     timer.every(0.1, "work", ran.release)
     timer.start()
@@ -52,8 +54,8 @@ def test_a_job_runs_at_its_interval_though_the_clock_is_set(clock: type[Clock], 
         timer.stop()
 
 
-def test_runs_that_were_missed_are_not_counted(clock: type[Clock]) -> None:
-    """A machine without a clock of its own may begin in 1970, and jump to now at any moment."""
+def test_missed_runs_are_not_made_up_for(clock: type[Clock]) -> None:
+    """The clock of a small machine may start in 1970 and jump to the present at any moment."""
     timer, ran = Timer(), threading.Semaphore(0)
     timer.every(0.1, "work", ran.release)
     timer.start()
@@ -65,8 +67,8 @@ def test_runs_that_were_missed_are_not_counted(clock: type[Clock]) -> None:
         timer.stop()
 
 
-def test_clocks_that_drift_apart_move_nothing() -> None:
-    """A time service corrects a clock by milliseconds all the time."""
+def test_a_small_drift_reschedules_nothing() -> None:
+    """A time service corrects the clock by milliseconds all the time."""
     timer = Timer()
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
     assert timer.keep_pace(0.0, noon) == 0.0

@@ -1,4 +1,4 @@
-"""The account of failed work, with passed-in time."""
+"""Record of failed work, with time as an argument."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ def at(now: float) -> datetime:
 
 
 def test_pauses_become_longer_up_to_some_minutes() -> None:
-    """Of the part that fails alone; others are tried meanwhile."""
+    """Only for the part that fails; the others are tried meanwhile."""
     troubles, now, pauses = Troubles(), 0.0, []
     for _ in range(9):
         assert troubles.is_due("scan", now)
@@ -29,8 +29,8 @@ def test_pauses_become_longer_up_to_some_minutes() -> None:
     assert pauses[-2:] == [LONGEST_PAUSE, LONGEST_PAUSE]
 
 
-def test_trouble_says_since_when_how_often_and_when_again() -> None:
-    """In times of day; a clock that is set changes nothing of when it is tried."""
+def test_a_trouble_has_its_start_count_and_next_try() -> None:
+    """They are times of day; a changed clock does not change the time of the next try."""
     troubles = Troubles()
     troubles.failed("scan", "No room.", 0.0, at(0.0))
     troubles.failed("scan", "No room.", 5.0, at(5.0))
@@ -43,10 +43,10 @@ def test_trouble_says_since_when_how_often_and_when_again() -> None:
     assert troubles.all() == []
 
 
-def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
+def test_a_trouble_is_logged_when_it_begins_changes_and_ends(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """However often it is tried, and whatever parts fail over the same."""
+    """However often work is retried, and however many parts fail for the same reason."""
     caplog.set_level("INFO")
     troubles = Troubles()
     for second in range(5):
@@ -64,8 +64,8 @@ def test_each_trouble_is_logged_once_when_it_changes_and_when_it_is_over(
     ]
 
 
-def test_a_part_that_tries_by_itself_is_never_put_off() -> None:
-    """It is counted by itself, too, and only news of it is a change."""
+def test_a_part_with_its_own_retries_is_never_delayed() -> None:
+    """It reports its own count, and only a new message is a change."""
     troubles = Troubles()
     troubles.reported("site", Problem("It ended.", 3, 7.0), 1.0, at(1.0))
     assert troubles.is_due("site", 1.0)
@@ -77,8 +77,8 @@ def test_a_part_that_tries_by_itself_is_never_put_off() -> None:
     assert troubles.has_changed
 
 
-def test_other_numbers_are_no_other_trouble(caplog: pytest.LogCaptureFixture) -> None:
-    """The log is not filled with how much room there is; health says the newest of it."""
+def test_a_message_with_other_numbers_is_the_same_trouble(caplog: pytest.LogCaptureFixture) -> None:
+    """The log does not repeat the room on a disk; health has the newest message."""
     troubles = Troubles()
     for now, what in ((0.0, "It has 12.5 MiB."), (5.0, "It has 1,012 MiB."), (15.0, "It is off.")):
         troubles.failed("scan", what, now, at(now))

@@ -21,7 +21,7 @@ REJECTED = Event(
 
 
 def test_a_trouble_is_logged_once_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
-    """And again when it is back."""
+    """It is logged again if it comes back."""
     troubles = TroubleLog()
     for now in (["It is gone."], ["It is gone."], [], ["It is gone."]):
         troubles.log(now)
@@ -37,7 +37,7 @@ def test_a_change_is_logged_without_terminal_escapes(caplog: pytest.LogCaptureFi
 
 
 def test_held_removals_are_counted_by_reason(caplog: pytest.LogCaptureFixture) -> None:
-    """One line for a root and reason, however many skills it is."""
+    """One line for each root and reason, however many skills are held."""
     held = REJECTED._replace(outcome="held", detail="30 of 30 skills disappeared at once")
     log_changes([held] * 30)
     assert len(caplog.messages) == 1
@@ -46,10 +46,10 @@ def test_held_removals_are_counted_by_reason(caplog: pytest.LogCaptureFixture) -
     )
 
 
-def test_a_skill_of_which_nothing_can_be_published_is_a_warning(
+def test_a_skill_that_cannot_be_published_is_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The other outcomes are for information."""
+    """The other results are information."""
     log_changes([REJECTED._replace(outcome="withheld", path="a")])
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 

@@ -1,4 +1,4 @@
-"""File systems that are mounted below a root, and what becomes of their skills when they go."""
+"""File systems that are mounted below a root, and their skills after unmounting."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ from tests.support.skills import SkillWriter
 
 
 class Namespace:
-    """A process with mounts of its own, in which the machine's are not touched."""
+    """Process with its own mounts; those of the machine are not changed."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -38,28 +38,28 @@ class Namespace:
         )
 
     def run(self, *words: str | Path) -> str:
-        """Run a program there, and return what it printed."""
+        """Run a program in the process, and return its output."""
         return subprocess.run(
             [*self.prefix, *words], check=True, capture_output=True, text=True
         ).stdout
 
     def mount(self, path: Path) -> None:
-        """Mount an empty file system of its own at a path."""
+        """Mount an empty file system at a path."""
         self.run("mount", "-t", "tmpfs", "tmpfs", path)
 
     def seen(self, path: Path) -> Path:
-        """Return a path by which this process reaches what is mounted there."""
+        """Return a path by which this process reaches the mounted files."""
         return Path(f"/proc/{self._process.pid}/root{path}")
 
     def end(self) -> None:
-        """End, and with it all that is mounted."""
+        """End the process, and its mounts with it."""
         self._process.terminate()
         self._process.communicate()
 
 
 @pytest.fixture
 def namespace() -> Iterator[Namespace]:
-    """Return a process with mounts of its own; skip where this user may not have one."""
+    """Return a process with its own mounts; skip if the user is not allowed to have one."""
     tried = subprocess.run(
         ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
         check=False,
@@ -82,7 +82,7 @@ class Scanning(Serving):
         self.team.mkdir()
 
     def scan(self, *words: str) -> str:
-        """Look at all of it once."""
+        """Scan everything once."""
         return self._namespace.run(
             "env",
             "SKILLDROP_SETTLE_QUIET=0",
@@ -95,13 +95,13 @@ class Scanning(Serving):
         )
 
     def held(self) -> dict[str, str]:
-        """Return why what is held is held."""
+        """Return the reason of each held removal."""
         return dict(self.rows("SELECT path, pending_reason FROM skills WHERE is_held"))
 
 
 @pytest.fixture
 def scanning(tmp_path: Path, namespace: Namespace, skill: SkillWriter) -> Scanning:
-    """Return a root with a skill of its own, and two on what is mounted at `team`."""
+    """Return a root with one skill, and two more on a mount at `team`."""
     made = Scanning(tmp_path, namespace)
     namespace.mount(made.team)
     for name in ("a", "b"):
@@ -112,10 +112,10 @@ def scanning(tmp_path: Path, namespace: Namespace, skill: SkillWriter) -> Scanni
     return made
 
 
-def test_what_lies_on_a_mount_that_is_gone_is_held(
+def test_skills_of_an_unmounted_file_system_are_held(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """With a reason that names it, while the rest of the root is followed as ever."""
+    """The reason names it; the rest of the root is followed as usual."""
     namespace.run("umount", scanning.team)
     shutil.rmtree(scanning.root / "own")
     scanning.scan()
@@ -135,10 +135,10 @@ def test_what_lies_on_a_mount_that_is_gone_is_held(
     assert scanning.statuses() == {"team/a": "active", "team/b": "removed", "own": "removed"}
 
 
-def test_what_lay_on_a_mount_that_is_gone_with_its_directory_is_held(
+def test_skills_are_held_if_the_mount_point_is_gone_too(
     scanning: Scanning, namespace: Namespace
 ) -> None:
-    """A single skill, too, as if the root itself were gone."""
+    """Even a single skill, as if the root were missing."""
     namespace.run("umount", scanning.team)
     scanning.team.rmdir()
     scanning.scan()
@@ -151,7 +151,7 @@ def test_what_lay_on_a_mount_that_is_gone_with_its_directory_is_held(
 def test_another_file_system_at_the_same_place_removes_nothing(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """Though it may have the same device number, and even holds one of the skills."""
+    """It may have the same device number, and even one of the skills."""
     namespace.run("umount", scanning.team)
     namespace.mount(scanning.team)
     skill(namespace.seen(scanning.team) / "a")
@@ -159,10 +159,10 @@ def test_another_file_system_at_the_same_place_removes_nothing(
     assert scanning.held() == {"team/b": f"another file system is mounted at {scanning.team}"}
 
 
-def test_what_a_mount_covers_is_held(
+def test_skills_below_a_new_mount_are_held(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """It is there again once that is unmounted."""
+    """They are back once it is unmounted."""
     skill(scanning.root / "group/covered")
     scanning.scan()
     namespace.mount(scanning.root / "group")
@@ -181,7 +181,7 @@ def test_what_a_mount_covers_is_held(
 def test_a_skill_that_is_reached_by_a_link_to_a_mount_is_held_with_it(
     scanning: Scanning, namespace: Namespace
 ) -> None:
-    """The link is still there, and leads to nothing."""
+    """The link still exists, without a target."""
     (scanning.root / "a").symlink_to("team/a")
     scanning.scan()
     namespace.run("umount", scanning.team)
@@ -189,10 +189,10 @@ def test_a_skill_that_is_reached_by_a_link_to_a_mount_is_held_with_it(
     assert set(scanning.held()) == {"team/a", "team/b", "a"}
 
 
-def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
+def test_a_service_holds_the_skills_of_an_unmounted_file_system(
     tmp_path: Path, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """Also what it heard of only by events, and what goes before it looks at everything."""
+    """Also skills known only from events, and before its next full scan."""
     it = ServingProcess(tmp_path, rescan_every=1.0)
     it.prefix = namespace.prefix
     team = it.root / "team"
@@ -210,14 +210,14 @@ def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
 
 
 def scanned(settings: Settings) -> None:
-    """Make one pass, whether there is a root or not."""
+    """Scan a root, which may be missing."""
     store = open_store(settings, needs_root=False)
     scan_once(settings, store)
     store.close()
 
 
 def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWriter) -> None:
-    """It is neither unreadable nor on another device."""
+    """It is neither called unreadable nor on another device."""
     it = Serving(tmp_path, settle_quiet=0)
     skill(it.root / "a")
     scanned(it.settings)
@@ -226,8 +226,8 @@ def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWrite
     assert it.rows("SELECT pending_reason FROM skills") == [("its root is missing",)]
 
 
-def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:
-    """Its root is what it was, and nothing is mounted below it."""
+def test_a_deleted_skill_has_no_reason_to_be_held(tmp_path: Path) -> None:
+    """Its root is the same, and no file system is mounted below it."""
     it = Serving(tmp_path)
     store: Store = open_store(it.settings)
     assert LostMounts(store, str(it.root), is_lost=False).why_gone("a/b") is None

@@ -1,4 +1,4 @@
-"""Skill folders that are read once more, so that packages can be made of them."""
+"""Skill folders that are read a second time, to make packages of them."""
 
 import os
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opened
 
 
-def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:
-    """A path that now leads elsewhere is refused, whatever lies there."""
+def test_only_files_inside_the_root_are_opened(tmp_path: Path, skill: SkillWriter) -> None:
+    """A path that now leads elsewhere is refused, whatever its target."""
     skill(tmp_path / "root/a", files={"x.txt": "x"})
     (tmp_path / "secret").write_text("x")
     with package_sources.opened() as source:
@@ -47,8 +47,8 @@ def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWrit
             files.open("../secret")
 
 
-def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter) -> None:
-    """A pipe where a file was would be read without end, or hang."""
+def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None:
+    """A pipe in the place of a file would block, or be read without end."""
     skill(tmp_path / "root/a")
     os.mkfifo(tmp_path / "root/a/pipe")
     with package_sources.opened() as source:
@@ -58,8 +58,8 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter)
                 files.open(name)
 
 
-def test_a_root_that_is_a_link_is_where_it_leads(tmp_path: Path, skill: SkillWriter) -> None:
-    """And links inside it are followed, for they were when the skill was judged."""
+def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: SkillWriter) -> None:
+    """Links inside it are followed, as when the skill was judged."""
     skill(tmp_path / "real/a", files={"x.txt": "x"})
     (tmp_path / "real/a/y.txt").symlink_to("x.txt")
     (tmp_path / "root").symlink_to("real")
@@ -87,10 +87,10 @@ def test_a_batch_opens_each_archive_once(
     world.store.close()
 
 
-def test_an_archive_that_is_replaced_is_opened_again(
+def test_a_replaced_archive_is_opened_again(
     tmp_path: Path, skill: SkillWriter, openings: list[str]
 ) -> None:
-    """What is read is what lies there now; a skill that is in it no more is no skill."""
+    """The new content is read; a skill that it lacks is no skill any more."""
     root = str(tmp_path / "root")
     for name, text in (("a", "one"), ("b", "one"), ("c", "one")):
         skill(tmp_path / f"skills/{name}", files={"x.txt": text})

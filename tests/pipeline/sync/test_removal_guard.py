@@ -1,4 +1,4 @@
-"""When vanishing skills are too many to believe it."""
+"""Number of removals from which they are held."""
 
 import pytest
 
@@ -21,6 +21,6 @@ from pipeline.sync.removal_guard import reason_to_hold
 def test_many_removals_at_once_are_held(
     missing: int, known: int, removed_lately: int, why: str | None
 ) -> None:
-    """Twenty or more, and more than half of what there was."""
+    """Twenty or more, if they are more than half of the skills."""
     reason = reason_to_hold(missing=missing, known=known, removed_lately=removed_lately)
     assert (reason and reason.message) == why

@@ -1,4 +1,4 @@
-"""What a round does not find again."""
+"""Skills that a scan does not find again."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
 
-def test_many_folders_that_are_alike_cost_no_more_than_others(
+def test_many_equal_folders_take_no_longer_than_others(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each could have moved from where any other lies; only what was heard of is asked."""
+    """Each could have moved from any other path; only hinted paths are checked."""
     asked = []
     folder_at = LocalSource.folder
 
@@ -34,8 +34,8 @@ def test_many_folders_that_are_alike_cost_no_more_than_others(
     assert list(it.statuses().values()).count("active") == 1
 
 
-def test_a_unit_inside_another_is_looked_at_once() -> None:
-    """However often it is asked for."""
+def test_a_unit_inside_another_is_scanned_once() -> None:
+    """However often it is requested."""
     a, inner, b = WatchUnit("/r", "a"), WatchUnit("/r", "a/x/y"), WatchUnit("/r", "b")
     assert outermost([inner, a, b, a]) == [a, b]
     assert outermost([WatchUnit("/r", ""), a]) == [WatchUnit("/r", "")]

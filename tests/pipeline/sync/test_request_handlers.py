@@ -1,4 +1,4 @@
-"""Commands that change something, beside a running service and without one."""
+"""Commands that change the catalog, with a running service and without one."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
 
 
 def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, as a process of its own."""
+    """Run a command in a separate process, to its end."""
     return subprocess.run(
         [SKILLDROP, "--watched", serving.root, "--data", serving.settings.data, *words],
         capture_output=True,
@@ -47,7 +47,7 @@ def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def versions(serving: Serving) -> list[dict[str, Any]]:
-    """Return what `versions --json` says, newest first."""
+    """Return the output of `versions --json`, newest first."""
     found: list[dict[str, Any]] = json.loads(command(serving, "versions", "a", "--json").stdout)[
         "versions"
     ]
@@ -55,8 +55,8 @@ def versions(serving: Serving) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
-def test_a_rollback_and_its_end(serving: Serving, runs: bool, skill: SkillWriter) -> None:
-    """Files, index and status follow at once, and edits do not until `unpin`."""
+def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
+    """Files, index and status change at once; edits have no effect until `unpin`."""
     two, one = versions(serving)
     assert (two["changed"], two["current"], one["added"]) == (["SKILL.md"], True, ["SKILL.md"])
     if not runs:
@@ -84,8 +84,8 @@ def test_a_rollback_and_its_end(serving: Serving, runs: bool, skill: SkillWriter
 
 
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
-def test_what_cannot_be_done_is_one_sentence(serving: Serving, runs: bool) -> None:
-    """The same with and without a service."""
+def test_an_impossible_request_is_one_sentence(serving: Serving, runs: bool) -> None:
+    """It is the same with and without a service."""
     if not runs:
         serving.stop()
     done = command(serving, "rollback", "b", "20200101-000000")
@@ -95,15 +95,15 @@ def test_what_cannot_be_done_is_one_sentence(serving: Serving, runs: bool) -> No
     assert command(serving, "versions", "b").returncode == 2
 
 
-def test_a_diff_is_shown_when_asked_for(serving: Serving) -> None:
-    """As `diff -u` writes it."""
+def test_a_diff_is_shown_on_request(serving: Serving) -> None:
+    """In the format of `diff -u`."""
     assert "description" not in command(serving, "versions", "a").stdout
     shown = command(serving, "versions", "a", "--diff").stdout
     assert "    -description: One.\n    +description: Two.\n" in shown
 
 
-def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> None:
-    """It may be older than the command."""
+def test_a_request_unknown_to_the_service_is_refused(serving: Serving) -> None:
+    """The service may be older than the command."""
     with pytest.raises(RequestFailed, match="restart it"):
         request_table.ask(serving.settings.catalog_path, "dance", {})
 
@@ -111,15 +111,15 @@ def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> N
 def test_the_log_names_the_skill_of_a_request(
     serving: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And the version, so that the line is clear by itself."""
+    """It also names the version, so that the line is clear without context."""
     caplog.set_level("INFO")
     oldest = versions(serving)[-1]["version"]
     command(serving, "rollback", "a", oldest)
     assert f"rollback a {oldest}, requested by a command" in caplog.messages
 
 
-def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
-    """Only a service takes wishes."""
+def test_during_a_scan_the_command_names_the_writer(tmp_path: Path) -> None:
+    """Only a service handles requests."""
     serving = Serving(tmp_path)
     Store.open(serving.settings.catalog_path).close()
     lock = WriterLock(serving.settings.catalog_path.with_name("catalog.db.lock"))

@@ -244,7 +244,7 @@ def test_samples_have_room_in_git() -> None:
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
-def test_a_finding_type_says_everything(kind: Any) -> None:
+def test_a_finding_type_is_complete(kind: Any) -> None:
     """It has a slug, an existing profile, a one-sentence summary, advice and a source."""
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
     assert kind.severity in ("error", "warning", "info")
@@ -256,7 +256,7 @@ def test_a_finding_type_says_everything(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.code)
-def test_what_rejects(kind: Any) -> None:
+def test_which_findings_reject(kind: Any) -> None:
     """Errors of specification and ApexBridge reject under strict, advice and the like never."""
     assert kind.rejects in (ALWAYS, UNLESS_PERMISSIVE, IF_STRICT, NEVER)
     if kind.profile in ("spec", "apexbridge"):
@@ -265,7 +265,7 @@ def test_what_rejects(kind: Any) -> None:
         assert (kind.rejects, kind.severity == "error") == (NEVER, False)
 
 
-def test_a_finding_takes_what_its_type_says() -> None:
+def test_a_finding_has_the_defaults_of_its_type() -> None:
     """Message and fix default to the registry's; severity and profile are always its."""
     plain = BODY_EMPTY.at()
     assert (plain.message, plain.fix) == (

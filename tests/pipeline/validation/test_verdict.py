@@ -34,7 +34,7 @@ def entry(path: str, content: bytes) -> FileEntry:
 
 
 def looked_at(skill_md: bytes, path: str = "pdf", **changes: Any) -> Snapshot:
-    """Return what a look at a folder with this SKILL.md and a script gives."""
+    """Return the snapshot of a folder with this SKILL.md and a script."""
     files = (entry("SKILL.md", skill_md), entry("scripts/run.py", b"pass\n"))
     values: dict[str, Any] = {
         "path": path,
@@ -142,7 +142,7 @@ def test_a_rejection_says_why(text: str, acceptance: Acceptance) -> None:
     assert any(acceptance in REGISTRY[code].rejects for code in codes(rejection))
 
 
-def test_a_derived_description_is_said_to_be_one() -> None:
+def test_a_derived_description_is_reported() -> None:
     """Permissive acceptance takes the first paragraph and reports it."""
     record = accepted("---\nname: pdf\n---\n# Title\n\nReads\nPDF.\n\nMore.", "permissive")
     assert record.description == "Reads PDF."
@@ -403,7 +403,7 @@ def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
     assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
 
 
-def test_what_is_declared_for_apexbridge_is_typed() -> None:
+def test_fields_of_apexbridge_have_their_types() -> None:
     """Schemas hold real numbers and booleans, and quoted ones stay text."""
     record = accepted(APEXBRIDGE)
     package = record.dialects["apexbridge"]
@@ -417,7 +417,7 @@ def test_what_is_declared_for_apexbridge_is_typed() -> None:
     assert accepted(GOOD).dialects == {}
 
 
-def test_a_wrong_type_is_said_once() -> None:
+def test_a_wrong_type_is_reported_once() -> None:
     """The profile reports an error; without the profile, a warning is reported."""
     text = APEXBRIDGE.replace("timeout_ms: 100", "timeout_ms: x")
     asked = [

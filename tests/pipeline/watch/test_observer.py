@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from watchdog.observers.inotify_c import InotifyFD
 
-from pipeline.watch import inotify as watch_inotify
 from pipeline.watch import observer as watch_observer
 from pipeline.watch.fault import OVERFLOWED, FaultKind, WatchFault
 from pipeline.watch.observer import Watch, WatchLimitReached
 from tests.support.waiting import PATIENCE, overflow, wait_for
+from tests.support.watching import delayed_events, forget_path, observer_of
 
 
 class Heard:
@@ -125,9 +125,7 @@ def test_a_quiet_watch_has_no_fault(heard: Heard) -> None:
 
 def test_an_overflow_is_a_fault(heard: Heard) -> None:
     """The system reports once that its queue was full; later events are ignored."""
-    observer = heard.watch._observer
-    assert observer
-    with observer.inotify._lock:  # its thread cannot read while the queue fills up
+    with delayed_events(observer_of(heard.root)):  # no event is read while the queue fills up
         overflow(heard.root)
     wait_for(lambda: heard.watch.fault() == OVERFLOWED)
 
@@ -181,14 +179,13 @@ def test_a_handler_that_fails_is_a_fault_and_prints_nothing(
 
 def test_the_death_of_the_thread_that_reads_is_a_fault(heard: Heard) -> None:
     """The observer itself stays alive and reports nothing."""
-    observer = heard.watch._observer
-    assert observer
+    observer = observer_of(heard.root)
     observer.inotify.stop()
     wait_for(heard.watch.fault)
     assert observer.is_alive()
 
 
-def test_a_directory_exchanged_as_it_stops_costs_nothing(
+def test_a_watch_stops_even_if_directories_were_exchanged(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every thread ends, even if watchdog has recorded two directories under one name."""
@@ -197,15 +194,8 @@ def test_a_directory_exchanged_as_it_stops_costs_nothing(
     for name in "ab":
         (heard.root / name).mkdir()
     wait_for(lambda: heard.watch.count_unwatched() == 0)
-    observer = heard.watch._observer
-    assert observer
-    (emitter,) = observer.emitters
-    names = next(
-        group
-        for group in vars(emitter._inotify).values()  # type: ignore[attr-defined]
-        if isinstance(group, dict) and os.fsencode(heard.root / "a") in group
-    )
-    del names[os.fsencode(heard.root / "a")]
+    observer = observer_of(heard.root)
+    forget_path(observer, heard.root / "a")
     heard.watch.stop()
     wait_for(lambda: not observer.inotify.is_alive())
     assert not tripped
@@ -248,11 +238,8 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
         for number in range(15):
             watch = Watch([str(root) for root in roots], lambda _: None)
             watch.start()
-            observer = watch._observer
-            assert observer
-            if number % 3 == 1:  # as if two directories had one name
-                for emitter in observer.emitters:
-                    emitter._inotify._active_callbacks_by_path.clear()  # type: ignore[attr-defined]
+            if number % 3 == 1:
+                forget_path(observer_of(roots[0]))
             if number % 3 == 2:
                 time.sleep(0.05)  # until events arrive
             watch.stop()
@@ -270,7 +257,7 @@ def test_a_watch_that_was_never_started_leaves_no_descriptor(tmp_path: Path) -> 
     for _ in range(3):
         watching = Watch([str(tmp_path)], lambda _: None)
         with pytest.MonkeyPatch.context() as refused:
-            refused.setattr(watch_inotify._Inotify, "add_callback", refuse)
+            refused.setattr(InotifyFD, "add_callback", refuse)
             with pytest.raises(OSError, match="no more"):
                 watching.start()
     wait_for(lambda: descriptors() <= before)
@@ -281,12 +268,9 @@ def refuse(*_: object) -> None:
     raise OSError(28, "no more")
 
 
-def test_a_very_deep_tree_that_is_moved_in_costs_the_rest_nothing(
-    heard: Heard, deep_tree: Path
-) -> None:
+def test_a_very_deep_tree_does_not_end_the_watch_silently(heard: Heard, deep_tree: Path) -> None:
     """The watch survives it or has a fault; below the deepest skill nothing is watched."""
-    observer = heard.watch._observer
-    assert observer
+    observer = observer_of(heard.root)
     deep_tree.rename(heard.root / "deep")
     wait_for(lambda: heard.watch.fault() or heard.watch.count_unwatched() == 0)
     assert observer.inotify.watched <= 33
@@ -297,17 +281,14 @@ def test_directories_that_can_hold_no_skill_are_not_watched(heard: Heard) -> Non
     for path in ("node_modules/a/b", ".git/objects", "skill/scripts"):
         (heard.root / path).mkdir(parents=True)
     assert heard.hears(heard.root / "skill" / "scripts")
-    observer = heard.watch._observer
-    assert observer
+    observer = observer_of(heard.root)
     wait_for(lambda: observer.inotify.watched == 3)
     assert heard.watch.count_unwatched() == 0
 
 
 def test_unwatched_directories_are_counted(heard: Heard) -> None:
     """Counting finds those that watchdog missed in a race."""
-    observer = heard.watch._observer
-    assert observer
-    with observer.inotify._lock:
+    with delayed_events(observer_of(heard.root)):
         (heard.root / "a" / "b").mkdir(parents=True)
         assert heard.watch.count_unwatched() == 2
     wait_for(lambda: heard.watch.count_unwatched() == 0)
@@ -332,11 +313,11 @@ def test_no_directory_is_watched_where_not_all_can_be(
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / ".git/objects").mkdir(parents=True)  # not to be watched
     watching = Watch([str(tmp_path)], lambda _: None)
-    monkeypatch.setattr(watch_observer, "_watch_limit", lambda: 2)
+    monkeypatch.setattr(watch_observer, "watch_limit", lambda: 2)
     with pytest.raises(WatchLimitReached, match="more directories than the system will watch"):
         watching.start()
     assert watching.fault()
-    monkeypatch.setattr(watch_observer, "_watch_limit", lambda: 3)
+    monkeypatch.setattr(watch_observer, "watch_limit", lambda: 3)
     watching.start()
     try:
         assert (watching.fault(), watching.count_unwatched()) == (None, 0)

@@ -10,6 +10,7 @@ from watchdog.observers.inotify_c import InotifyEvent
 from pipeline.watch import supervisor
 from pipeline.watch.supervisor import FAULTS, RETRY, WatchSupervisor
 from tests.support.waiting import wait_for
+from tests.support.watching import observer_of
 
 
 @pytest.fixture
@@ -21,10 +22,9 @@ def supervised(tmp_path: Path) -> Iterator[WatchSupervisor]:
     made.stop()
 
 
-def end_reading(supervised: WatchSupervisor) -> None:
+def end_reading(root: Path) -> None:
     """End the thread that reads the system's events, and wait until it is dead."""
-    observer = supervised._watch._observer
-    assert observer
+    observer = observer_of(root)
     observer.inotify.stop()
     observer.inotify.join()
 
@@ -37,9 +37,9 @@ def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
     assert supervised.seconds_to_poll(1.0) is None
 
 
-def test_a_dead_thread_brings_a_new_observer(supervised: WatchSupervisor) -> None:
-    """And a scan of everything, as events were lost."""
-    end_reading(supervised)
+def test_a_dead_thread_restarts_the_watch(supervised: WatchSupervisor, tmp_path: Path) -> None:
+    """Everything is scanned, because events were lost."""
+    end_reading(tmp_path)
     change = supervised.check(1.0)
     assert change
     assert (change.mode, change.reason) == ("native", "a watch thread ended")
@@ -47,11 +47,11 @@ def test_a_dead_thread_brings_a_new_observer(supervised: WatchSupervisor) -> Non
 
 
 def test_repeated_faults_mean_polling_until_events_work_again(
-    supervised: WatchSupervisor,
+    supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
-    """After three in a minute; then events are tried again, and work."""
+    """After three faults in a minute the supervisor polls, and later tries events again."""
     for second in range(FAULTS):
-        end_reading(supervised)
+        end_reading(tmp_path)
         change = supervised.check(float(second))
     assert change
     assert change.mode == "polling"
@@ -61,19 +61,19 @@ def test_repeated_faults_mean_polling_until_events_work_again(
     assert (change.mode, change.reason) == ("native", "events are tried again")
 
 
-def test_a_fault_now_and_then_is_no_reason_to_poll(supervised: WatchSupervisor) -> None:
+def test_rare_faults_do_not_cause_polling(supervised: WatchSupervisor, tmp_path: Path) -> None:
     """With one an hour, the watch is restarted each time."""
     for hour in range(1, 6):
-        end_reading(supervised)
+        end_reading(tmp_path)
         change = supervised.check(hour * 3600.0)
         assert change
         assert change.mode == "native"
 
 
-def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
+def test_a_root_that_comes_and_goes_does_not_cause_polling(
     supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
-    """However often: its absence and its return are noticed at once."""
+    """Each time, its absence and its return are noticed at once."""
     away = tmp_path.with_name(f"{tmp_path.name}-away")
     for second in range(4):
         tmp_path.rename(away)
@@ -86,12 +86,11 @@ def test_a_root_that_comes_and_goes_is_no_fault_of_the_watch(
         assert (back.mode, back.reason) == ("native", f"the root {tmp_path} was replaced")
 
 
-def test_an_unwatched_directory_counts_when_it_is_found_twice(
+def test_an_unwatched_directory_counts_once_it_is_found_twice(
     supervised: WatchSupervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The watch of a new one may just be late."""
-    observer = supervised._watch._observer
-    assert observer
+    """The watch of a new directory may only be late."""
+    observer = observer_of(tmp_path)
     handle, passed_over = observer.inotify.handle_event, threading.Event()
 
     def handling(event: InotifyEvent) -> None:
@@ -122,9 +121,9 @@ def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.Monkey
     assert made.begin(0.0).mode == "polling"
     tries = []
     for second in range(1, 1000):
-        before = made._next_try
+        before = made.trouble
         assert made.check(float(second)) is None
-        if made._next_try != before:
+        if made.trouble != before:
             tries.append(second)
     assert tries == [30, 90, 210, 450, 930]
 

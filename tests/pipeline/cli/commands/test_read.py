@@ -1,4 +1,4 @@
-"""The commands that hand out published files, as people, programs and agents call them."""
+"""Commands that return published files, as called by people, programs and agents."""
 
 import json
 import os
@@ -33,12 +33,12 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with its output into pipes."""
+    """Run the program with pipes for its output."""
     return subprocess.run([PROGRAM, *words], capture_output=True, check=False, timeout=60)
 
 
 def on_terminal(*words: str) -> tuple[int, str]:
-    """Run the program on a terminal and return its exit code and what is shown."""
+    """Run the program on a terminal; return its exit code and the text shown."""
     ours, theirs = os.openpty()
     done = subprocess.run([PROGRAM, *words], stdout=theirs, stderr=theirs, check=False, timeout=60)
     os.close(theirs)
@@ -48,19 +48,19 @@ def on_terminal(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_a_pipe_gets_the_bytes_themselves(shelf: Shelf, path: str) -> None:
-    """Whatever a file holds, `read > file` makes the same file."""
+def test_a_pipe_gets_the_bytes_unchanged(shelf: Shelf, path: str) -> None:
+    """`read > file` makes the same file, whatever its content."""
     done = run("read", "word-count", path)
     assert (done.returncode, done.stdout, done.stderr) == (0, FILES[path], b"")
 
 
-def test_skill_md_is_what_is_read_by_default(shelf: Shelf) -> None:
+def test_skill_md_is_read_by_default(shelf: Shelf) -> None:
     """The name of the skill is enough."""
     assert run("read", "word-count").stdout == (shelf.root / "word-count/SKILL.md").read_bytes()
 
 
-def test_a_terminal_is_shown_text_that_it_does_not_obey(shelf: Shelf) -> None:
-    """Escapes of an untrusted file are spelt out; line ends and tabs stay."""
+def test_escapes_are_spelt_out_on_a_terminal(shelf: Shelf) -> None:
+    """The file is untrusted; line ends and tabs stay."""
     assert on_terminal("read", "word-count", "scripts/count.py") == (0, "print('words')\n")
     assert on_terminal("read", "word-count", "evil.txt") == (
         0,
@@ -68,15 +68,15 @@ def test_a_terminal_is_shown_text_that_it_does_not_obey(shelf: Shelf) -> None:
     )
 
 
-def test_a_terminal_is_not_shown_a_binary(shelf: Shelf) -> None:
-    """The sentence says what to do instead."""
+def test_a_binary_file_is_not_printed_on_a_terminal(shelf: Shelf) -> None:
+    """The message gives an alternative."""
     code, shown = on_terminal("read", "word-count", "assets/logo.png")
     assert code == 2
     assert "assets/logo.png is image/png, not text: write it to a file" in " ".join(shown.split())
 
 
-def test_programs_get_json(shelf: Shelf) -> None:
-    """The published keys, with hash and where to read on."""
+def test_json_has_the_published_keys(shelf: Shelf) -> None:
+    """With the hash, and the offset of the next part."""
     file = ("read", "word-count", "scripts/count.py")
     told = json.loads(run(*file, "--json", "--limit", "6").stdout)
     assert {
@@ -97,8 +97,8 @@ def test_programs_get_json(shelf: Shelf) -> None:
     assert run(*file, "--offset", "6").stdout == b"'words')\n"
 
 
-def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
-    """Only SKILL.md is, and not as JSON."""
+def test_a_skill_can_be_wrapped_as_for_agents(shelf: Shelf) -> None:
+    """Only SKILL.md can be, and not as JSON."""
     done = run("read", "word-count", "--wrapped")
     assert done.stdout.startswith(b'<skill_content name="word-count">\n# Count\n')
     for more in (("scripts/count.py",), ("--json",)):
@@ -121,7 +121,7 @@ def test_a_skill_is_wrapped_as_agents_are_given_it(shelf: Shelf) -> None:
         (("mcp", "--http", "203.0.113.7:8002"), "The MCP server cannot listen on 203.0.113.7"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
+def test_an_impossible_request_is_one_sentence(
     shelf: Shelf, words: tuple[str, ...], told: str
 ) -> None:
     """Exit code 2, and what to do instead."""
@@ -132,7 +132,7 @@ def test_what_cannot_be_done_is_one_sentence(
 
 
 def python(program: str) -> subprocess.CompletedProcess[str]:
-    """Run a few lines of Python in a process of their own."""
+    """Run a few lines of Python in a separate process."""
     return subprocess.run(
         [sys.executable, "-c", program],
         cwd=Path(__file__).parents[4],
@@ -143,7 +143,7 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_its_extra_the_server_says_what_to_install() -> None:
+def test_without_its_extra_the_server_names_the_package_to_install() -> None:
     """The rest of the program works without it."""
     done = python(
         "import sys; sys.modules['mcp'] = None; sys.argv = ['skilldrop', 'mcp']\n"
@@ -157,7 +157,7 @@ def test_without_its_extra_the_server_says_what_to_install() -> None:
 
 
 def test_the_server_needs_no_site() -> None:
-    """It can be imported where Datasette cannot."""
+    """It can be imported without Datasette."""
     assert (
         python("import sys; sys.modules['datasette'] = None; import catalog.mcp.server").stderr
         == ""

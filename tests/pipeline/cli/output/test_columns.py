@@ -1,4 +1,4 @@
-"""How wide texts are on a terminal, and where they are cut."""
+"""Width of text on a terminal, and the places at which it is cut."""
 
 import pytest
 
@@ -18,8 +18,8 @@ from pipeline.cli.output import columns
         ("👨\u200d👩\u200d👧", 2),
     ],
 )
-def test_a_text_fills_the_columns_that_a_terminal_gives_it(text: str, filled: int) -> None:
-    """Marks and joined emoji fill those of one character."""
+def test_the_width_of_a_text_is_its_columns_on_a_terminal(text: str, filled: int) -> None:
+    """Combining marks and joined emoji take the columns of one character."""
     assert columns.width(text) == filled
 
 

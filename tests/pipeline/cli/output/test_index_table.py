@@ -1,4 +1,4 @@
-"""The table that explains an index to people."""
+"""Table that explains a prompt index."""
 
 import re
 from typing import Any
@@ -39,8 +39,8 @@ TOLD: dict[str, Any] = {
 }
 
 
-def test_the_table_says_who_is_in_and_who_is_out_and_why() -> None:
-    """Counts first, a line a skill, then each reason with its number and names."""
+def test_the_table_lists_included_and_excluded_skills_with_reasons() -> None:
+    """Counts first, one line per skill, then each reason with its count and names."""
     text = table(REPORT, TOLD, None)
     assert "1,234 of 16,000 characters, about 310 tokens; 1 in full, 1 shortened" in text
     assert re.search(r"^   1  full-scan +\S*full\S* +400$", text, re.MULTILINE)
@@ -50,8 +50,8 @@ def test_the_table_says_who_is_in_and_who_is_out_and_why() -> None:
     assert "filtered" not in text
 
 
-def test_names_cannot_act_on_the_terminal() -> None:
-    """What a skill is called is shown and never obeyed."""
+def test_names_cannot_control_the_terminal() -> None:
+    """The escapes in a skill's name are spelt out."""
     assert "\x1b[31m" not in table(REPORT, TOLD, None).replace("\x1b[31mname only", "")
 
 

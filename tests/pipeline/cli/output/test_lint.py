@@ -31,12 +31,12 @@ def judgement(*findings: Finding, path: str = "my-skill", text: str = "") -> Jud
 
 
 def printed(form: str, *judged: Judgement) -> str:
-    """Return what a format prints, without colours."""
+    """Return the output of a format, without colours."""
     return click.unstyle("\n".join(FORMATS[form](judged)))
 
 
-def test_text_shows_the_line_the_place_and_the_way_out(tmp_path: Path, skill: SkillWriter) -> None:
-    """A finding is its message, its line with a caret and what to do, in four lines."""
+def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillWriter) -> None:
+    """A finding is its message, its line with a caret, and the advice, in four lines."""
     skill(tmp_path / "a", more="colour: red")
     (one,) = judge_paths([Path("a")], profiles=["spec"])
     message = "colour is not a field of the specification."
@@ -48,8 +48,8 @@ def test_text_shows_the_line_the_place_and_the_way_out(tmp_path: Path, skill: Sk
     ]
 
 
-def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
-    """The author can copy the line that was read in place of theirs."""
+def test_text_shows_the_repaired_line() -> None:
+    """The author can copy it."""
     repair = UNQUOTED_COLON.at(path="SKILL.md", line=2, before="x: a: b", after="x: 'a: b'")
     lines = printed("text", judgement(repair, text="---\nx: a: b\n---\n")).splitlines()
     assert lines[1:3] == ["    2 | x: a: b", "      + x: 'a: b'"]
@@ -65,12 +65,12 @@ def test_text_shows_what_a_repair_has_made_of_a_line() -> None:
         (BODY_EMPTY.at(path="SKILL.md", line=2), "---\n\n"),
     ],
 )
-def test_text_shows_no_line_where_there_is_none(found: Finding, text: str) -> None:
-    """Of another file, of the folder, beyond the end, or an empty one."""
+def test_text_shows_no_line_if_the_finding_has_none(found: Finding, text: str) -> None:
+    """It is about another file, the folder, a place beyond the end, or an empty line."""
     assert len(printed("text", judgement(found, text=text)).splitlines()) == 2
 
 
-def test_nothing_untrusted_reaches_the_terminal_raw() -> None:
+def test_untrusted_text_is_escaped_on_the_terminal() -> None:
     """Neither path nor message nor source line can move the cursor or hide text."""
     one = judgement(HOSTILE, path="a\nb\u202e", text="---\nname: \u202e\x1b[2J\u200b\n")
     shown = printed("text", one)
@@ -79,8 +79,8 @@ def test_nothing_untrusted_reaches_the_terminal_raw() -> None:
     assert "    2 | name: [U+202E][U+001B][2J[U+200B]" in shown
 
 
-def test_json_is_one_list_with_an_object_a_skill() -> None:
-    """The published keys, whatever is in them; no skills are an empty list."""
+def test_json_is_one_list_with_an_object_per_skill() -> None:
+    """The keys are the published ones; without skills the list is empty."""
     said = json.loads(printed("json", judgement(HOSTILE), judgement(path="会议")))
     assert [one["path"] for one in said] == ["my-skill", "会议"]
     assert set(said[0]) == {"path", "name", "spec_valid", "loadable", "findings"}
@@ -89,7 +89,7 @@ def test_json_is_one_list_with_an_object_a_skill() -> None:
 
 
 def test_github_commands_cannot_be_forged() -> None:
-    """A finding is one command; what its text holds of line ends and separators is escaped."""
+    """A finding is one command; line ends and separators in its text are escaped."""
     (line,) = printed("github", judgement(HOSTILE, path="50%,a:b")).split("\n")
     assert line == (
         "::error file=50%25%2Ca%3Ab/SKILL.md,line=2,col=7,title=yaml-invalid::"
@@ -98,20 +98,20 @@ def test_github_commands_cannot_be_forged() -> None:
 
 
 def test_github_commands_hide_nothing() -> None:
-    """A bidi control in a path is written out, in the property as in the message."""
+    """A bidi control in a path is spelt out, in the property and in the message."""
     line = printed("github", judgement(HOSTILE, path="a\u202egnp.sh"))
     assert "file=a[U+202E]gnp.sh" in line
     assert line.isascii()
 
 
-def test_a_repair_of_many_lines_says_how_many_are_not_shown() -> None:
+def test_a_repair_of_many_lines_counts_the_hidden_ones() -> None:
     """Three are shown; the others are counted."""
     repair = UNQUOTED_COLON.at(path="SKILL.md", line=2, before="x", after="a\nb\nc\nd\ne")
     assert "… and 2 more lines" in printed("text", judgement(repair, text="---\nx\n---\n"))
 
 
 def test_github_annotates_a_file_even_for_a_folder() -> None:
-    """A severity of ours is one of GitHub's, and what has no line none."""
+    """Severities are mapped to GitHub's, and a finding without a line has none."""
     said = printed("github", judgement(BYTE_ORDER_MARK.at(), SPECIAL_FILE.at()))
     assert [line.partition("title=")[0] for line in said.splitlines()] == [
         "::notice file=my-skill/SKILL.md,",
@@ -120,8 +120,8 @@ def test_github_annotates_a_file_even_for_a_folder() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_prints_while_it_judges(form: str) -> None:
-    """The first finding is printed before a second skill is looked at."""
+def test_every_format_prints_while_skills_are_judged(form: str) -> None:
+    """The first finding is printed before the second skill is read."""
     asked = []
 
     def judged() -> Iterator[Judgement]:
@@ -139,8 +139,8 @@ def test_every_format_prints_while_it_judges(form: str) -> None:
     assert asked == [0]
 
 
-def test_the_summary_counts_what_passed() -> None:
-    """Skills and what is loadable of them, and findings by severity; strays are no skills."""
+def test_the_summary_counts_skills_and_findings() -> None:
+    """Skills, loadable skills, and findings by severity; loose findings are no skills."""
     tally = Tally()
     stray = Judgement("x", None, False, False, (LINK_DANGLING.at(),))
     heard: list[int] = []
@@ -158,21 +158,21 @@ def test_the_summary_counts_what_passed() -> None:
         ("byte-order-mark", False, False),
     ],
 )
-def test_a_severity_is_reached_by_it_and_by_worse(code: str, error: bool, warning: bool) -> None:
-    """What fails a run is at least as bad as was asked for."""
+def test_a_severity_includes_the_worse_ones(code: str, error: bool, warning: bool) -> None:
+    """A run fails for findings at least as bad as the given severity."""
     tally = Tally()
     list(tally.counting([judgement(REGISTRY[code].at())]))
     assert (tally.reaches("error"), tally.reaches("warning")) == (error, warning)
 
 
-def test_errors_only_drops_the_rest() -> None:
-    """What is quiet speaks of errors."""
+def test_errors_only_drops_other_findings() -> None:
+    """Quiet output has only errors."""
     one = judgement(BYTE_ORDER_MARK.at(), HOSTILE, LINK_DANGLING.at())
     assert lint.errors_only(one).findings == (HOSTILE,)
 
 
-def test_colours_are_in_the_text_and_nowhere_else() -> None:
-    """The other forms are for programs."""
+def test_only_the_text_format_has_colours() -> None:
+    """The other formats are for programs."""
     one = judgement(HOSTILE)
     styled = {form for form in FORMATS if "\x1b" in "".join(FORMATS[form]([one]))}
     assert styled == {"text"}

@@ -14,14 +14,14 @@ from tests.support.skills import SkillWriter
 
 
 def record(message: str, **more: object) -> logging.LogRecord:
-    """Return a record as the service makes it."""
+    """Return a log record of the service."""
     made = logging.LogRecord("skilldrop", logging.INFO, "service.py", 1, message, (), None)
     vars(made).update(more)
     return made
 
 
 def test_a_record_is_one_json_object_on_one_line() -> None:
-    """With the fields of what it tells beside the sentence for people."""
+    """It has the message for people, and its data as fields."""
     fields = {"outcome": "updated", "path": "a"}
     line = _AsJson().format(record("updated 会议\nnotes", fields=fields))
     told = json.loads(line)
@@ -31,8 +31,8 @@ def test_a_record_is_one_json_object_on_one_line() -> None:
     assert (told["outcome"], told["path"]) == ("updated", "a")
 
 
-def test_a_bug_of_ours_keeps_its_traceback() -> None:
-    """In a field of its own, still on one line."""
+def test_an_internal_error_keeps_its_traceback() -> None:
+    """In a separate field, still on one line."""
     try:
         1 / 0  # noqa: B018
     except ZeroDivisionError:
@@ -43,7 +43,7 @@ def test_a_bug_of_ours_keeps_its_traceback() -> None:
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """Return what a service writes to its log, in JSON."""
+    """Return the JSON log lines of a service."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(_AsJson())
@@ -57,7 +57,7 @@ def log() -> Iterator[io.StringIO]:
 
 
 def test_each_ingestion_is_one_line(tmp_path: Path, skill: SkillWriter, log: io.StringIO) -> None:
-    """Those of a first scan, a change, a rejection and a removal, as the catalog has them."""
+    """A first scan, a change, a rejection and a removal, as they are in the catalog."""
     it = Serving(tmp_path)
     skill(it.root / "a")
     skill(it.root / "b")

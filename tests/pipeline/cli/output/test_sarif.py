@@ -15,7 +15,7 @@ from tests.support.skills import SkillWriter
 
 
 def run_of(*judged: Judgement) -> dict[str, Any]:
-    """Return the one run of the log, after a look at what is around it."""
+    """Return the one run of the log, after a check of the rest."""
     log = json.loads("\n".join(sarif(judged)))
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-2.1.0.json")
@@ -50,8 +50,8 @@ def test_a_log_has_what_the_standard_requires(tmp_path: Path, skill: SkillWriter
         assert place["region"].get("startColumn", 1) >= 1
 
 
-def test_every_rule_is_told_with_its_help() -> None:
-    """Code scanning shows what a rule means and what to do, found or not."""
+def test_every_rule_has_its_help() -> None:
+    """Code scanning shows the meaning of a rule and the advice, with or without a finding."""
     rules = run_of()["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(REGISTRY)
     for rule in rules:
@@ -62,8 +62,8 @@ def test_every_rule_is_told_with_its_help() -> None:
         assert rule["defaultConfiguration"]["level"] in {"note", "warning", "error"}
 
 
-def test_no_skills_are_no_results() -> None:
-    """A clean run is a log, too: it closes what was open."""
+def test_without_skills_the_log_has_no_results() -> None:
+    """A clean run closes the open alerts."""
     assert run_of()["results"] == []
 
 
@@ -88,7 +88,7 @@ def test_a_path_is_a_uri(path: str, uri: str) -> None:
 
 
 def test_a_fingerprint_follows_its_line() -> None:
-    """It stays when lines are put in above, and differs for another line, code or skill."""
+    """It stays if lines are inserted above, and differs for another line, code or skill."""
 
     def fingerprint(text: str, line: int, code: str = "yaml-invalid", path: str = "a") -> str:
         found = REGISTRY[code].at(path="SKILL.md", line=line)
@@ -104,8 +104,8 @@ def test_a_fingerprint_follows_its_line() -> None:
     assert len(others) == 4
 
 
-def test_findings_that_look_alike_are_told_apart() -> None:
-    """Two of one code on equal lines are two alerts."""
+def test_equal_findings_have_different_fingerprints() -> None:
+    """Two findings of one code on equal lines are two alerts."""
     found = tuple(YAML_TAG.at(path="SKILL.md", line=line) for line in (1, 2))
     run = run_of(Judgement("a", "a", False, True, found, "SKILL.md", "x\nx\n"))
     first, second = (

@@ -17,8 +17,8 @@ from pipeline.cli.output.source_excerpt import WIDTH, excerpt
         ("会" * 500 + "!" + "会" * 500, 501, "!"),
     ],
 )
-def test_the_caret_stands_below_its_column(line: str, column: int, below: str) -> None:
-    """Wide, combining and unseen characters and a cut do not move it."""
+def test_the_caret_is_below_its_column(line: str, column: int, below: str) -> None:
+    """Wide, combining and invisible characters, or a cut, do not move it."""
     shown, caret = excerpt(line, column)
     assert caret is not None
     assert caret.strip() == "^"
@@ -27,7 +27,7 @@ def test_the_caret_stands_below_its_column(line: str, column: int, below: str) -
 
 
 def _filled(shown: str) -> list[str]:
-    """Return what stands in each column of a terminal."""
+    """Return the text in each column of a terminal."""
     return [c * (2 if c >= "\u4e00" else 1) for c in shown if c != "\u0301"]
 
 
@@ -37,13 +37,13 @@ def test_without_a_place_in_the_line_there_is_no_caret(column: int | None) -> No
     assert excerpt("name: a", column) == ("name: a", None)
 
 
-def test_the_end_of_a_line_is_a_place_in_it() -> None:
-    """What is missing is missed behind the last character."""
+def test_a_place_may_be_the_end_of_a_line() -> None:
+    """A missing character is missing after the last one."""
     assert excerpt("name: a", 8) == ("name: a", "       ^")
 
 
 def test_a_long_line_is_cut_on_both_sides() -> None:
-    """What is left out is marked, and what was meant is in what is left."""
+    """Marks show the cuts, and the place of the finding stays visible."""
     shown, caret = excerpt("a" * 400 + "here" + "b" * 400, 401)
     assert caret is not None
     assert shown[caret.index("^") :].startswith("hereb")
@@ -53,7 +53,7 @@ def test_a_long_line_is_cut_on_both_sides() -> None:
 
 @given(st.text(max_size=400), st.none() | st.integers(-2, 500))
 def test_an_excerpt_is_one_short_visible_line(line: str, column: int | None) -> None:
-    """Whatever the line and wherever the place."""
+    """For any line and any place."""
     shown, caret = excerpt(line, column)
     assert shown.isprintable()
     assert len(shown) <= 2 * WIDTH

@@ -9,7 +9,7 @@ from tests.support.records import NOON, ROOT, judged, refused, rooted
 
 
 def told(tmp_path: Path, amiss: int) -> list[str]:
-    """Return the lines of the status of a catalog in which so much of each kind is amiss."""
+    """Return the status lines of a catalog with this many folders of each kind of problem."""
     store = rooted(Store.open(tmp_path / "catalog.db"))
     store.apply(
         [
@@ -39,8 +39,8 @@ def told(tmp_path: Path, amiss: int) -> list[str]:
     ).splitlines()
 
 
-def test_what_is_amiss_is_said_of_every_folder_where_that_is_little(tmp_path: Path) -> None:
-    """With the reason, and for each error the way out."""
+def test_a_few_problems_are_all_listed(tmp_path: Path) -> None:
+    """With the reason, and the advice for each error."""
     lines = told(tmp_path, 2)
     for words in (
         "pending: copying-1",
@@ -52,8 +52,8 @@ def test_what_is_amiss_is_said_of_every_folder_where_that_is_little(tmp_path: Pa
     assert not any(line.startswith("…") for line in lines)
 
 
-def test_much_that_is_amiss_fits_on_one_screen(tmp_path: Path) -> None:
-    """The first of each kind, and how many more there are."""
+def test_many_problems_fit_on_one_screen(tmp_path: Path) -> None:
+    """The first of each kind, and a count of the others."""
     lines = told(tmp_path, 100)
     assert len(lines) <= 45
     for words in (

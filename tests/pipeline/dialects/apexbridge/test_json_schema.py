@@ -34,8 +34,8 @@ def codes(schema: Any) -> list[tuple[str, str]]:
         pytest.param({"minimum": 0.5, "maximum": 10**40}, id="numbers"),
     ],
 )
-def test_a_schema_is_met_with_silence(schema: Any) -> None:
-    """A schema that its version of JSON Schema allows has no problem."""
+def test_a_valid_schema_has_no_problem(schema: Any) -> None:
+    """Its version of JSON Schema allows it."""
     assert codes(schema) == []
 
 
@@ -73,8 +73,8 @@ def test_a_schema_is_met_with_silence(schema: Any) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(schema: Any, expected: list[Any]) -> None:
-    """Each kind of error has its code and the path of its place."""
+def test_each_error_has_its_code_and_path(schema: Any, expected: list[Any]) -> None:
+    """For each kind of error."""
     assert codes(schema) == expected
 
 

@@ -125,8 +125,8 @@ def only(of: Any) -> Finding:
         ),
     ],
 )
-def test_a_good_package_is_met_with_silence(of: Any) -> None:
-    """A package that follows ApexBridge's format has no finding."""
+def test_a_good_package_has_no_findings(of: Any) -> None:
+    """It follows ApexBridge's format."""
     assert found("apexbridge", of) == ()
 
 
@@ -159,7 +159,7 @@ def test_every_field_of_apexbridges_is_in_the_good_packages() -> None:
 
 @pytest.mark.parametrize("field", field_rules.REQUIRED)
 @pytest.mark.parametrize("value", [None, "", " "], ids=["null", "empty", "blank"])
-def test_a_required_field_must_say_something(field: str, value: Any) -> None:
+def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
     """Missing and empty are the same, and each field has its own advice."""
     for of in (package(without=field), package(**{field: value})):
         (first, *others) = found("apexbridge", of)
@@ -268,7 +268,7 @@ def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
     assert told(package(security={**SECURITY, **change})) == expected
 
 
-def test_what_security_leaves_open_is_named() -> None:
+def test_missing_fields_of_security_are_named() -> None:
     """The message lists what is missing."""
     finding = only(package(security={"filesystem": "none"}))
     assert finding.message == "security does not set timeout_ms, memory_mb and network."
@@ -595,7 +595,7 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
     assert codes("apexbridge", bare) == {"script-missing", "folder-unknown"}
 
 
-def test_a_finding_stands_where_its_field_does() -> None:
+def test_a_finding_has_the_line_of_its_field() -> None:
     """A position without a line of its own takes the line of its field."""
     of = package(abp={"tools": [{"name": "a"}]}, protocol="abp")
     finding = only(of)

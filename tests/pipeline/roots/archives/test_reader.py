@@ -36,8 +36,8 @@ from tests.support.made_archives import (
     rewritten,
     zeros,
 )
-from tests.support.serving import ServingProcess
-from tests.support.skills import SkillWriter
+from tests.support.serving import Serving
+from tests.support.skills import write_skill
 
 PACKERS = {"zip": pack_zip, "skill": pack_zip, "tar.gz": pack_tar, "tgz": pack_tar}
 
@@ -71,14 +71,9 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "plain", tmp_path / "packed"
 
 
-@pytest.mark.parametrize("ending", PACKERS)
-def test_a_packed_folder_is_the_folder(
-    roots: tuple[Path, Path], skill: SkillWriter, ending: str
-) -> None:
-    """Its files, digest and problems equal those of the unpacked folder."""
-    plain, packed = roots
-    top = plain / "top"
-    skill(
+def write_every_kind(top: Path) -> None:
+    """Write skills with files, links and junk of every kind."""
+    write_skill(
         top / "a",
         files={
             "scripts/run.sh": "#!/bin/sh\n",
@@ -98,21 +93,32 @@ def test_a_packed_folder_is_the_folder(
     (top / "a/shared").symlink_to("../shared")
     (top / "a/dangling").symlink_to("nowhere")
     (top / "a/again").symlink_to(".")
-    skill(top / "a/nested")
-    skill(top / "b", files={"skill.md": "twice\n"} if ending.startswith("t") else {})
-    if ending.startswith("t"):
-        (top / "b/skill.md").unlink()
-    PACKERS[ending](top, packed / f"x.{ending}")
-    expected = {}
-    for folder in local_walk.walk(plain):
+    write_skill(top / "a/nested")
+    write_skill(top / "b")
+
+
+def unpacked(root: Path) -> dict[str, Snapshot]:
+    """Return the snapshot of every skill folder of a root without archives, by path."""
+    snapshots = {}
+    for folder in local_walk.walk(root):
         assert isinstance(folder, Folder)
-        snapshot = reader.read(plain, folder)
+        snapshot = reader.read(root, folder)
         assert snapshot is not None
-        expected[f"x.{ending}!/{folder.path}"] = snapshot
+        snapshots[folder.path] = snapshot
+    return snapshots
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_a_packed_folder_equals_the_unpacked_one(roots: tuple[Path, Path], ending: str) -> None:
+    """Its files, digest and problems are the same."""
+    plain, packed = roots
+    write_every_kind(plain / "top")
+    PACKERS[ending](plain / "top", packed / f"x.{ending}")
+    expected = {f"x.{ending}!/{path}": one for path, one in unpacked(plain).items()}
     assert list(expected) == [f"x.{ending}!/top/{path}" for path in ("a", "a/nested", "b")]
-    seen = found(packed)
-    assert list(seen) == list(expected)
-    for path, snapshot in seen.items():
+    snapshots = found(packed)
+    assert list(snapshots) == list(expected)
+    for path, snapshot in snapshots.items():
         for field in ("skill_md_name", "skill_md", "files", "digest", "problems"):
             assert getattr(snapshot, field) == getattr(expected[path], field), (path, field)
 
@@ -500,92 +506,119 @@ def test_a_hostile_archive_is_judged_in_bounded_time_and_memory(
     assert (done.stdout, done.stderr[-500:]) == (f"{[code]}\n", "")
 
 
-# With the program itself
+# With a service
 
 
 @pytest.fixture
-def up(tmp_path: Path) -> Iterator[ServingProcess]:
-    """Start the program, and end it after the test."""
-    made = ServingProcess(tmp_path, settle_longest=0.3, rescan_every=3600.0).start()
-    yield made
-    made.kill()
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Return a running service, which is stopped after the test."""
+    service = Serving(tmp_path, settle_longest=0.3).start()
+    yield service
+    service.stop()
 
 
-def test_an_archive_is_followed_through_its_life(
-    up: ServingProcess, tmp_path: Path, skill: SkillWriter
-) -> None:
-    """Copied slowly, stored, replaced, rejected and removed: each state is shown."""
-
-    def status() -> str:
-        return subprocess.run(
-            [
-                Path(sys.executable).with_name("skilldrop"),
-                "--watched",
-                up.root,
-                "--data",
-                up.settings.data,
-                "status",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-
-    packed = tmp_path / "packed"
+@pytest.fixture
+def contents(tmp_path: Path) -> Path:
+    """Return a folder of two skills, to be packed."""
     for name in ("x", "y"):
-        skill(packed / name, description=f"Does {name}.", files={"data.bin": os.urandom(4096)})
-    slow_copy(up, pack_zip(packed, tmp_path / "pack.zip").read_bytes(), up.root / "pack.zip")
-    up.settle()
-    assert up.statuses() == {
+        write_skill(
+            tmp_path / "packed" / name,
+            description=f"Does {name}.",
+            files={"data.bin": os.urandom(4096)},
+        )
+    return tmp_path / "packed"
+
+
+def pack_into(serving: Serving, contents: Path) -> None:
+    """Pack a folder, and move the archive into the root in one step."""
+    pack_zip(contents, contents.parent / "pack.zip").replace(serving.root / "pack.zip")
+    serving.settle()
+
+
+def status(serving: Serving) -> str:
+    """Return what the command `status` prints."""
+    return subprocess.run(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            serving.root,
+            "--data",
+            serving.settings.data,
+            "status",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+
+
+def test_a_slowly_copied_archive_is_pending_until_it_is_whole(
+    serving: Serving, contents: Path, tmp_path: Path
+) -> None:
+    """Then its skills are stored and published."""
+    data = pack_zip(contents, tmp_path / "pack.zip").read_bytes()
+    slow_copy(serving, data, serving.root / "pack.zip")
+    serving.settle()
+    assert serving.statuses() == {
         "pack.zip!": "removed",  # the archive itself is no skill
         "pack.zip!/packed/x": "active",
         "pack.zip!/packed/y": "active",
     }
-    published = up.settings.packages_folder / "x/current"
-    assert (published / "data.bin").read_bytes() == (packed / "x/data.bin").read_bytes()
-    assert "<description>Does x.</description>" in up.index()
+    published = serving.settings.packages_folder / "x/current/data.bin"
+    assert published.read_bytes() == (contents / "x/data.bin").read_bytes()
+    assert "<description>Does x.</description>" in serving.index()
 
-    skill(packed / "x", description="Does more.")
-    (packed / "y").rename(packed / "z")
-    pack_zip(packed, tmp_path / "pack.zip").replace(up.root / "pack.zip")
-    up.settle()
-    assert up.statuses() == {
-        "pack.zip!": "removed",
-        "pack.zip!/packed/x": "active",
-        "pack.zip!/packed/z": "active",
-    }
-    assert "<description>Does more.</description>" in up.index()
 
+def test_a_replaced_archive_replaces_its_skills(serving: Serving, contents: Path) -> None:
+    """A changed skill is published again, and a renamed one keeps its row."""
+    pack_into(serving, contents)
+    write_skill(contents / "x", description="Does more.")
+    (contents / "y").rename(contents / "z")
+    pack_into(serving, contents)
+    statuses = serving.statuses()
+    statuses.pop("pack.zip!", None)  # pending for a moment if this machine is busy
+    assert statuses == {"pack.zip!/packed/x": "active", "pack.zip!/packed/z": "active"}
+    assert "<description>Does more.</description>" in serving.index()
+
+
+def test_a_rejected_archive_leaves_the_last_good_versions_until_it_is_removed(
+    serving: Serving, contents: Path, tmp_path: Path
+) -> None:
+    """`status` names both, and no file is written outside."""
+    pack_into(serving, contents)
     make_tar(tmp_path / "evil.tgz", SKILL | {"sample/../../../escaped": "x"}).replace(
-        up.root / "evil.tgz"
+        serving.root / "evil.tgz"
     )
-    make_zip(tmp_path / "pack.zip", SKILL | {"sample/../../x": "x"}).replace(up.root / "pack.zip")
-    up.settle()
-    assert up.statuses()["evil.tgz!"] == "rejected"
-    assert "evil.tgz!: archive-path-unsafe" in status()
-    assert "newest content rejected, last good version stays: pack.zip!/packed/x" in status()
-    assert "<description>Does more.</description>" in up.index()
+    make_zip(tmp_path / "pack.zip", SKILL | {"sample/../../x": "x"}).replace(
+        serving.root / "pack.zip"
+    )
+    serving.settle()
+    assert serving.statuses()["evil.tgz!"] == "rejected"
+    text = status(serving)
+    assert "evil.tgz!: archive-path-unsafe" in text
+    assert "newest content rejected, last good version stays: pack.zip!/packed/x" in text
+    assert "<description>Does x.</description>" in serving.index()
     assert not list(tmp_path.rglob("escaped"))
 
     for name in ("pack.zip", "evil.tgz"):
-        (up.root / name).unlink()
-    up.settle()
-    assert set(up.statuses().values()) == {"removed"}
-    assert "Does more." not in up.index()
-    assert compare(up.settings).differences == ()
+        (serving.root / name).unlink()
+    serving.settle()
+    assert set(serving.statuses().values()) == {"removed"}
+    assert "Does x." not in serving.index()
+    assert compare(serving.settings).differences == ()
 
 
-def slow_copy(up: ServingProcess, data: bytes, path: Path) -> None:
-    """Copy so slowly that it is shown as pending meanwhile, and nothing of it is stored."""
+def slow_copy(serving: Serving, data: bytes, path: Path) -> None:
+    """Copy a file so slowly that it is pending meanwhile, and nothing in it is stored."""
     rest = iter(data)
     with path.open("wb", buffering=0) as file:
         file.write(bytes(islice(rest, len(data) // 2)))
-        while not up.rows(
+        while not serving.rows(
             "SELECT 1 FROM skills WHERE path = ? AND pending_reason = ?",
             f"{path.name}!",
             "still changing",
         ):
             file.write(bytes([next(rest)]))
             time.sleep(0.02)
-        assert up.statuses() == {f"{path.name}!": "pending"}
+        assert serving.statuses() == {f"{path.name}!": "pending"}
         file.write(bytes(rest))

@@ -23,10 +23,10 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("most", "head"), [(4, b"0123"), (10, b"0123456789"), (99, b"0123456789")])
-def test_as_much_is_read_as_was_asked_for(
+def test_at_most_the_requested_bytes_are_read(
     root: RootDirectory, file: Path, most: int, head: bytes
 ) -> None:
-    """Or the whole file."""
+    """Or the whole file, if it is shorter."""
     assert read_head(root, "/file", file.stat(), most) == head
 
 

@@ -46,7 +46,7 @@ class TestExchangedForALink:
     @pytest.fixture(autouse=True)
     def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make all folders older than a tick of the clock, as in a real scan."""
-        monkeypatch.setattr(reader, "_TICK_NS", 0)
+        monkeypatch.setattr(reader, "TICK_NS", 0)
 
     def seen(self, root: Path) -> Iterator[ScanResult]:
         """Read all of a root, as a scan does."""
@@ -139,7 +139,7 @@ class TestLinksInside:
         with RootDirectory(str(root)) as opened, pytest.raises(OSError, match="Too many levels"):
             opened.real_path("/one/x")
 
-    def test_nothing_outside_is_asked_for(self, root: Path) -> None:
+    def test_targets_outside_the_root_are_not_checked(self, root: Path) -> None:
         """It makes no difference whether the target of a link out of the root exists."""
         (root / "group/a/there").symlink_to("../../../outside/notes.md")
         (root / "group/a/missing").symlink_to("../../../outside/nothing")
@@ -178,16 +178,7 @@ for _ in range(2 * times):
 def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -> None:
     """Nothing from outside gets into a table or a package; the end state equals the first."""
     world = World(tmp_path)
-    for number in range(12):
-        write_skill(world.root / f"group/a{number}", files={"scripts/run.py": "print()"})
-    write_skill(world.root / "group/b", files={"scripts/run.py": "print()"})
-    for inner in ("", "/b", "/b/scripts"):
-        write_skill(
-            tmp_path / f"outside{inner}",
-            name="b",
-            description=MARK,
-            files={"run.py": MARK, "scripts/run.py": MARK},
-        )
+    write_group_and_outside(world.root, tmp_path / "outside")
     (tmp_path / "link").symlink_to(tmp_path / "outside")
     with subprocess.Popen(
         [sys.executable, "-c", SWAPPER, tmp_path / "link", world.root / name, "300"]
@@ -198,16 +189,36 @@ def test_scans_beside_a_program_that_swaps_links_in(tmp_path: Path, name: str) -
             scans += 1
     assert swapper.returncode == 0
     assert scans > 2
-    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    assert [table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))] == []
-    assert [
-        path for path in world.packages.rglob("*") if path.is_file() and MARK in path.read_text()
-    ] == []
+    assert marked(world) == []
     world.scan()
     assert world.rows("SELECT count(*) FROM skills WHERE status IN ('active', 'shadowed')") == [
         (13,)
     ]
     assert world.differences() == []
+
+
+def write_group_and_outside(root: Path, outside: Path) -> None:
+    """Write a group of 13 skills in a root, and the same names with marked content outside."""
+    for number in range(12):
+        write_skill(root / f"group/a{number}", files={"scripts/run.py": "print()"})
+    write_skill(root / "group/b", files={"scripts/run.py": "print()"})
+    for inner in ("", "/b", "/b/scripts"):
+        write_skill(
+            Path(f"{outside}{inner}"),
+            name="b",
+            description=MARK,
+            files={"run.py": MARK, "scripts/run.py": MARK},
+        )
+
+
+def marked(world: World) -> list[object]:
+    """Return the tables and packages with content from outside."""
+    tables = [name for (name,) in world.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    files = [path for path in world.packages.rglob("*") if path.is_file()]
+    return [
+        *(table for table in tables if MARK in repr(world.rows(f'SELECT * FROM "{table}"'))),
+        *(path for path in files if MARK in path.read_text()),
+    ]
 
 
 def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
@@ -225,7 +236,7 @@ def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
-def test_what_is_swapped_in_is_accepted_nowhere(root: Path) -> None:
+def test_a_folder_from_outside_is_never_accepted(root: Path) -> None:
     """Every skill that a scan accepts lies in the root."""
     found = scan(ScanScope(RootSpec(str(root)), ("group/b",), {}), ScanOptions(Limits(), quiet=0.0))
     exchange(root / "group/b", root.parent / "outside")

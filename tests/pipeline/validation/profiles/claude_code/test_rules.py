@@ -90,12 +90,12 @@ def test_fields(fields: dict[str, Any], expected: set[str]) -> None:
         ({"argument-hint": ["file"]}, 'Put it in quotes: argument-hint: "[file]".'),
     ],
 )
-def test_the_fix_knows_what_was_meant(fields: dict[str, Any], fix: str) -> None:
+def test_the_advice_names_the_intended_field(fields: dict[str, Any], fix: str) -> None:
     """The advice for a misspelt field names the correct one."""
     assert [each.fix for each in found("claude-code", skill(**fields))] == [fix]
 
 
-def test_wrong_types_are_said_once() -> None:
+def test_wrong_types_are_reported_once() -> None:
     """A value of the wrong type is reported for all fields alike, not by this profile."""
     of = skill(hooks="x", model=["a"], context={"a": "b"}, effort=["a"], agent=["a"], shell={})
     assert found("claude-code", of) == ()

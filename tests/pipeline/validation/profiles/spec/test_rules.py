@@ -181,7 +181,7 @@ def test_findings_give_numbers_and_places() -> None:
     assert two.message == "metadata.a is a list, not text."
 
 
-def test_what_is_missing_is_missed_on_the_first_line() -> None:
+def test_a_missing_field_is_reported_on_the_first_line() -> None:
     """A finding about a missing field points to the start of the frontmatter."""
     assert {(finding.line, finding.column) for finding in found({})} == {(1, None)}
 
@@ -213,7 +213,9 @@ def test_what_is_missing_is_missed_on_the_first_line() -> None:
         ("\x1b[31m", "[U+001B][31m is not a field of the specification.", "Move it under metadata"),
     ],
 )
-def test_a_field_of_others_is_told_from_a_misspelt_one(field: str, message: str, fix: str) -> None:
+def test_a_field_of_another_system_differs_from_a_misspelt_one(
+    field: str, message: str, fix: str
+) -> None:
     """The message names the system that defines the field; a misspelt field is corrected."""
     (only,) = found({**GOOD, field: "true"})
     assert only.field == field

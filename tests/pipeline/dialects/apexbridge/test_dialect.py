@@ -147,8 +147,8 @@ def test_a_scan_takes_in_what_lenient_loads(scanned: Database) -> None:
     }
 
 
-def test_what_is_declared_is_in_columns_and_tables(scanned: Database) -> None:
-    """Numbers are numbers, lists and schemas are JSON, and each tool has its row."""
+def test_declared_fields_are_columns(scanned: Database) -> None:
+    """Numbers are numbers; lists and schemas are JSON."""
     (weather,) = scanned.query(
         "SELECT a.* FROM apexbridge_skills AS a JOIN skills AS s ON s.id = a.skill"
         " WHERE s.name = 'weather-query'"
@@ -164,6 +164,10 @@ def test_what_is_declared_is_in_columns_and_tables(scanned: Database) -> None:
     city = json.loads(weather["input_schema"])["properties"]
     assert (city["days"]["maximum"], city["postcode"]["default"]) == (7, "01067")
     assert json.loads(weather["output_schema"])["properties"]["rain"]["default"] is False
+
+
+def test_declared_tools_are_rows(scanned: Database) -> None:
+    """They keep their order; their parameters are JSON."""
     tools = [
         tuple(row)
         for row in scanned.execute(
