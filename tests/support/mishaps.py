@@ -174,7 +174,7 @@ class Mishaps(RuleBasedStateMachine):
             self.it.wait_for(
                 lambda said=said: self.it.rows(
                     "SELECT 1 FROM skills WHERE path = 'quota' AND (description = ? OR coalesced)"
-                    " UNION SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published%'",
+                    " UNION SELECT 1 FROM troubles WHERE message LIKE 'Nothing is published%'",
                     said,
                 )
             )

@@ -227,7 +227,7 @@ def test_a_skill_that_is_too_large_does_not_delay_others(
         skill(it.root / "small")
         it.wait_for(lambda: it.statuses() == {"small": "active"})
         it.wait_for(
-            lambda: it.rows("SELECT 1 FROM troubles WHERE what LIKE 'Nothing is published: %'")
+            lambda: it.rows("SELECT 1 FROM troubles WHERE message LIKE 'Nothing is published: %'")
         )
         (it.root / "large/data.bin").write_bytes(bytes(100))
         it.wait_for(lambda: it.statuses() == {"small": "active", "large": "active"})

@@ -97,7 +97,7 @@ def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
     """It is not carried out hours later; requests that a dead service started are answered."""
     store = Store.open(catalog)
     store.db.execute(
-        "INSERT INTO requests (what, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
+        "INSERT INTO requests (action, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
         [
             (now() - timedelta(hours=1)).isoformat(timespec="milliseconds"),
             now().isoformat(timespec="milliseconds"),
