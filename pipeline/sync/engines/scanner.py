@@ -60,7 +60,7 @@ class Unsettled:
     """A folder that changed a moment ago, or while it was read, or could not be read."""
 
     path: str
-    why: str | None = None  # it could not be read, in a sentence
+    failure: str | None = None  # a sentence, if it could not be read
 
 
 @dataclass(frozen=True, slots=True)

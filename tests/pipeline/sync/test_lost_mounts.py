@@ -230,5 +230,5 @@ def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:
     """Its root is what it was, and nothing is mounted below it."""
     it = Serving(tmp_path)
     store: Store = open_store(it.settings)
-    assert LostMounts(store, str(it.root), is_lost=False).why_gone("a/b") is None
+    assert LostMounts(store, str(it.root), is_lost=False).reason_to_hold("a/b") is None
     store.close()
