@@ -27,7 +27,7 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine, processes
 from pipeline.sync.engines.scanner import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
 from pipeline.sync.open_catalog import packaging_of
-from pipeline.sync.request_handlers import MEND, run_or_request
+from pipeline.sync.request_handlers import REPAIR, run_or_request
 from pipeline.sync.run_once import scan_once
 
 T = TypeVar("T")
@@ -174,7 +174,7 @@ def _scan_deep(
 
     run_or_request(
         settings,
-        MEND,
+        REPAIR,
         {"accept_removals": accepts_removals, "places": [list(unit) for unit in doubted]},
         work,
         needs_root=not accepts_removals,

@@ -78,5 +78,5 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 HANDLERS: dict[str, Handler] = {"rollback": _rollback, "unpin": _unpin}
 """Requests that run at once, by name."""
-MEND = "mend"
+REPAIR = "repair"
 """Name of the request that runs as a full scan."""
