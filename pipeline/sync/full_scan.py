@@ -108,7 +108,7 @@ class FullScan:
             self.scan_id,
             datetime.now(UTC),
             self._took_ms,
-            report.seen,
+            report.folders,
             report.outcomes,
             report.missed_by_events,
         )

@@ -46,7 +46,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     held: int  # removals that wait for acceptance
     last_good: int  # folders with an older version, as the newest content is rejected
-    seen: int  # skill folders
+    folders: int  # skill folders compared
 
 
 def compare(
@@ -97,7 +97,7 @@ def compare_once(
             *audit_packages.of_packages(db, packaging.folder, packaging.packages),
             *indexes.of_indexes(db, settings.index_folder),
         )
-    return Comparison(differences, folders.held, folders.last_good, folders.seen)
+    return Comparison(differences, folders.held, folders.last_good, folders.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def repair(
         before.differences, after.differences, _from_catalog(settings, audit_packages.packaged)
     )
     return RepairResult(
-        replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
+        replace(before, folders=after.folders, held=after.held, last_good=after.last_good),
         after.differences,
         tuple(change for change in changes if change.outcome != "removed"),
         tuple(removed),
@@ -169,7 +169,7 @@ def _scan_deep(
             store,
             deep=True,
             accepts_removals=accepts_removals,
-            progress=lambda so_far: progress(so_far.seen),
+            progress=lambda so_far: progress(so_far.folders),
         )
 
     run_or_request(
@@ -225,7 +225,7 @@ class _FolderComparison:
         self._db = db
         self._engine = engine
         self._progress = progress
-        self.seen = self.held = self.last_good = 0
+        self.compared = self.held = self.last_good = 0
 
     def differences(self) -> Iterator[Difference]:
         """Yield the differences and update the counts; call it once."""
@@ -267,8 +267,8 @@ class _FolderComparison:
     def _compare_folder(
         self, root: RootSpec, result: object, unscanned: dict[str, verdicts.StoredFolder]
     ) -> Iterator[Difference]:
-        self.seen += 1
-        self._progress(self.seen)
+        self.compared += 1
+        self._progress(self.compared)
         if isinstance(result, Unsettled):
             unscanned.pop(result.path, None)
             yield Difference(

@@ -12,7 +12,7 @@ from pipeline.roots.units import WatchUnit
 class Report:
     """Results of a scan, complete or so far."""
 
-    seen: int = 0  # skill folders
+    folders: int = 0  # skill folders scanned
     outcomes: Counter[ChangeOutcome] = field(default_factory=Counter)
     missed_by_events: int = 0
     unsettled: tuple[WatchUnit, ...] = ()  # folders to scan again
@@ -30,7 +30,7 @@ class Report:
         """Return the report of two scans, of which the second repeated folders of the first."""
         return replace(
             self,
-            seen=self.seen + later.seen - repeated,
+            folders=self.folders + later.folders - repeated,
             outcomes=self.outcomes + later.outcomes,
             unsettled=later.unsettled,
             failures=later.failures,

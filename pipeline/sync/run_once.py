@@ -45,7 +45,7 @@ class Result:
         """Return the counts that commands print."""
         outcomes = self.report.outcomes
         return {
-            "seen": self.report.seen,
+            "seen": self.report.folders,
             "added": outcomes["added"],
             "updated": outcomes["updated"],
             "unchanged": outcomes["unchanged"],

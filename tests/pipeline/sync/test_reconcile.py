@@ -340,7 +340,7 @@ def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> No
     kept.scan()
     comparison = compare(kept.settings)
     assert comparison.differences == ()
-    assert comparison.seen == 4
+    assert comparison.folders == 4
 
 
 def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
