@@ -12,7 +12,7 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service.scan_queue import RepairRequest, ScanQueue
-from pipeline.sync.request_handlers import HANDLERS, MEND, log
+from pipeline.sync.request_handlers import HANDLERS, REPAIR, log
 
 
 class RequestRunner:
@@ -39,7 +39,7 @@ class RequestRunner:
         for request in store.requests.waiting(datetime.now(UTC)):
             if not store.requests.begin(request, datetime.now(UTC)):
                 continue
-            if request.action == MEND:
+            if request.action == REPAIR:
                 self._scans.request("command", _repair(request))
             else:
                 self._grant(store, request)

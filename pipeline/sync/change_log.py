@@ -1,4 +1,4 @@
-"""Log lines about changes of skills, run outcomes and roots in trouble."""
+"""Log lines about changes of skills, run outcomes and unreadable roots."""
 
 import logging
 from collections import Counter
@@ -50,14 +50,14 @@ def log_outcomes(report: OutcomeReport) -> None:
 
 
 class TroubleLog:
-    """Log lines about roots that cannot be read: once for each trouble until it is over."""
+    """Log of roots that cannot be read: one line for each trouble until it is over."""
 
     def __init__(self) -> None:
-        """Begin without a trouble."""
+        """Start without troubles."""
         self._logged: set[str] = set()
 
     def log(self, troubles: Iterable[str]) -> None:
-        """Log the troubles that were not among those of the last call."""
+        """Log the troubles that the previous call did not have."""
         current = set(troubles)
         for trouble in sorted(current - self._logged):
             log.warning("%s", trouble)

@@ -1,7 +1,7 @@
-"""One full scan over all roots."""
+"""Full scan over all roots."""
 
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -14,16 +14,14 @@ from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import (
-    place_of,
-)
+from pipeline.sync.engines.scanner import place_of
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
 from pipeline.validation.verdict import folder_name
 
 
 class FullScan:
-    """One pass over all roots, with its row in `scans`."""
+    """One scan of all roots, with its row in `scans`."""
 
     def __init__(
         self,
@@ -40,13 +38,13 @@ class FullScan:
         accepts_removals: bool = False,
         is_poll: bool = False,
     ) -> None:
-        """Take what a Round takes; a poll leaves no row behind unless something had changed."""
+        """Take the arguments of a Synchronizer; a poll keeps its row only if something changed."""
         self._is_poll = is_poll
         self._accepts_removals = accepts_removals
         self._store = store
         self._roots = roots
         self._deep = deep
-        # What is done to packages while we run nobody hears of; the next start sees it.
+        # No event reports changes of the packages; a start or a deep scan finds them.
         self._checks_packages = deep or trigger == "start"
         self.scan_id = store.scans.begin(trigger, datetime.now(UTC))
         self._synchronizer = Synchronizer(
@@ -62,55 +60,62 @@ class FullScan:
             still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
-        self._doubted: list[WatchUnit] = []  # folders whose packages could not be repaired
+        self._unrepaired: list[WatchUnit] = []  # folders whose packages could not be repaired
         self._took_ms = 0.0
 
     @property
     def report(self) -> Report:
         """The results so far."""
         report = self._synchronizer.report
-        return replace(report, unsettled=(*self._doubted, *report.unsettled))
+        return replace(report, unsettled=(*self._unrepaired, *report.unsettled))
 
     def run(self) -> Generator[None, None, None]:
-        """Make the pass, pausing after each batch with the catalog whole."""
+        """Run the scan; pause after each batch, with the catalog consistent."""
         began = time.perf_counter()
+        yield from self._check_packages()
+        unconfigured = self._store.roots.unconfigured(with_held=self._accepts_removals)
+        for root_path, paths in unconfigured.items():
+            yield from self._synchronizer.leave(root_path, paths)
+        yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
+        yield from self._complete_repair()
+        self._took_ms = (time.perf_counter() - began) * 1000
+        self.write_row(self.report)
+
+    def _check_packages(self) -> Iterator[None]:
         if self._deep:
             for _ in self._store.repair.repair_all(datetime.now(UTC)):
                 yield
         if self._checks_packages:
             self._store.repair_search()
-            for again in self._store.repair.check(datetime.now(UTC), deep=self._deep):
-                self._doubted += [WatchUnit(*place) for place in again]
+            for unrepaired in self._store.repair.check(datetime.now(UTC), deep=self._deep):
+                self._unrepaired += [WatchUnit(*key) for key in unrepaired]
                 yield
-        left = self._store.roots.unconfigured(with_held=self._accepts_removals)
-        for root_path, paths in left.items():
-            yield from self._synchronizer.leave(root_path, paths)
-        yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
+
+    def _complete_repair(self) -> Iterator[None]:
+        """Finish a repair of packages that had too little room or had to wait for the scan."""
         if self._store.repair.is_incomplete:
             for _ in self._store.repair.repair_all(datetime.now(UTC)):
                 yield
         if not self.report.unsettled and can_list_all(self._roots):
             for _ in self._store.repair.remove_lost(datetime.now(UTC)):
                 yield
-        self._took_ms = (time.perf_counter() - began) * 1000
-        self.write_row(self.report)
 
     def write_row(self, report: Report) -> None:
-        """Store the results of the scan; once more if unsettled folders were scanned again."""
+        """Store the results of the scan; call it again after unsettled folders were rescanned."""
         for root in self._roots:
-            self._note_root(root.path, report.troubles.get(root.path))
+            self._update_root(root.path, report.troubles.get(root.path))
         self._store.scans.finish(
             self.scan_id,
             datetime.now(UTC),
             self._took_ms,
-            report.seen,
+            report.folders,
             report.outcomes,
             report.missed_by_events,
         )
         if self._is_poll and not report.outcomes.keys() - {"unchanged"}:
             self._store.scans.drop(self.scan_id)
 
-    def _note_root(self, root: str, trouble: str | None) -> None:
+    def _update_root(self, root: str, trouble: str | None) -> None:
         if self._accepts_removals:
             self._store.removals.note_accepted(root)
         self._store.roots.set_trouble(root, trouble)
@@ -123,9 +128,9 @@ def show_pending(
     roots: Sequence[RootSpec],
     unit: WatchUnit,
     since: datetime,
-    why: str | None = None,
+    reason: str | None = None,
 ) -> None:
-    """Tell the catalog that a folder does not stop changing, or why it cannot be read."""
+    """Mark a folder as pending: it does not stop changing, or cannot be read for a reason."""
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
     name = folder_name(place)
@@ -134,5 +139,5 @@ def show_pending(
         qualified_name(name, place.plugin),
         skill_id(name, place.plugin, unit.path),
         since,
-        why or "still changing",
+        reason or "still changing",
     )

@@ -1,4 +1,4 @@
-"""Listeners that are told of changes in the catalog, by name; see `catalog.writing.events`."""
+"""Names of the listeners to changes of the catalog; see `catalog.writing.events`."""
 
 LOG = "log"
 INDEXES = "indexes"

@@ -1,4 +1,4 @@
-"""Opens the catalog for writing under the settings in force."""
+"""Composition root: opens the catalog for writing under the settings in force."""
 
 import hashlib
 import logging
@@ -32,39 +32,29 @@ def open_store(
     needs_root: bool = True,
     damage: str | None = None,
 ) -> Store:
-    """Return the catalog, told which roots and indexes are configured, its packages as it says.
+    """Return the catalog with its roots and indexes configured and its packages repaired.
 
-    progress is told how many skills had to be published for that. A damaged catalog is replaced
-    by a new one; damage says how it was found out before.
+    progress is called with the number of skills published so far by that repair. A damaged catalog
+    is replaced by a new one; damage describes damage that an earlier attempt found.
 
-    Raises CatalogBusy, CatalogUnusable, DiskFull, FolderNotOwned where a folder is not this
-    catalog's, and RootUnreadable where no root can be read; one of several that cannot is noted
-    in the catalog and looked for again. needs_root says whether one must be readable at all.
+    Raises CatalogBusy, CatalogUnusable, DiskFull, FolderNotOwned if a folder belongs to another
+    catalog, and RootUnreadable if no root can be read and needs_root is set. If only some roots
+    cannot be read, the catalog notes this, and later scans try again.
     """
     roots = settings.root_specs
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
     if needs_root and len(troubles) == len(roots):
         raise RootUnreadable(" ".join(troubles))
     folders = folders_of(settings)
-    if not settings.catalog_path.exists():  # refused before anything is made
+    if not settings.catalog_path.exists():  # refuse before creating anything
         with explained(settings.catalog_path):
             refuse_others(folders, identity_of(folders))
     store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:
         with explained(settings.catalog_path):
             store.folders.claim(folders)
-            store.roots.configure(roots, rules_in_force(), datetime.now(UTC))
-            store.indexes.configure(settings.index_specs)
-            store.events.register(listeners.ALL)
-            try:
-                for published in store.publish_into(
-                    packaging_of(settings), datetime.now(UTC), settings.retention.quota
-                ):
-                    progress(published)
-            except OutOfRoom as error:  # the next full scan tries again, and removes what is gone
-                log.warning("%s", error)
-                store.repair.is_incomplete = True
-    except CatalogDamaged as error:  # where only these steps look
+            _configure(store, settings, progress)
+    except CatalogDamaged as error:  # damage that opening does not detect
         store.close()
         if damage:
             raise
@@ -75,6 +65,21 @@ def open_store(
     return store
 
 
+def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
+    """Apply the settings to an open catalog and repair its packages."""
+    store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
+    store.indexes.configure(settings.index_specs)
+    store.events.register(listeners.ALL)
+    try:
+        for published in store.publish_into(
+            packaging_of(settings), datetime.now(UTC), settings.retention.quota
+        ):
+            progress(published)
+    except OutOfRoom as error:  # the next full scan frees space and tries again
+        log.warning("%s", error)
+        store.repair.is_incomplete = True
+
+
 def with_store(
     settings: Settings,
     work: Callable[[Store], T],
@@ -82,9 +87,9 @@ def with_store(
     *,
     needs_root: bool = True,
 ) -> T:
-    """Do something with the catalog open for writing; once more where it proves damaged.
+    """Do work with the catalog open for writing; repeat it if the catalog proves damaged.
 
-    Raises what `open_store` and the work raise.
+    Raises the errors of `open_store` and of the work.
     """
     store = open_store(settings, progress, needs_root=needs_root)
     try:
@@ -100,7 +105,7 @@ def with_store(
 
 
 def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
-    """Return the folders that skilldrop writes to, beside the catalog."""
+    """Return the folders beside the catalog that skilldrop writes to."""
     return (
         OwnedFolder(settings.packages_folder, "packages"),
         OwnedFolder(settings.index_folder, "index"),
@@ -109,7 +114,7 @@ def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
 
 
 def packaging_of(settings: Settings) -> Packaging:
-    """Return where packages lie, what they are made of, and which skills have one."""
+    """Return the folder, the sources and the mode of packages."""
     limits = Limits(**settings.limits.model_dump())
     return Packaging(
         PackageFolder(settings.packages_folder),
@@ -120,8 +125,8 @@ def packaging_of(settings: Settings) -> Packaging:
 
 
 def rules_in_force() -> str:
-    """Return a name for all the rules together; a skill judged by others is judged again."""
-    types = repr([(kind.code, kind.severity, sorted(kind.rejects)) for kind in FINDING_TYPES])
+    """Return an id of the whole rule set; a skill judged under another id is judged again."""
+    types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])
     return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
 
 

@@ -1,4 +1,4 @@
-"""Files of skill folders and archives, opened again to make packages of them."""
+"""Sources of packages: files of skill folders and archives, opened again for copying."""
 
 import errno
 import io
@@ -17,16 +17,16 @@ from pipeline.roots.source import Source, open_source
 
 @contextmanager
 def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["PackageSources"]:
-    """Give the files of skill folders; those of archives are readable until the context ends."""
+    """Give access to skill folders; files of archives are readable until the context ends."""
     with ExitStack() as stack, ExitStack() as roots:
         yield PackageSources(limits, stack, roots)
 
 
 class PackageSources:
-    """Skill folders in their present state; the archive used last stays open."""
+    """Skill folders in their present state; the most recent archive stays open."""
 
     def __init__(self, limits: Limits, stack: ExitStack, roots: ExitStack) -> None:
-        """Take the stacks on which open archives and open roots are put."""
+        """Take the stacks that close the open archives and the open roots."""
         self._limits = limits
         self._stack = stack
         self._roots = roots
@@ -43,11 +43,11 @@ class PackageSources:
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
         if folder is None:
-            raise NotAsJudged(f"{path} is no skill folder any more.")
+            raise NotAsJudged(f"{path} is no longer a skill folder.")
         return FilesInArchive(folder)
 
     def _source(self, root: str) -> Source:
-        """Return an open root, which is opened again if its path leads elsewhere by now."""
+        """Return an open root; reopen it if its path now leads elsewhere."""
         if root not in self._open or not self._open[root].is_in_place():
             self._open[root] = self._roots.enter_context(open_source(root, self._limits))
         return self._open[root]
@@ -71,11 +71,11 @@ class PackageSources:
 class FilesOfFolder:
     """The files of a skill folder.
 
-    The folder is not listed again: hashes show whether its files are those that were validated.
+    The folder is not listed again: hashes detect files other than the validated ones.
     """
 
     def __init__(self, source: Source, path: str) -> None:
-        """Take the root and the folder's path in it."""
+        """Take the root and the path of the folder in it."""
         self._source = source
         self._path = path
 
@@ -88,19 +88,19 @@ class FilesInArchive:
     """The files of a skill in an archive."""
 
     def __init__(self, folder: Folder) -> None:
-        """Take the skill's folder in the open archive."""
+        """Take the folder of the skill in the open archive."""
         self._folder = folder
         self._paths = frozenset(path for path, _ in folder.entries)
 
     def open(self, path: str) -> Readable:
-        """Begin to unpack a file. Raises OSError if there is none."""
+        """Start to unpack a file. Raises OSError if it does not exist."""
         if path not in self._paths or not self._folder.source:
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
         return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
 
 
 class _Opened:
-    """Open file on disk, without the system calls that io.FileIO makes for each file."""
+    """Open file on disk, without the extra system calls of io.FileIO."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -114,18 +114,18 @@ class _Opened:
         return self._descriptor
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
 class _Chunks:
-    """File of an archive that is being unpacked."""
+    """File of an archive, unpacked chunk by chunk."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
 
     def read(self, _: int, /) -> bytes:
-        """Return the next unpacked bytes, whatever their number."""
+        """Return the next chunk, whatever its size."""
         return next(self._chunks, b"")
 
     def fileno(self) -> int:

@@ -26,26 +26,26 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine, processes
 from pipeline.sync.engines.scanner import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
 from pipeline.sync.open_catalog import packaging_of
-from pipeline.sync.request_handlers import MEND, run_or_request
+from pipeline.sync.request_handlers import REPAIR, run_or_request
 from pipeline.sync.run_once import scan_once
 
 T = TypeVar("T")
 
 RETRY_AFTER = 0.5
-"""Seconds, added to the quiet time, before differences are checked again: a running service may
-be about to repair them."""
+"""Seconds, added to the quiet time, before differences are checked again: meanwhile a running
+service may repair them."""
 MOST_COMPARISONS = 3
-"""Comparisons at most while the last two have different results."""
+"""Most comparisons while the last two have different results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Differences, and the states that the catalog reports itself."""
+    """Differences, and the known deviations that the catalog reports itself."""
 
     differences: tuple[Difference, ...]
-    held: int  # removals that wait to be accepted
-    last_good: int  # folders whose newest content is rejected, so that an older version stays
-    seen: int  # skill folders
+    held: int  # removals that wait for acceptance
+    last_good: int  # folders with an older version, as the newest content is rejected
+    folders: int  # skill folders compared
 
 
 def compare(
@@ -54,7 +54,7 @@ def compare(
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
-    """Read and validate every folder again, and return where the catalog differs.
+    """Read and validate every folder again, and return the differences from the catalog.
 
     A service may be at work, or a folder may still be changing, so differences are checked again
     after a while, until two comparisons agree on them. Writes nothing. Raises NotInCatalog and
@@ -85,7 +85,7 @@ def compare_once(
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Comparison:
-    """Compare without a second check, as `compare` does where nothing changes meanwhile."""
+    """Compare once, without the repeated checks of `compare`."""
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         folders = _FolderComparison(settings, db, engine, progress)
@@ -96,7 +96,7 @@ def compare_once(
             *audit_packages.of_packages(db, packaging.folder, packaging.packages),
             *indexes.of_indexes(db, settings.index_folder),
         )
-    return Comparison(differences, folders.held, folders.last_good, folders.seen)
+    return Comparison(differences, folders.held, folders.last_good, folders.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ class RepairResult:
     left: tuple[Difference, ...]
     changes: tuple[ChangeResult, ...] = ()  # of skills, without removals
     removed: tuple[ChangeResult, ...] = ()
-    accepted: tuple[ChangeResult, ...] = ()  # those of the removed whose removal had been held
+    accepted: tuple[ChangeResult, ...] = ()  # the removed skills whose removal was held
     repaired: tuple[Difference, ...] = ()
-    lost: tuple[Difference, ...] = ()  # packages removed, as no folder has their files any more
+    lost: tuple[Difference, ...] = ()  # packages removed because their files no longer exist
 
 
 def repair(
@@ -121,30 +121,17 @@ def repair(
 ) -> RepairResult:
     """Run a full scan that trusts nothing stored; return its changes and the remaining differences.
 
-    A running service does that scan, and waiting is given the seconds it has taken so far.
-    Raises CatalogBusy where another process writes the catalog, RequestFailed, NotInCatalog,
-    CatalogUnusable and DiskFull.
+    A running service does that scan; waiting is called with the seconds taken so far. Raises
+    CatalogBusy if another process writes the catalog, RequestFailed, NotInCatalog, CatalogUnusable
+    and DiskFull.
     """
-    before = compare(settings, progress=progress)  # opening for writing repairs some already
-    doubted = _doubted(before.differences, settings)
+    before = compare(settings, progress=progress)  # opening the catalog already repairs some
     checkpoint = _from_catalog(settings, verdicts.checkpoint)
-
-    def alone(store: Store) -> None:
-        store.skills.doubt(doubted)
-        scan_once(
-            settings,
-            store,
-            deep=True,
-            accepts_removals=accepts_removals,
-            progress=lambda so_far: progress(so_far.seen),
-        )
-
-    run_or_request(
+    _scan_deep(
         settings,
-        MEND,
-        {"accept_removals": accepts_removals, "places": [list(unit) for unit in doubted]},
-        alone,
-        needs_root=not accepts_removals,
+        _doubted(before.differences, settings),
+        accepts_removals=accepts_removals,
+        progress=progress,
         waiting=waiting,
     )
     after = compare(settings, progress=progress)
@@ -154,7 +141,7 @@ def repair(
         before.differences, after.differences, _from_catalog(settings, audit_packages.packaged)
     )
     return RepairResult(
-        replace(before, seen=after.seen, held=after.held, last_good=after.last_good),
+        replace(before, folders=after.folders, held=after.held, last_good=after.last_good),
         after.differences,
         tuple(change for change in changes if change.outcome != "removed"),
         tuple(removed),
@@ -164,8 +151,38 @@ def repair(
     )
 
 
+def _scan_deep(
+    settings: Settings,
+    doubted: Sequence[WatchUnit],
+    *,
+    accepts_removals: bool,
+    progress: Callable[[int], None],
+    waiting: Callable[[int], None],
+) -> None:
+    """Run a deep full scan, here or in a running service."""
+
+    def work(store: Store) -> None:
+        store.skills.doubt(doubted)
+        scan_once(
+            settings,
+            store,
+            deep=True,
+            accepts_removals=accepts_removals,
+            progress=lambda so_far: progress(so_far.folders),
+        )
+
+    run_or_request(
+        settings,
+        REPAIR,
+        {"accept_removals": accepts_removals, "places": [list(unit) for unit in doubted]},
+        work,
+        needs_root=not accepts_removals,
+        waiting=waiting,
+    )
+
+
 def _doubted(differences: Sequence[Difference], settings: Settings) -> list[WatchUnit]:
-    """Return the skill folders that the catalog is wrong about, to be read again."""
+    """Return the skill folders whose rows in the catalog are wrong, to be read again."""
     roots = {root.path for root in settings.root_specs}
     return [
         WatchUnit(difference.folder, difference.path)
@@ -183,7 +200,7 @@ def _from_catalog(settings: Settings, query: Callable[[Catalog], T]) -> T:
 def _resolved(
     before: Sequence[Difference], left: Sequence[Difference], packaged: Container[str]
 ) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
-    """Return the differences that were repaired, and those of packages that no longer exist."""
+    """Return the repaired differences, and those of packages that no longer exist."""
     resolved = [difference for difference in before if difference not in left]
     lost = tuple(
         difference
@@ -207,62 +224,62 @@ class _FolderComparison:
         self._db = db
         self._engine = engine
         self._progress = progress
-        self.seen = self.held = self.last_good = 0
+        self.compared = self.held = self.last_good = 0
 
     def differences(self) -> Iterator[Difference]:
-        """Yield the differences, and count; to be called once."""
+        """Yield the differences and update the counts; call it once."""
         for root in self._settings.root_specs:
-            yield from self._root(root)
+            yield from self._compare_root(root)
         for root_path, path, is_held in verdicts.unconfigured(self._db):
             if is_held:
                 self.held += 1
             else:
                 yield Difference("catalog", root_path, path, NO_ROOT.message)
 
-    def _root(self, root: RootSpec) -> Iterator[Difference]:
+    def _compare_root(self, root: RootSpec) -> Iterator[Difference]:
         limits = Limits(**self._settings.limits.model_dump())
-        unseen = verdicts.stored_folders(self._db, root.path)
+        unscanned = verdicts.stored_folders(self._db, root.path)
         loose: list[tuple[str, Finding]] = []
         unreadable: list[WatchUnit] = []
         try:
             options = ScanOptions(limits, self._settings.settle_quiet, deep=True)
-            # For a refused archive the scan yields each skill in it that is known.
-            known = {path: row.fingerprint for path, row in unseen.items()}
+            # For a rejected archive, the scan yields a result for each known skill in it.
+            known = {path: row.fingerprint for path, row in unscanned.items()}
             for result in self._engine(ScanScope(root, ("",), known), options):
                 if isinstance(result, LooseFinding):
                     loose.append((result.path, result.finding))
                 elif isinstance(result, UnreadableDirectory):
                     unreadable.append(WatchUnit(root.path, result.path))
                 elif result:
-                    yield from self._folder(root, result, unseen)
+                    yield from self._compare_folder(root, result, unscanned)
         except RootUnreadable as error:
-            yield from self._unreadable_root(root, unseen, str(error))
+            yield from self._compare_unreadable_root(root, unscanned, str(error))
             return
         if not verdicts.has_loose_findings(self._db, root.path, loose):
             yield Difference(
                 "catalog", root.path, "", "the catalog has the wrong findings outside skills"
             )
-        for path, row in unseen.items():
+        for path, row in unscanned.items():
             if not any(WatchUnit(root.path, path).lies_in(directory) for directory in unreadable):
-                yield from self._gone(root, path, row)
+                yield from self._compare_missing(root, path, row)
 
-    def _folder(
-        self, root: RootSpec, result: object, unseen: dict[str, verdicts.StoredFolder]
+    def _compare_folder(
+        self, root: RootSpec, result: object, unscanned: dict[str, verdicts.StoredFolder]
     ) -> Iterator[Difference]:
-        self.seen += 1
-        self._progress(self.seen)
+        self.compared += 1
+        self._progress(self.compared)
         if isinstance(result, Unsettled):
-            unseen.pop(result.path, None)
+            unscanned.pop(result.path, None)
             yield Difference(
-                "catalog", root.path, result.path, result.why or "it is still changing"
+                "catalog", root.path, result.path, result.failure or "it is still changing"
             )
             return
         assert isinstance(result, Judged)
         verdict = result.verdict
         path = verdict.place.path
-        row = unseen.pop(path, None)
+        row = unscanned.pop(path, None)
         if row and row.is_delayed:
-            return  # as the catalog reports
+            return  # a deviation that the catalog reports
         for contradiction in verdicts.contradictions(self._db, verdict):
             yield Difference("catalog", root.path, path, contradiction)
         if row and row.is_pending:
@@ -271,16 +288,18 @@ class _FolderComparison:
             yield Difference("catalog", root.path, path, "it was touched and not scanned since")
         self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
 
-    def _unreadable_root(
-        self, root: RootSpec, unseen: dict[str, verdicts.StoredFolder], reason: str
+    def _compare_unreadable_root(
+        self, root: RootSpec, unscanned: dict[str, verdicts.StoredFolder], reason: str
     ) -> Iterator[Difference]:
-        """Compare with a root whose folders are gone, or cannot be read."""
+        """Compare with a root that is missing or cannot be read."""
         if source.can_list(root.path):
             yield Difference("folder", root.path, "", reason)
-        for path, row in unseen.items():
-            yield from self._gone(root, path, row)
+        for path, row in unscanned.items():
+            yield from self._compare_missing(root, path, row)
 
-    def _gone(self, root: RootSpec, path: str, row: verdicts.StoredFolder) -> Iterator[Difference]:
+    def _compare_missing(
+        self, root: RootSpec, path: str, row: verdicts.StoredFolder
+    ) -> Iterator[Difference]:
         if row.is_held:
             self.held += 1
         else:

@@ -1,4 +1,4 @@
-"""Detector of removals: folders that moved, are gone, or whose removal is held."""
+"""Removal detector: tells missing folders that moved from those that were removed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,15 +21,15 @@ from pipeline.sync.uptime import uptime
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision about the skills that were not found."""
+    """Decision about the missing skills."""
 
     removed: tuple[WatchUnit, ...]
-    held: int  # removals that are held from now on
-    postponed: tuple[WatchUnit, ...]  # to be decided when other folders of the root are settled
+    held: int  # removals newly held
+    postponed: tuple[WatchUnit, ...]  # until other folders of the root settle
 
 
 class RemovalDetector:
-    """The skills that a scan did not find where they were."""
+    """The skills missing from their known places during a scan."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class RemovalDetector:
         still_settling: Collection[WatchUnit],
         accepts_removals: bool,
     ) -> None:
-        """Take the arguments of the Synchronizer."""
+        """Take the arguments of the Synchronizer of the same names."""
         self._store = store
         self._limits = limits
         self._trigger = trigger
@@ -51,55 +51,55 @@ class RemovalDetector:
         self._rows: dict[WatchUnit, StoredSkill] = {}
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
         self._places: dict[str, list[WatchUnit]] = {}
-        self._lost: set[str] = set()  # roots that cannot be listed
+        self._lost_roots: set[str] = set()  # roots that cannot be listed
         self.scanned: Sequence[WatchUnit] = ()
         self.troubles: dict[str, str] = {}
-        """Why a root could not be read, by root."""
+        """Errors of roots that could not be read, by root."""
 
     def add(self, place: WatchUnit, row: StoredSkill) -> None:
-        """Note a skill that was not found where it had been."""
+        """Add a skill that is missing from its place."""
         self._rows[place] = row
         if row.digest:
             self._by_digest[row.digest].append(place)
 
-    def find(self, place: WatchUnit) -> bool:
-        """Take a skill off the list that was found after all; tell whether it was there."""
+    def discard(self, place: WatchUnit) -> bool:
+        """Drop a skill that is not missing after all; return whether it was listed."""
         return self._rows.pop(place, None) is not None
 
     def in_archives(self, root: str, tops: Collection[str]) -> dict[str, str]:
-        """Return the fingerprints of those that were in archives, by path."""
+        """Return the fingerprints of missing skills in the archives at tops, by path."""
         return {
             place.path: row.fingerprint
             for place, row in self._rows.items()
             if place.root == root and top_of_archive(place.path) in tops
         }
 
-    def lose(self, root: str, rows: Mapping[str, StoredSkill]) -> None:
-        """Note skills whose root cannot be listed."""
-        self._lost.add(root)
+    def add_root(self, root: str, rows: Mapping[str, StoredSkill]) -> None:
+        """Add all skills of a root that cannot be listed."""
+        self._lost_roots.add(root)
         self._rows |= {WatchUnit(root, path): row for path, row in rows.items()}
 
     # Moved
 
     def claim(self, digest: str | None, path: str) -> WatchUnit | None:
-        """Return the place from which a new folder with this content has come, if it has moved."""
+        """Return the previous place of a new folder with this content, if it has moved."""
         same = self._by_digest.get(digest or "", [])
         same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
         while same:
             before = same.pop(0)
-            if self.find(before) and not self._is_there(before):
+            if self.discard(before) and not self._exists(before):
                 return before
-        return next((place for place in self._elsewhere(digest) if not self._is_there(place)), None)
+        return next((place for place in self._elsewhere(digest) if not self._exists(place)), None)
 
     def _elsewhere(self, digest: str | None) -> list[WatchUnit]:
-        """Return where the catalog has this content, outside of what is looked at.
+        """Return the places outside the scanned units where the catalog has this content.
 
-        A folder may be seen at its new place before anybody looks at the old one, of which
-        something was heard, too, or long after its removal from there was held back.
+        A scan may reach the new place of a folder before the old one, which still settles, or long
+        after the removal from the old one was held.
         """
         if not digest or all(not unit.path for unit in self.scanned):
             return []
-        if digest not in self._places:  # asked once, for a thousand folders may be alike
+        if digest not in self._places:  # one query, even for a thousand equal folders
             self._places[digest] = [
                 WatchUnit(root, path)
                 for root, path, is_held in self._store.skills.places_of(digest)
@@ -116,8 +116,8 @@ class RemovalDetector:
             unit in self._still_settling for unit in place.wholes()
         )
 
-    def _is_there(self, place: WatchUnit) -> bool:
-        """Tell whether a folder is a skill's at this moment; of a root that went, all are."""
+    def _exists(self, place: WatchUnit) -> bool:
+        """Return whether a folder is a skill folder now; True if its root cannot be read."""
         try:
             with open_source(place.root, self._limits) as source:
                 return source.folder(place.path) is not None
@@ -125,70 +125,70 @@ class RemovalDetector:
             self.troubles[place.root] = str(error)
             return True
 
-    # Removed, or held back
+    # Removed or held
 
     def decide(self) -> Decision:
-        """Decide which skills are removed, and hold the removal of others."""
-        gone: dict[str, list[WatchUnit]] = defaultdict(list)
+        """Decide which missing skills are removed; hold the removal of others."""
+        missing: dict[str, list[WatchUnit]] = defaultdict(list)
         for place in self._rows:
-            if place.root in self._lost or not self._is_there(place):
-                gone[place.root].append(place)
-        decisions = [self._decide(root, places) for root, places in gone.items()]
+            if place.root in self._lost_roots or not self._exists(place):
+                missing[place.root].append(place)
+        decisions = [self._decide(root, places) for root, places in missing.items()]
         return Decision(
             tuple(place for decision in decisions for place in decision.removed),
             sum(decision.held for decision in decisions),
             tuple(place for decision in decisions for place in decision.postponed),
         )
 
-    def _decide(self, root: str, gone: Sequence[WatchUnit]) -> Decision:
-        """Decide about the skills of one root that are gone."""
+    def _decide(self, root: str, missing: Sequence[WatchUnit]) -> Decision:
+        """Decide about the missing skills of one root."""
         if self._accepts_removals:
-            return Decision(tuple(gone), 0, ())
-        fresh = [place for place in gone if not self._rows[place].is_held]
-        if not fresh:
+            return Decision(tuple(missing), 0, ())
+        newly_missing = [place for place in missing if not self._rows[place].is_held]
+        if not newly_missing:
             return Decision((), 0, ())
-        lost: dict[HoldReason, list[str]] = defaultdict(list)
+        to_hold: dict[HoldReason, list[str]] = defaultdict(list)
         removed: list[WatchUnit] = []
-        mounts = LostMounts(self._store, root, is_lost=root in self._lost)
-        for place in fresh:
-            if reason := mounts.why_gone(place.path):
-                lost[reason].append(place.path)
+        mounts = LostMounts(self._store, root, is_lost=root in self._lost_roots)
+        for place in newly_missing:
+            if reason := mounts.reason_to_hold(place.path):
+                to_hold[reason].append(place.path)
             else:
                 removed.append(place)
-        held = sum(self.hold(root, paths, reason) for reason, paths in lost.items())
+        held = sum(self.hold(root, paths, reason) for reason, paths in to_hold.items())
         if not removed:
             return Decision((), held, ())
         guarded = self._guard(root, removed)
         return replace(guarded, held=held + guarded.held)
 
-    def _guard(self, root: str, gone: Sequence[WatchUnit]) -> Decision:
-        """Decide about skills that seem to be removed on purpose, unless they are too many."""
+    def _guard(self, root: str, missing: Sequence[WatchUnit]) -> Decision:
+        """Remove skills that were probably removed on purpose; hold them if they are too many."""
         now, since_boot = datetime.now(UTC), uptime()
         tally = self._store.removals.tally(root, now, since_boot, removal_guard.SPAN)
         could_be_many = tally.known + tally.removed_lately >= removal_guard.FEWEST
         unsettled_count = self._count_still_settling(root) if could_be_many else 0
-        paths = [place.path for place in gone]
+        paths = [place.path for place in missing]
         if reason := removal_guard.reason_to_hold(
-            missing=tally.held + len(gone) + unsettled_count,
+            missing=tally.held + len(missing) + unsettled_count,
             known=tally.known,
             removed_lately=tally.removed_lately,
         ):
             return Decision((), self.hold(root, paths, reason), ())
         if unsettled_count:
-            return Decision((), 0, tuple(gone))
+            return Decision((), 0, tuple(missing))
         self._store.removals.note_going(root, paths, now, since_boot, removal_guard.SPAN)
-        return Decision(tuple(gone), 0, ())
+        return Decision(tuple(missing), 0, ())
 
     def hold(self, root: str, paths: Sequence[str], reason: HoldReason) -> int:
-        """Hold the removal of skills of a root; return how many were not held before."""
+        """Hold the removal of skills of a root; return the number of those not held before."""
         return self._store.removals.hold(
             root, paths, reason, at=datetime.now(UTC), trigger=self._trigger, scan=self._scan_id
         )
 
     def _count_still_settling(self, root: str) -> int:
-        """Count the skills that are gone, too, and of which more may follow in a moment."""
+        """Count the other missing skills, in units that still settle and may lose more."""
         return sum(
-            not self._is_there(place)
+            not self._exists(place)
             for unit in outermost(
                 with_archives(unit for unit in self._still_settling if unit.root == root)
             )

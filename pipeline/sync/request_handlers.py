@@ -18,21 +18,17 @@ from pipeline.sync.open_catalog import with_store
 log = logging.getLogger("skilldrop")
 
 Handler: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], Json]
-"""Does one thing with the catalog open for writing, and returns what the command prints.
-
-Raises SkilldropError.
-"""
+"""Function that changes the catalog and returns the JSON for the command; raises SkilldropError."""
 
 
 def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Json:
-    """Do something to the catalog, or let the service do it where one runs.
+    """Run the handler of a request here, or let a running service do so; return its result.
 
-    Raises SkilldropError: what could not be done, CatalogBusy where something else than a
-    service writes the catalog, and what `open_store` raises.
+    Raises the errors of the handler and those of `run_or_request`.
     """
 
-    def alone(store: Store) -> Json:
-        done = HANDLERS[action](settings, store, arguments)
+    def work(store: Store) -> Json:
+        result = HANDLERS[action](settings, store, arguments)
         publish_indexes(
             store,
             settings.index_specs,
@@ -40,26 +36,28 @@ def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Js
             datetime.now(UTC),
             settings.retention.of_indexes,
         )
-        return done
+        return result
 
-    return run_or_request(settings, action, arguments, alone)
+    return run_or_request(settings, action, arguments, work)
 
 
 def run_or_request(
     settings: Settings,
     action: str,
     arguments: Mapping[str, Json],
-    alone: Callable[[Store], Json],
+    work: Callable[[Store], Json],
     *,
     needs_root: bool = True,
     waiting: Callable[[int], None] = lambda _: None,
 ) -> Json:
-    """Do something with the catalog open for writing, or ask a service that has it open.
+    """Do work with the catalog open for writing, or send a request to the service that has it open.
 
-    waiting is told how many seconds the service has taken so far. Raises what `carry_out` does.
+    waiting is called with the seconds that the service has taken so far. Raises CatalogBusy if
+    another process than a service writes the catalog, RequestFailed, and the errors of `open_store`
+    and of the work.
     """
     try:
-        return with_store(settings, alone, needs_root=needs_root)
+        return with_store(settings, work, needs_root=needs_root)
     except CatalogBusy:
         if not database_connection.service_runs(settings.catalog_path):
             raise
@@ -79,6 +77,6 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 
 HANDLERS: dict[str, Handler] = {"rollback": _rollback, "unpin": _unpin}
-"""What is done at once, …"""
-MEND = "mend"
-"""… and what a full scan does."""
+"""Requests that run at once, by name."""
+REPAIR = "repair"
+"""Name of the request that runs as a full scan."""

@@ -1,4 +1,4 @@
-"""One full scan for a command, until nothing is still changing, then publication."""
+"""Scan for a command: repeated until no folder is changing, then published."""
 
 import os
 import time
@@ -31,21 +31,21 @@ EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the pass came to."""
+    """Result of a scan."""
 
     report: Report
     pending: tuple[WatchUnit, ...]  # folders that never stopped changing
     active: int
     shadowed: int
     rejected_in_all: int
-    held: int  # removals that wait to be accepted
+    held: int  # removals that wait for acceptance
     seconds: float
 
     def as_json(self) -> dict[str, Json]:
-        """Return the published counts."""
+        """Return the counts that commands print."""
         outcomes = self.report.outcomes
         return {
-            "seen": self.report.seen,
+            "seen": self.report.folders,
             "added": outcomes["added"],
             "updated": outcomes["updated"],
             "unchanged": outcomes["unchanged"],
@@ -72,88 +72,30 @@ def scan_once(
 ) -> Result:
     """Bring the catalog up to the units, or to all roots, and publish the indexes.
 
-    A folder that is still changing is waited for, up to the longest settling time in all.
-    accepts_removals confirms that whatever is gone was meant to go.
-    Raises DiskFull and CatalogUnusable.
+    A folder that is still changing is scanned again, up to the longest settling time in total.
+    accepts_removals confirms all removals. Raises DiskFull and CatalogUnusable.
     """
     began = time.monotonic()
-    roots, limits = settings.root_specs, Limits(**settings.limits.model_dump())
-
-    full = (
-        None
-        if units
-        else FullScan(
-            store,
-            roots,
-            limits,
-            trigger="command",
-            deep=deep,
-            engine=engine,
-            quiet=settings.settle_quiet,
-            accepts_removals=accepts_removals,
-        )
+    scan = _CommandScan(
+        settings,
+        store,
+        units,
+        engine=engine,
+        deep=deep,
+        accepts_removals=accepts_removals,
+        progress=progress,
     )
-
-    def new_synchronizer() -> Synchronizer:
-        return Synchronizer(
-            store,
-            roots,
-            limits,
-            trigger="command",
-            quiet=settings.settle_quiet,
-            engine=engine,
-            deep=deep,
-            scan_id=full.scan_id if full else None,
-        )
-
     with explained(settings.data):
-        scan: FullScan | Synchronizer
-        steps: Iterator[None]
-        if full:
-            scan, steps = full, full.run()
-        else:
-            scan = new_synchronizer()
-            steps = scan.run(units)
-        for _ in steps:
-            progress(scan.report)
-        report, waiting = scan.report, scan.report.unsettled
-        while waiting and time.monotonic() - began < settings.settle_longest:
-            time.sleep(settings.settle_quiet)
-            again = new_synchronizer()
-            for _ in again.run(waiting):
-                progress(again.report)
-            # An archive was seen as one.
-            report = report.followed_by(again.report, repeated=len(set(waiting)))
-            waiting = again.report.unsettled
-        for unit in waiting:
-            show_pending(
-                store,
-                roots,
-                unit,
-                datetime.now(UTC) - timedelta(seconds=time.monotonic() - began),
-                report.failures.get(unit),
-            )
-        if full:
-            if not waiting and can_list_all(roots):
-                for _ in store.repair.remove_lost(datetime.now(UTC)):
-                    pass
-            full.write_row(report)
-            _take_outcomes(settings, store)
-        publish_indexes(
-            store,
-            settings.index_specs,
-            settings.index_folder,
-            datetime.now(UTC),
-            settings.retention.of_indexes,
-        )
-        if full:
+        report = scan.run()
+        _publish(settings, store)
+        if not units:
             store.collect(settings.retention.of_packages, datetime.now(UTC))
             store.thin(settings.retention.of_history, datetime.now(UTC))
         store.events.deliver(listeners.LOG, change_log.log_changes)
         counts, held = search.counts(store.db), store.removals.held()
     return Result(
         report,
-        (*waiting, *report.delayed),
+        (*report.unsettled, *report.delayed),
         counts["active"],
         counts["shadowed"],
         counts["rejected"],
@@ -162,8 +104,110 @@ def scan_once(
     )
 
 
+class _CommandScan:
+    """Scan of one command, repeated for the folders that are still changing."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        units: Sequence[WatchUnit],
+        *,
+        engine: Engine,
+        deep: bool,
+        accepts_removals: bool,
+        progress: Callable[[Report], None],
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._units = units
+        self._engine = engine
+        self._deep = deep
+        self._progress = progress
+        self._began = time.monotonic()
+        self._limits = Limits(**settings.limits.model_dump())
+        self._full_scan = None if units else self._new_full_scan(accepts_removals)
+
+    def run(self) -> Report:
+        """Scan until all folders have settled or the longest settling time is over."""
+        report = self._rescan_unsettled(self._first_scan())
+        for unit in report.unsettled:
+            show_pending(
+                self._store,
+                self._settings.root_specs,
+                unit,
+                datetime.now(UTC) - timedelta(seconds=self._seconds()),
+                report.failures.get(unit),
+            )
+        if self._full_scan:
+            self._finish_full_scan(self._full_scan, report)
+        return report
+
+    def _first_scan(self) -> Report:
+        if not self._full_scan:
+            return self._scan(self._units)
+        for _ in self._full_scan.run():
+            self._progress(self._full_scan.report)
+        return self._full_scan.report
+
+    def _rescan_unsettled(self, report: Report) -> Report:
+        while report.unsettled and self._seconds() < self._settings.settle_longest:
+            time.sleep(self._settings.settle_quiet)
+            # An unsettled archive counted as one folder, and a unit may be listed twice.
+            repeated = len(set(report.unsettled))
+            report = report.followed_by(self._scan(report.unsettled), repeated)
+        return report
+
+    def _scan(self, units: Sequence[WatchUnit]) -> Report:
+        synchronizer = Synchronizer(
+            self._store,
+            self._settings.root_specs,
+            self._limits,
+            trigger="command",
+            quiet=self._settings.settle_quiet,
+            engine=self._engine,
+            deep=self._deep,
+            scan_id=self._full_scan.scan_id if self._full_scan else None,
+        )
+        for _ in synchronizer.run(units):
+            self._progress(synchronizer.report)
+        return synchronizer.report
+
+    def _new_full_scan(self, accepts_removals: bool) -> FullScan:
+        return FullScan(
+            self._store,
+            self._settings.root_specs,
+            self._limits,
+            trigger="command",
+            deep=self._deep,
+            engine=self._engine,
+            quiet=self._settings.settle_quiet,
+            accepts_removals=accepts_removals,
+        )
+
+    def _finish_full_scan(self, full_scan: FullScan, report: Report) -> None:
+        if not report.unsettled and can_list_all(self._settings.root_specs):
+            for _ in self._store.repair.remove_lost(datetime.now(UTC)):
+                pass
+        full_scan.write_row(report)
+        _take_outcomes(self._settings, self._store)
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+
+def _publish(settings: Settings, store: Store) -> None:
+    publish_indexes(
+        store,
+        settings.index_specs,
+        settings.index_folder,
+        datetime.now(UTC),
+        settings.retention.of_indexes,
+    )
+
+
 def _take_outcomes(settings: Settings, store: Store) -> None:
-    """Store the outcome files that runtimes dropped; one still being written waits."""
+    """Store the outcome files of runtimes, except files still being written."""
     report = take_outcomes(
         store, settings.outcomes_folder, quiet=settings.settle_quiet, now_ns=time.time_ns()
     )
@@ -171,7 +215,7 @@ def _take_outcomes(settings: Settings, store: Store) -> None:
 
 
 def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
-    """Return the part of a root that a path names; None where it lies in no root."""
+    """Return the unit at a path; None if the path lies in no root."""
     absolute = Path(path).absolute()
     for root in settings.root_specs:
         for base in (root.path, os.path.realpath(root.path)):
@@ -183,15 +227,15 @@ def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
 
 @contextmanager
 def engine_named(name: EngineName, scheduler: str | None = None) -> Iterator[Engine]:
-    """Give the engine of that name; scheduler is the address of a Dask cluster.
+    """Give the engine with a name; scheduler is the address of a Dask cluster.
 
-    Raises ClusterUnusable, also where Dask is not installed.
+    Raises ClusterUnusable, also if Dask is not installed.
     """
     if name != "dask":
         yield serial if name == "serial" else processes
         return
     try:
-        from pipeline.sync.engines.dask_cluster import dask  # an extra that few need
+        from pipeline.sync.engines.dask_cluster import dask  # an optional extra
     except ImportError as error:
         raise ClusterUnusable(
             "Dask is not installed here: install skilldrop with its extra, skilldrop[dask]."

@@ -1,10 +1,11 @@
-"""Synchronizer: the one way by which changes of the roots reach the catalog."""
+"""Synchronizer: the only path from changes in the roots to the catalog."""
 
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.errors import OutOfRoom, RootUnreadable
@@ -24,6 +25,7 @@ from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import (
     NewFolder,
     ScanOptions,
+    ScanResult,
     ScanScope,
     Unchanged,
     UnreadableDirectory,
@@ -33,16 +35,18 @@ from pipeline.sync.removals import RemovalDetector
 from pipeline.sync.report import Report
 
 BATCH = 512
-"""Changes in one transaction at most: enough to spread its cost, few enough to stop soon."""
+"""Most changes in one transaction: enough to spread its cost, few enough to stop soon."""
 PAUSE = 0.5
-"""Seconds after which a pause comes even if a batch is not full."""
+"""Seconds after which a scan pauses even if its batch is not full."""
+
+_FolderResult: TypeAlias = Unchanged | Unsettled | NewFolder | Judged
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The report while it is being written."""
+    """Mutable counterpart of the report while a scan runs."""
 
-    seen: int = 0
+    folders: int = 0
     outcomes: Counter[ChangeOutcome] = field(default_factory=Counter)
     missed_by_events: int = 0
     unsettled: list[WatchUnit] = field(default_factory=list)
@@ -53,8 +57,18 @@ class _Tally:
     troubles: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _UnitScan:
+    """Results of one unit that are stored when its scan is complete."""
+
+    missing: dict[str, StoredSkill]
+    loose_findings: list[tuple[str, Finding]] = field(default_factory=list)
+    unreadable: list[WatchUnit] = field(default_factory=list)
+    settled: list[str] = field(default_factory=list)  # unchanged, but stored as pending
+
+
 class Synchronizer:
-    """One scan of some units. `run` may be left after any batch: the catalog is whole then."""
+    """One scan of some units. `run` may stop after any batch and leaves the catalog consistent."""
 
     def __init__(
         self,
@@ -71,21 +85,20 @@ class Synchronizer:
         still_settling: Collection[WatchUnit] = (),
         accepts_removals: bool = False,
     ) -> None:
-        """Take the catalog, the configured roots, and how to scan; quiet is in seconds.
+        """Take the catalog, the configured roots and the scan options; quiet is in seconds.
 
-        was_announced tells whether events named a change before it was found. More events may
-        come for the units in still_settling; accepts_removals turns the removal guard off.
+        was_announced returns whether events named a change before the scan found it. More events
+        may follow for the units in still_settling. accepts_removals turns the removal guard off.
         """
-        self._tally = _Tally()
         self._store = store
         self._roots = {root.path: root for root in roots}
-        self._how = ScanOptions(limits, quiet, deep)
+        self._options = ScanOptions(limits, quiet, deep)
         self._engine = engine
         self._trigger = trigger
         self._scan_id = scan_id
         self._was_announced = was_announced
         self._accepts_removals = accepts_removals
-        self._missing = RemovalDetector(
+        self._removals = RemovalDetector(
             store,
             limits,
             trigger=trigger,
@@ -93,8 +106,9 @@ class Synchronizer:
             still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
+        self._tally = _Tally()
         self._batch: list[Change] = []
-        self._newcomers: dict[str, list[str]] = defaultdict(list)  # paths by root
+        self._new_folders: dict[str, list[str]] = defaultdict(list)  # paths by root
         self._paused_at = time.monotonic()
         self._no_room: OutOfRoom | None = None
 
@@ -103,7 +117,7 @@ class Synchronizer:
         """The results so far."""
         tally = self._tally
         return Report(
-            tally.seen,
+            tally.folders,
             +tally.outcomes,
             tally.missed_by_events,
             tuple(tally.unsettled),
@@ -111,43 +125,43 @@ class Synchronizer:
             dict(tally.delayed),
             dict(tally.no_room),
             tally.postponed,
-            self._missing.troubles | tally.troubles,
+            self._removals.troubles | tally.troubles,
         )
 
     def run(self, units: Sequence[WatchUnit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
 
-        Where anything could have moved, folders at paths never seen before are read last, when
-        it is known which old ones are gone: so a rename is told from a removal and an arrival.
-        Raises OutOfRoom in the end where a batch was left, to be looked at again.
+        If the catalog knows folders in the units, new folders are read last, when the missing ones
+        are known: so a rename differs from a removal and an addition.
+        Raises OutOfRoom at the end if some changes did not fit; they need another scan.
         """
         units = outermost(with_archives(units))
         roots = dict.fromkeys(unit.root for unit in units)
         for root in roots:
             lost_mounts.note_new(self._store, root)
-        self._missing.scanned = units
+        self._removals.scanned = units
         known = {unit: self._store.skills.known(*unit) for unit in units}
-        how = replace(self._how, new_folders=not any(known.values()))
-        for unit, folders in known.items():
-            yield from self._survey(unit, folders, how)
-        yield from self._read_newcomers()
+        options = replace(self._options, new_folders=not any(known.values()))
+        for unit, rows in known.items():
+            yield from self._scan_unit(unit, rows, options)
+        yield from self._read_new_folders()
         self._apply()
-        decision = self._missing.decide()
+        decision = self._removals.decide()
         self._tally.outcomes["held"] += decision.held
         self._tally.postponed = decision.postponed
         yield from self.remove(decision.removed)
         troubles = self.report.troubles
         for root in roots:
             self._store.roots.set_trouble(root, troubles.get(root))
-        if self._no_room:  # the rest was done: what is removed makes room
+        if self._no_room:  # raised last: removals free space
             raise self._no_room
 
     def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
-        """Hold what the catalog has of a root that is no longer configured, or remove it."""
+        """Hold the removal of skills whose root is no longer configured, or remove them."""
         if self._accepts_removals:
             yield from self.remove([WatchUnit(root, path) for path in paths])
         else:
-            self._tally.outcomes["held"] += self._missing.hold(root, paths, NO_ROOT)
+            self._tally.outcomes["held"] += self._removals.hold(root, paths, NO_ROOT)
 
     def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
@@ -156,93 +170,105 @@ class Synchronizer:
             yield from self._pause()
         self._apply()
 
-    def _survey(
-        self, unit: WatchUnit, known: Mapping[str, StoredSkill], how: ScanOptions
+    def _scan_unit(
+        self, unit: WatchUnit, known: Mapping[str, StoredSkill], options: ScanOptions
     ) -> Iterator[None]:
-        """Look at a unit and note what is missing there."""
-        missing = dict(known)
-        strays: list[tuple[str, Finding]] = []
-        hidden: list[WatchUnit] = []
-        settled: list[str] = []
-        part = ScanScope(
+        """Scan a unit and note its missing folders."""
+        unit_scan = _UnitScan(dict(known))
+        scope = ScanScope(
             self._roots[unit.root],
             (unit.path,),
             {path: row.fingerprint for path, row in known.items()},
         )
         try:
-            for seen in self._engine(part, how):
-                if isinstance(seen, LooseFinding):
-                    if WatchUnit(unit.root, seen.path).lies_in(
-                        unit
-                    ):  # not one met on the way there
-                        strays.append((seen.path, seen.finding))
-                elif isinstance(seen, UnreadableDirectory):
-                    hidden.append(WatchUnit(unit.root, seen.path))
-                elif seen:
-                    path = self._take(unit.root, seen, is_new=_path_of(seen) not in known)
-                    if not isinstance(seen, NewFolder):
-                        missing.pop(path, None)
-                    if isinstance(seen, Unchanged) and known[seen.path].is_pending:
-                        settled.append(seen.path)
+            for result in self._engine(scope, options):
+                if result:
+                    self._sort(result, unit, known, unit_scan)
                 yield from self._pause()
         except RootUnreadable as error:
             self._tally.troubles[unit.root] = str(error)
             if not source.can_list(unit.root):
-                self._missing.lose(unit.root, known)
+                self._removals.add_root(unit.root, known)
             return
-        self._store.skills.set_loose_findings(*unit, strays)
-        if settled:
-            self._store.skills.clear_pending(unit.root, settled)
-        for path, row in missing.items():
-            place = WatchUnit(unit.root, path)
-            if not any(place.lies_in(directory) for directory in hidden):
-                self._missing.add(place, row)
+        self._finish_unit(unit, unit_scan)
 
-    def _read_newcomers(self) -> Iterator[None]:
-        for root, paths in self._newcomers.items():
+    def _sort(
+        self,
+        result: ScanResult,
+        unit: WatchUnit,
+        known: Mapping[str, StoredSkill],
+        unit_scan: _UnitScan,
+    ) -> None:
+        if isinstance(result, LooseFinding):
+            # A scan also yields the findings on the way down to the unit.
+            if WatchUnit(unit.root, result.path).lies_in(unit):
+                unit_scan.loose_findings.append((result.path, result.finding))
+        elif isinstance(result, UnreadableDirectory):
+            unit_scan.unreadable.append(WatchUnit(unit.root, result.path))
+        else:
+            path = self._note(unit.root, result, is_new=_path_of(result) not in known)
+            if not isinstance(result, NewFolder):
+                unit_scan.missing.pop(path, None)
+            if isinstance(result, Unchanged) and known[path].is_pending:
+                unit_scan.settled.append(path)
+
+    def _finish_unit(self, unit: WatchUnit, unit_scan: _UnitScan) -> None:
+        self._store.skills.set_loose_findings(*unit, unit_scan.loose_findings)
+        if unit_scan.settled:
+            self._store.skills.clear_pending(unit.root, unit_scan.settled)
+        for path, row in unit_scan.missing.items():
+            place = WatchUnit(unit.root, path)
+            if not any(place.lies_in(directory) for directory in unit_scan.unreadable):
+                self._removals.add(place, row)
+
+    def _read_new_folders(self) -> Iterator[None]:
+        for root, paths in self._new_folders.items():
             new = set(paths)
-            # Of an archive that is not as it was, all that was known in it is still missing.
-            part = ScanScope(
+            # If an archive changed, all of its known skills are still missing.
+            scope = ScanScope(
                 self._roots[root],
                 tuple(unit.path for unit in outermost([WatchUnit(root, path) for path in paths])),
-                self._missing.in_archives(root, new),
+                self._removals.in_archives(root, new),
             )
             try:
-                for seen in self._engine(part, self._how):
-                    # A skill inside a newcomer may be an old one, which has been seen.
+                for result in self._engine(scope, self._options):
+                    # A skill inside a new folder may be a known one, which was already scanned.
                     if (
-                        seen
-                        and not isinstance(seen, (LooseFinding, UnreadableDirectory))
-                        and (not new.isdisjoint((path := _path_of(seen), top_of_archive(path))))
+                        result
+                        and not isinstance(result, (LooseFinding, UnreadableDirectory))
+                        and not new.isdisjoint((path := _path_of(result), top_of_archive(path)))
                     ):
-                        self._take(root, seen, is_new=not self._missing.find(WatchUnit(root, path)))
+                        is_new = not self._removals.discard(WatchUnit(root, path))
+                        self._note(root, result, is_new=is_new)
                     yield from self._pause()
             except RootUnreadable as error:
                 self._tally.troubles[root] = str(error)
 
-    def _take(
-        self, root: str, seen: Unchanged | Unsettled | NewFolder | Judged, *, is_new: bool
-    ) -> str:
-        """Note what a folder was seen to be, and return its path."""
-        path = _path_of(seen)
-        if isinstance(seen, NewFolder):
-            self._newcomers[root].append(path)
+    def _note(self, root: str, result: _FolderResult, *, is_new: bool) -> str:
+        """Note the result for a folder, and return its path."""
+        path = _path_of(result)
+        if isinstance(result, NewFolder):
+            self._new_folders[root].append(path)
             return path
-        self._tally.seen += 1
-        if isinstance(seen, Unchanged):
+        self._tally.folders += 1
+        if isinstance(result, Unchanged):
             self._tally.outcomes["unchanged"] += 1
-        elif isinstance(seen, Unsettled):
-            self._tally.unsettled.append(WatchUnit(root, path))
-            if seen.why:
-                self._tally.failures[WatchUnit(root, path)] = seen.why
+        elif isinstance(result, Unsettled):
+            self._note_unsettled(WatchUnit(root, path), result.failure)
         else:
             if is_new:
-                seen = seen._replace(moved_from=self._missing.claim(seen.verdict.digest, path))
-            self._batch.append(seen)
+                moved_from = self._removals.claim(result.verdict.digest, path)
+                result = result._replace(moved_from=moved_from)
+            self._batch.append(result)
         return path
 
+    def _note_unsettled(self, place: WatchUnit, failure: str | None) -> None:
+        self._tally.unsettled.append(place)
+        if failure:
+            self._tally.failures[place] = failure
+
     def _pause(self) -> Iterator[None]:
-        """Pause when a batch is full, or the last pause is some time ago."""
+        """Apply the batch and pause if it is full or the last pause was PAUSE seconds ago."""
         if len(self._batch) >= BATCH or time.monotonic() - self._paused_at >= PAUSE:
             self._apply()
             yield
@@ -250,28 +276,26 @@ class Synchronizer:
 
     def _apply(self) -> None:
         batch, self._batch = self._batch, []
-        for one in self._applied(batch):
-            if one.outcome == "unsettled":
-                self._tally.unsettled.append(WatchUnit(one.root, one.path))
-                if one.detail:
-                    self._tally.failures[WatchUnit(one.root, one.path)] = one.detail
-                continue
-            if one.outcome == "delayed":
-                self._tally.delayed[WatchUnit(one.root, one.path)] = one.wait
-                continue
-            self._tally.outcomes[one.outcome] += 1
-            if one.outcome != "unchanged":
-                self._tally.missed_by_events += not self._was_announced(one)
+        for result in self._store_batch(batch):
+            place = WatchUnit(result.root, result.path)
+            if result.outcome == "unsettled":
+                self._note_unsettled(place, result.detail)
+            elif result.outcome == "delayed":
+                self._tally.delayed[place] = result.wait
+            else:
+                self._tally.outcomes[result.outcome] += 1
+                if result.outcome != "unchanged":
+                    self._tally.missed_by_events += not self._was_announced(result)
 
-    def _applied(self, batch: Sequence[Change]) -> list[ChangeResult]:
-        """Take in a batch; where there is not room for all of it, as much as there is room for."""
+    def _store_batch(self, batch: Sequence[Change]) -> list[ChangeResult]:
+        """Store a batch; if there is no room for all of it, store the changes that fit."""
         try:
             return self._store.apply(
                 batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
             )
         except OutOfRoom as error:
             if len(batch) > 1:
-                return [one for change in batch for one in self._applied([change])]
+                return [result for change in batch for result in self._store_batch([change])]
             self._no_room = self._no_room or error
             if isinstance(batch[0], Judged):
                 place = batch[0].verdict.place
@@ -279,10 +303,10 @@ class Synchronizer:
             return []
 
 
-def _path_of(seen: Unchanged | Unsettled | NewFolder | Judged) -> str:
-    return seen.verdict.place.path if isinstance(seen, Judged) else seen.path
+def _path_of(result: _FolderResult) -> str:
+    return result.verdict.place.path if isinstance(result, Judged) else result.path
 
 
 def can_list_all(roots: Sequence[RootSpec]) -> bool:
-    """Tell whether every root is there, so that what is not found in one has gone."""
+    """Return whether every root can be listed, so that a folder not found in one is gone."""
     return all(source.can_list(root.path) for root in roots)

@@ -1,4 +1,4 @@
-"""Time since the machine was started, which no change of its clock moves."""
+"""Time since the machine started, independent of changes to its clock."""
 
 import time
 from functools import cache
@@ -6,19 +6,19 @@ from pathlib import Path
 
 from catalog.writing.tables.removals import Uptime
 
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def uptime() -> Uptime:
-    """Return which start of the machine it is, and the seconds since then, asleep or not."""
+    """Return the id of the current boot and the seconds since it, including sleep."""
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return Uptime(_boot(), time.clock_gettime(clock))
+    return Uptime(_boot_id(), time.clock_gettime(clock))
 
 
 @cache
-def _boot() -> str:
-    """Return a name for this start of the machine; the same for each where there is none."""
+def _boot_id() -> str:
+    """Return the id of the current boot; empty if the system has none."""
     try:
-        return _BOOT.read_text().strip()
+        return _BOOT_ID.read_text().strip()
     except OSError:
         return ""

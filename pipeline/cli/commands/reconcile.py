@@ -73,7 +73,7 @@ def _as_json(result: RepairResult) -> dict[str, object]:
         "changes": [_change(change) for change in result.changes],
         "removed": [_change(change) for change in result.removed],
         "accepted": [_change(change) for change in result.accepted],
-        "seen": before.seen,
+        "seen": before.folders,
         "held": before.held,
         "last_good": before.last_good,
     }
@@ -119,9 +119,9 @@ def _line(change: ChangeResult) -> str:
 
 
 def _compared(before: Comparison) -> str:
-    if not before.seen:
+    if not before.folders:
         return "The roots contain no skill folder, so no folder was compared"
-    return f"{terminal.counted(before.seen, 'skill folder')} compared"
+    return f"{terminal.counted(before.folders, 'skill folder')} compared"
 
 
 def _summary(
@@ -139,7 +139,7 @@ def _summary(
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))
     elif done:
         done.append("no differences remain")
-    elif result.before.seen:
+    elif result.before.folders:
         done.append("no differences")
     return f"; {', '.join(done)}." if done else "."
 

@@ -67,7 +67,7 @@ def scan(
                 units,
                 engine=executor,
                 deep=deep,
-                progress=lambda so_far: progress(so_far.seen),
+                progress=lambda so_far: progress(so_far.folders),
             )
 
     with terminal.progress("packages") as published:
@@ -87,7 +87,7 @@ def _rendered(result: Result) -> str:
         if counts[word]
     ]
     summary = ", ".join(changed) or "nothing changed"
-    seen = terminal.counted(result.report.seen, "skill folder")
+    seen = terminal.counted(result.report.folders, "skill folder")
     lines = [f"{seen} scanned in {humanize.duration(result.seconds)}: {summary}."]
     lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
     if result.held:

@@ -1,4 +1,4 @@
-"""Engine that scans on a Dask cluster whose workers see the same storage."""
+"""Dask engine: scans on a Dask cluster whose workers mount the same storage."""
 
 import logging
 import os
@@ -23,11 +23,11 @@ from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
 log = logging.getLogger("skilldrop")
 
 PATHS_IN_A_PIECE = 64
-"""Enough that the few milliseconds of handing over a task are little beside it."""
+"""Enough to make the few milliseconds of sending a task negligible."""
 PIECES_AHEAD = 4
-"""Pieces of each thread of the cluster: none waits for this process to ask again."""
+"""Pieces queued for each thread of the cluster, so that none waits for this process."""
 CONNECT_WITHIN = 10
-"""Seconds in which the scheduler must answer and have a worker."""
+"""Seconds within which the scheduler must answer and have a worker."""
 
 _Answer: TypeAlias = list[Any] | RootUnreadable | str
 _Future: TypeAlias = "Future[_Answer]"
@@ -35,13 +35,13 @@ _Future: TypeAlias = "Future[_Answer]"
 
 @contextmanager
 def dask(scheduler: str | None = None) -> Iterator[Engine]:
-    """Give an engine that scans on the cluster at an address, or on one started here.
+    """Give an engine that scans on the cluster at an address, or on a new local cluster.
 
-    Results come in no particular order. Pieces of a worker that dies go to another; this process
-    scans those that no worker finishes, so nothing is lost. Raises ClusterUnusable where no
-    scheduler answers, or a worker sees another root or has another skilldrop.
+    Results come in no particular order. If a worker dies, another takes its pieces; this process
+    scans pieces that no worker finishes, so nothing is lost. Raises ClusterUnusable if no scheduler
+    answers, or if a worker has another root at the path or another version of skilldrop.
     """
-    # Dask logs tracebacks where skilldrop prints a sentence.
+    # Dask logs tracebacks for errors that skilldrop reports in one sentence.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler:
         with _connected(scheduler) as client:
@@ -62,7 +62,7 @@ def dask(scheduler: str | None = None) -> Iterator[Engine]:
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
     try:
-        # A client that never connected cannot be closed quietly.
+        # Closing a client that never connected logs errors.
         socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
         client = Client(scheduler, timeout=CONNECT_WITHIN, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -91,7 +91,7 @@ def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[Sc
 
 
 class _Cluster:
-    """Executor of the workers of a cluster, which tries the tasks of those that die again."""
+    """Executor with the workers of a cluster, which reruns the tasks of workers that die."""
 
     def __init__(self, client: Client, root: str) -> None:
         self._client = client
@@ -102,22 +102,22 @@ class _Cluster:
         self._count_threads()
 
     def has_workers(self) -> bool:
-        """Tell whether the cluster is there and has workers."""
+        """Return whether the cluster runs and has workers."""
         return bool(self._room)
 
     def has_room(self) -> bool:
-        """Tell whether the cluster has fewer tasks than keep it at work."""
+        """Return whether the cluster needs another task to stay at work."""
         return len(self._tasks) < self._room
 
     def submit(self, task: Task) -> None:
-        """Give the cluster a task."""
+        """Submit a task to the cluster."""
         task.state = "submitted"
         future = self._client.submit(self._call, task.work, task.piece, pure=False)
         self._tasks[future] = task
         future.add_done_callback(self._finished.put)
 
     def wait(self, timeout: float) -> Sequence[Task]:
-        """Wait until a task is done or returned; where the cluster has gone, all are returned."""
+        """Wait until a task is done or returned; if the cluster is gone, return all tasks."""
         self._count_threads()
         if not self._room:
             log.warning("The Dask cluster is gone; this process scans the rest alone.")
@@ -135,25 +135,25 @@ class _Cluster:
         return [task]
 
     def _count_threads(self) -> None:
-        is_there = self._client.status == "running"
-        self._room = PIECES_AHEAD * sum(self._client.nthreads().values()) if is_there else 0
+        is_running = self._client.status == "running"
+        self._room = PIECES_AHEAD * sum(self._client.nthreads().values()) if is_running else 0
 
 
 def _finish(task: Task, future: _Future) -> None:
-    """Note the results of a task. Raises ClusterUnusable."""
+    """Add the results to a task and set its state. Raises ClusterUnusable and RootUnreadable."""
     try:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
     except (KilledWorker, OSError) as error:
-        # Several workers died over it, or the one that had the answer did.
+        # Several workers died over the task, or the worker with its results died.
         log.warning(
             "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
         )
         task.state = "returned"
         return
-    except Exception as error:  # whatever a foreign worker's environment raises
+    except Exception as error:  # a foreign environment may raise any exception
         raise ClusterUnusable(
-            f"A worker of the cluster cannot judge skills: {error}. Install the same skilldrop "
-            "on all of them."
+            f"A worker of the cluster cannot scan: {error}. Install the same version of skilldrop "
+            "on all workers."
         ) from error
     if isinstance(answer, str):
         raise ClusterUnusable(f"A worker of the cluster {answer}.")
@@ -163,22 +163,22 @@ def _finish(task: Task, future: _Future) -> None:
     task.state = "done"
 
 
-# In a worker
+# In a worker of the cluster
 
 
 def _checked(
     root: str,
     inode: int,
-    asked_version: str,
+    expected_version: str,
     work: Callable[[ScanScope], Iterator[Any]],
     piece: ScanScope,
 ) -> _Answer:
-    """Return the results of a piece, or a sentence that says why this worker would not judge it."""
-    if (here := version("skilldrop")) != asked_version:
-        return f"has skilldrop {here}, not {asked_version}. Install the same one everywhere"
+    """Return the results of a piece, or the rest of a sentence that explains the refusal."""
+    if (installed := version("skilldrop")) != expected_version:
+        return f"has skilldrop {installed}, not {expected_version}. Install the same everywhere"
     try:
         if _inode(root) != inode:
-            return f"sees another directory at {root}. Mount the same storage there"
+            return f"has another directory at {root}. Mount the same storage there"
         return list(work(piece))
     except OSError as error:
         return f"cannot read {root}: {error.strerror}. Mount the same storage there"
@@ -187,5 +187,5 @@ def _checked(
 
 
 def _inode(root: str) -> int:
-    """Return the number of a directory on every machine that mounts its file system."""
+    """Return the inode of a directory, equal on all machines that mount its file system."""
     return os.stat(root).st_ino

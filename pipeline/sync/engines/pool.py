@@ -1,4 +1,4 @@
-"""Process pool for scans and packages."""
+"""Worker pool for scans and packages."""
 
 import logging
 import os
@@ -20,18 +20,18 @@ Result = TypeVar("Result")
 log = logging.getLogger("skilldrop")
 
 PIECES_AHEAD = 4
-"""Pieces of each process: it has work while its parent does something else."""
+"""Pieces queued for each process, to keep it at work while its parent is busy."""
 IDLE = 30.0
 """Seconds without work after which a process ends."""
 TRIES = 2
-"""Processes that may die over a piece before the caller does it."""
+"""Processes that may die over a piece before the caller processes it."""
 
 
 class Task:
-    """A piece of work in an executor, with its results so far.
+    """Piece of work in an executor, with its results so far.
 
-    Its state is `returned` where the caller must do it: the work raised, or TRIES processes died
-    over it. Then some of its results may have come.
+    In the state `returned`, the caller must process the piece: the work raised an exception, or
+    TRIES processes died over it. Some of its results may have arrived before.
     """
 
     def __init__(self, work: Callable[[Any], Iterable[Any]], piece: Any) -> None:
@@ -46,33 +46,33 @@ class Task:
 
 
 class Executor(Protocol):
-    """Processes that do tasks, on this machine or on others."""
+    """Processes that run tasks, on this machine or on others."""
 
     def has_workers(self) -> bool:
-        """Tell whether there are processes, or some are starting."""
+        """Return whether processes exist or are starting."""
 
     def has_room(self) -> bool:
-        """Tell whether another task would keep a process at work."""
+        """Return whether a process needs another task to stay at work."""
 
     def submit(self, task: Task) -> None:
-        """Take a task, for which there is room."""
+        """Submit a task; the executor must have room."""
 
     def wait(self, timeout: float) -> Sequence[Task]:
-        """Wait for results and return the tasks that have some, are done or are returned."""
+        """Wait for results; return the tasks that have some, are done or are returned."""
 
 
 class WorkerPool:
-    """Executor of processes on this machine, started when there is work for them.
+    """Executor with processes on this machine, which start when there is work.
 
-    A process that dies is replaced, and its task tried again.
+    A process that dies is replaced, and its task runs again.
     """
 
     def __init__(self, *, ahead: int = PIECES_AHEAD, niceness: int = 0) -> None:
-        """Begin without any process; each is given some pieces ahead."""
+        """Create a pool without processes; each will queue up to `ahead` pieces."""
         self._ahead, self._niceness = ahead, niceness
         self._size = 0
         self._members: list[_Member] = []
-        self._again: deque[Task] = deque()
+        self._retries: deque[Task] = deque()
         self._starter: threading.Thread | None = None
 
     @contextmanager
@@ -82,30 +82,30 @@ class WorkerPool:
         pieces: Sequence[Piece],
         processes: int | None = None,
     ) -> Iterator[Iterator[Result]]:
-        """Give the results of the pieces in their order, from one process for each core.
+        """Give the results of the pieces in order, from one process for each core.
 
-        The work begins at once and ends with the context. An exception of the work is raised when
-        the turn of its piece comes. One piece, or one process, is done here.
+        The work starts at once and ends with the context. An exception of the work is raised in
+        place of the result of its piece. With one piece or one process, this process works alone.
         """
         size = min(processes or len(os.sched_getaffinity(0)), len(pieces))
         if size < 2:
             yield map(work, pieces)
             return
-        tasks = [Task(partial(_only, work), piece) for piece in pieces]
+        tasks = [Task(partial(_single, work), piece) for piece in pieces]
         todo = deque(tasks)
         self._hire(size)
         self._fill(todo)
         try:
             yield self._in_order(work, tasks, todo)
         finally:
-            if left := [task for task in tasks if task.state == "submitted"]:
-                for task in left:
+            if unfinished := [task for task in tasks if task.state == "submitted"]:
+                for task in unfinished:
                     task.state = "returned"
                 self.close()
 
     def start(self, size: int) -> None:
-        """Start so many processes: at once by forks, else in the background."""
-        if engines_worker.may_fork():  # which is quick
+        """Start `size` processes: at once by forking, otherwise in the background."""
+        if engines_worker.may_fork():  # forking is quick
             self._hire(size)
             return
         self._size = size
@@ -116,20 +116,22 @@ class WorkerPool:
             self._starter = None
 
     def has_workers(self) -> bool:
-        """Tell whether there are processes, or some are starting."""
+        """Return whether processes exist or are starting."""
         return bool(self._members) or self._is_starting()
 
     def has_room(self) -> bool:
-        """Tell whether a process has fewer pieces than it is given ahead."""
+        """Return whether a process has fewer pieces than it may queue."""
         self._dismiss_idle()
-        return not self._again and any(len(one.tasks) < self._ahead for one in self._members)
+        return not self._retries and any(
+            len(member.tasks) < self._ahead for member in self._members
+        )
 
     def submit(self, task: Task) -> None:
-        """Give a task to the process with the fewest."""
-        min(self._members, key=lambda member: len(member.tasks)).give(task)
+        """Submit a task to the process with the fewest tasks."""
+        min(self._members, key=lambda member: len(member.tasks)).submit(task)
 
     def wait(self, timeout: float | None = None) -> Sequence[Task]:
-        """Wait for results and return the tasks that have some, are done or are returned."""
+        """Wait for results; return the tasks that have some, are done or are returned."""
         busy = {member.worker.pipe: member for member in list(self._members) if member.tasks}
         if not busy:
             if self._starter:
@@ -139,15 +141,15 @@ class WorkerPool:
         for pipe in wait(list(busy), timeout):
             assert isinstance(pipe, Connection)
             try:
-                tasks.append(busy[pipe].take())
+                tasks.append(busy[pipe].receive())
             except (EOFError, OSError):
                 busy[pipe].note_death()
                 self._dismiss(busy[pipe])
-                tasks += self._try_again()
+                tasks += self._retry()
         return tasks
 
     def close(self) -> None:
-        """End all processes at once; they are started again when there is work."""
+        """End all processes at once; new ones start when there is work."""
         self._size = 0
         if self._starter:
             self._starter.join()
@@ -162,7 +164,7 @@ class WorkerPool:
             while task.state == "submitted":
                 self.wait()
                 self._fill(todo)
-            if task.state == "new":  # all processes have enough to do, or there is none
+            if task.state == "new":  # all processes are busy, or none exists
                 todo.remove(task)
             yield task.results.popleft() if task.state == "done" else work(task.piece)
 
@@ -174,7 +176,7 @@ class WorkerPool:
         return bool(self._starter and self._starter.is_alive())
 
     def _hire(self, size: int) -> None:
-        """Start processes until there are so many, or the system allows no more."""
+        """Start processes up to `size`, or as many as the system allows."""
         self._size = size
         self._dismiss_idle()
         with suppress(OSError):
@@ -182,7 +184,7 @@ class WorkerPool:
                 self._members.append(_Member(Worker(IDLE, self._niceness)))
 
     def _dismiss_idle(self) -> None:
-        """Forget the processes that have ended because they had no work."""
+        """Remove the processes that have ended because they were idle."""
         for member in list(self._members):
             if not member.tasks and member.worker.pipe.poll():
                 self._dismiss(member)
@@ -190,43 +192,43 @@ class WorkerPool:
     def _dismiss(self, member: "_Member") -> None:
         self._members.remove(member)
         member.worker.close()
-        self._again.extendleft(task for task in reversed(member.tasks) if task.state == "submitted")
+        self._retries.extendleft(
+            task for task in reversed(member.tasks) if task.state == "submitted"
+        )
 
-    def _try_again(self) -> list[Task]:
-        """Give the tasks of processes that died to others; return those that the caller must do."""
+    def _retry(self) -> list[Task]:
+        """Resubmit the tasks of processes that died; return those for the caller to process."""
         if not self._is_starting():
             self._hire(self._size)
         returned: list[Task] = []
-        while self._again:
-            task = self._again.popleft()
+        while self._retries:
+            task = self._retries.popleft()
             if task.deaths < TRIES and self._members:
                 self.submit(task)
                 continue
             if task.deaths >= TRIES:
-                log.warning(
-                    "Helper processes died twice over %s; the service does it itself.", task
-                )
+                log.warning("Worker processes died twice over %s; this process takes over.", task)
             task.state = "returned"
             returned.append(task)
         return returned
 
 
 class _Member:
-    """A process and its tasks, in the order in which it answers."""
+    """Process and its tasks, in the order of their results."""
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.tasks: deque[Task] = deque()
 
-    def give(self, task: Task) -> None:
-        """Send a task; that the process has died is noticed when its results are read."""
+    def submit(self, task: Task) -> None:
+        """Send a task; the death of the process shows when its results are read."""
         task.state = "submitted"
         self.tasks.append(task)
         with suppress(OSError):
             self.worker.send(task.work, task.piece)
 
-    def take(self) -> Task:
-        """Take a message about the first task, and return that. Raises OSError and EOFError."""
+    def receive(self) -> Task:
+        """Receive a message about the first task; return the task. Raises OSError and EOFError."""
         task = self.tasks[0]
         message = self.worker.receive()
         if message in (DONE, FAILED):
@@ -237,14 +239,14 @@ class _Member:
         return task
 
     def note_death(self) -> None:
-        """Note that the process died over the task that it had begun last."""
-        self.tasks[max(self.worker.begun(), 1) - 1].deaths += 1
+        """Count the death of the process for the task that it started last."""
+        self.tasks[max(self.worker.started_count(), 1) - 1].deaths += 1
 
 
 def in_order(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], processes: int | None = None
 ) -> Iterator[Result]:
-    """Yield the result of each piece in order, from forks where this process may make some."""
+    """Yield the result of each piece in order, from forks if this process may fork."""
     if not engines_worker.may_fork():
         yield from map(work, pieces)
         return
@@ -255,6 +257,6 @@ def in_order(
         yield from results
 
 
-def _only(work: Callable[[Piece], Result], piece: Piece) -> Iterator[Result]:
+def _single(work: Callable[[Piece], Result], piece: Piece) -> Iterator[Result]:
     """Yield the only result of a piece."""
     yield work(piece)

@@ -29,21 +29,21 @@ Raises RootUnreadable.
 """
 
 PATHS_IN_A_PIECE = 16
-"""Few enough that the cores end together, many enough that sending them costs little."""
+"""Few enough for all cores to finish together, many enough for sending them to cost little."""
 PATHS_IN_A_COMPARISON = 256
-"""Enough that two forks are not worth it for a few folders, few enough to stop soon."""
+"""Enough that a few folders are not worth two forks, few enough to stop soon."""
 PIECES_AHEAD = 24
-"""Enough that a process has work while this one stores a batch."""
+"""Enough to keep a process at work while this one stores a batch."""
 NICENESS = 5
-"""The process that stores the results comes first: the others wait for it."""
+"""Lower priority than the process that stores the results, for which the others wait."""
 PATIENCE = 0.2
-"""Seconds after which the caller may do something else."""
+"""Seconds of waiting after which the caller may do other work."""
 LEFT_TO_OTHERS = 48
-"""Pieces that wait for the first result of others; this process begins those beyond them."""
+"""Pieces left to the workers; until their first result, this process scans pieces beyond these."""
 RESULTS_IN_A_MESSAGE = 16
-"""Enough that sending them costs little."""
+"""Enough for sending them to cost little."""
 UNCHANGED_IN_A_MESSAGE = 1024
-"""More than results, for they are only paths."""
+"""More than other results, as these are only paths."""
 
 
 def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
@@ -54,74 +54,79 @@ def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None
 def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
     """Scan with one process for each core, while this one stores the results.
 
-    Where little is to be read, they are only worth it as forks, and this process does it alone
-    where it may not fork. Results come in no particular order.
+    For a small scope, processes only pay off as forks; if this process may not fork, it scans
+    alone. Results come in no particular order.
     """
     paths = split(scope, options)
     reads = is_worth_sharing(scope, options, paths)
-    some = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
+    scopes = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
     size = len(os.sched_getaffinity(0))
     pool = WorkerPool(ahead=PIECES_AHEAD, niceness=NICENESS if reads else 0)
     with closing(pool):
-        if reads or (min(size, len(some)) > 1 and engines_worker.may_fork()):
-            pool.start(min(size, len(some)))
-        yield from scan_with(pool, some, options)
+        if reads or (min(size, len(scopes)) > 1 and engines_worker.may_fork()):
+            pool.start(min(size, len(scopes)))
+        yield from scan_with(pool, scopes, options)
 
 
 def scan_with(
-    executor: Executor, some: Sequence[ScanScope], options: ScanOptions
+    executor: Executor, scopes: Sequence[ScanScope], options: ScanOptions
 ) -> Iterator[ScanResult | None]:
     """Scan pieces with an executor, in no particular order.
 
-    This process does those that the executor returns, all where it has no processes, and some
-    until the first of its results come.
+    This process scans the pieces that the executor returns, all pieces if the executor has no
+    processes, and some pieces until the first results arrive.
     """
-    todo = deque(_Scan(options, piece) for piece in some)
-    running = 0
-    is_answered = False
     collects = gc.isenabled()
-    gc.disable()  # results hold no cycles, and there are many
+    gc.disable()  # the many results hold no cycles
     try:
-        while todo or running:
-            while todo and executor.has_room():
-                executor.submit(todo.popleft())
-                running += 1
-            if todo and not running and not executor.has_workers():
-                yield from todo.popleft().here(options)
-                yield None
-                continue
-            is_begun_here = not is_answered and len(todo) > LEFT_TO_OTHERS
-            tasks = executor.wait(0 if is_begun_here else PATIENCE)
-            for task in tasks:
-                assert isinstance(task, _Scan)
-                is_answered = True
-                yield from task.taken()
-                if task.state == "returned":
-                    yield from task.here(options)
-                running -= task.state != "submitted"
-            if not tasks and is_begun_here:
-                yield from todo.pop().here(options)
-            elif not tasks:
-                yield None
+        yield from _share(executor, deque(_Scan(options, scope) for scope in scopes), options)
     finally:
         if collects:
             gc.enable()
 
 
+def _share(
+    executor: Executor, todo: "deque[_Scan]", options: ScanOptions
+) -> Iterator[ScanResult | None]:
+    running = 0
+    has_results = False
+    while todo or running:
+        while todo and executor.has_room():
+            executor.submit(todo.popleft())
+            running += 1
+        if todo and not running and not executor.has_workers():
+            yield from todo.popleft().here(options)
+            yield None
+            continue
+        scans_here = not has_results and len(todo) > LEFT_TO_OTHERS
+        tasks = executor.wait(0 if scans_here else PATIENCE)
+        for task in tasks:
+            assert isinstance(task, _Scan)
+            has_results = True
+            yield from task.take_results()
+            if task.state == "returned":
+                yield from task.here(options)
+            running -= task.state != "submitted"
+        if not tasks and scans_here:
+            yield from todo.pop().here(options)
+        elif not tasks:
+            yield None
+
+
 class _Scan(Task):
-    """A piece of a scan, and which of its results were yielded."""
+    """Piece of a scan, with the keys of the results already yielded."""
 
     def __init__(self, options: ScanOptions, piece: ScanScope) -> None:
         super().__init__(partial(_results, options), piece)
         self._yielded: set[object] = set()
-        self._yielded_before: set[object] = set()  # by processes that died
+        self._yielded_before: set[object] = set()  # results of processes that died
         self._deaths = 0
 
     def __str__(self) -> str:
-        return f"{self.piece.root.path}/{self.piece.paths[0]} and what follows"
+        return f"{self.piece.root.path}/{self.piece.paths[0]} and the paths after it"
 
-    def taken(self) -> Iterator[ScanResult]:
-        """Yield the results that have come."""
+    def take_results(self) -> Iterator[ScanResult]:
+        """Yield the results that have arrived."""
         while self.results:
             unchanged, others = self.results.popleft()
             yield from self._new([*map(Unchanged, unchanged), *others])
@@ -131,26 +136,26 @@ class _Scan(Task):
         results = scan(self.piece, options)
         if not self._yielded:
             return results
-        return (result for result in results if _name(result) not in self._yielded)
+        return (result for result in results if _key(result) not in self._yielded)
 
     def _new(self, results: list[ScanResult]) -> list[ScanResult]:
-        """Return the results that no earlier try had."""
+        """Return the results that no earlier attempt yielded."""
         if self.deaths > self._deaths:
             self._deaths = self.deaths
             self._yielded_before |= self._yielded
-        names = list(map(_name, results))
-        self._yielded.update(names)
+        keys = list(map(_key, results))
+        self._yielded.update(keys)
         if not self._yielded_before:
             return results
         return [
             result
-            for result, name in zip(results, names, strict=True)
-            if name not in self._yielded_before
+            for result, key in zip(results, keys, strict=True)
+            if key not in self._yielded_before
         ]
 
 
-def _name(result: ScanResult) -> object:
-    """Return a key that differs between the results of one piece."""
+def _key(result: ScanResult) -> object:
+    """Return a key that is unique among the results of one piece."""
     if isinstance(result, Judged):
         return result.verdict.place.path
     return result if isinstance(result, (LooseFinding, UnreadableDirectory)) else result.path
@@ -159,7 +164,7 @@ def _name(result: ScanResult) -> object:
 def _results(
     options: ScanOptions, piece: ScanScope
 ) -> Iterator[tuple[list[str], list[ScanResult]]]:
-    """Yield a few results at a time, of the unchanged the paths, which are quicker to send."""
+    """Yield batches of results; unchanged folders are only paths, which are quicker to send."""
     unchanged: list[str] = []
     others: list[ScanResult] = []
     for result in scan(piece, options):

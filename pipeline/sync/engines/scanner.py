@@ -1,4 +1,4 @@
-"""Scan of a part of a root: unchanged folders, and verdicts on the others."""
+"""Scan of some paths of a root: unchanged folders, and verdicts on the others."""
 
 import logging
 import time
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ScanScope:
-    """Some paths of a root, and the fingerprints that the catalog has of folders below them."""
+    """Some paths of a root, and the stored fingerprints of the folders below them."""
 
     root: RootSpec
     paths: tuple[str, ...]  # relative to the root; "" is all of it
@@ -40,39 +40,39 @@ class ScanScope:
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What counts as unchanged, and what is read."""
+    """Options that decide which folders count as unchanged and which are read."""
 
     limits: Limits
     quiet: float  # seconds for which a folder must not have changed
-    deep: bool = False  # read folders whose fingerprint is known, too
-    new_folders: bool = True  # judge folders that are not known; else only name them
+    deep: bool = False  # also read folders with a known fingerprint
+    new_folders: bool = True  # judge unknown folders; otherwise only yield NewFolder
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A folder whose fingerprint is known."""
+    """Folder with its known fingerprint."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A folder that changed a moment ago, or while it was read, or could not be read."""
+    """Folder that changed a moment ago, changed during reading, or could not be read."""
 
     path: str
-    why: str | None = None  # it could not be read, in a sentence
+    failure: str | None = None  # a sentence, if it could not be read
 
 
 @dataclass(frozen=True, slots=True)
 class NewFolder:
-    """A folder that is not known and not read yet, or an archive that has changed."""
+    """Unknown folder that is not read yet, or a changed archive."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDirectory:
-    """A directory that cannot be listed, so that known folders below it may still exist."""
+    """Directory that cannot be listed, so that known folders below it may still exist."""
 
     path: str
 
@@ -83,9 +83,9 @@ ScanResult: TypeAlias = (
 
 
 def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Yield a result for everything in a part of a root.
+    """Yield a result for each folder and archive in a scope, and for each loose finding.
 
-    It reads nothing but the root, so it can run in any process that sees it. Raises RootUnreadable.
+    It reads only the root, so it can run in any process with access to it. Raises RootUnreadable.
     """
     archived: Mapping[str, Mapping[str, str]] | None = None
     with open_source(scope.root.path, options.limits) as source:
@@ -122,7 +122,7 @@ def _scan_folder(
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
-    """Return the fingerprints of skills in archives, by the path of the archive's top."""
+    """Return the fingerprints of skills in archives, by archive and path."""
     fingerprints: dict[str, dict[str, str]] = defaultdict(dict)
     for path, fingerprint in known.items():
         if top := top_of_archive(path):
@@ -137,7 +137,7 @@ def _scan_archive(
     known: Mapping[str, str],
     options: ScanOptions,
 ) -> Iterator[ScanResult]:
-    """Yield a result for each skill in an archive; they settle, change and disappear together."""
+    """Yield a result for each skill in an archive; all settle, change and disappear together."""
     if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
         yield from map(Unchanged, known)
     elif changed_lately(archive, time.time_ns(), options.quiet):
@@ -158,15 +158,15 @@ def _scan_archive(
 
 
 def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
-    """Tell whether a folder changed less than `quiet` seconds ago by its own time stamps.
+    """Return whether a folder changed less than `quiet` seconds ago by its own time stamps.
 
-    A stamp further in the future than that comes from another clock and is ignored.
+    A time stamp more than `quiet` seconds in the future comes from another clock and is ignored.
     """
     return abs(now_ns - folder.changed_ns) < quiet * 1e9
 
 
 def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
-    """Read, parse and validate one folder, unless it changed meanwhile or cannot be read."""
+    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable."""
     try:
         return _judge(spec, source, folder)
     except Exception as error:  # an internal error must not stop the other folders
@@ -220,23 +220,23 @@ def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled
 
 
 def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
-    """Return the place of a skill folder; in a plugin root the first folder names the plugin.
+    """Return the place of a skill folder; in a plugin root, the first folder names the plugin.
 
-    The same holds for an archive there, whose name counts without its ending.
+    An archive there names the plugin without its file extension.
     """
     plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
     return Place(root.path, path, root.level, plugin, is_alias)
 
 
 class _Steps:
-    """Step traces of one folder; each step lasts from the end of the one before."""
+    """Step traces of one folder; each step starts at the end of the previous one."""
 
     def __init__(self) -> None:
         self.started_at = _now()
         self._traces: list[StepTrace] = []
         self._first = self._last = time.perf_counter()
 
-    def add(self, name: str, given: Json, got: Json) -> None:
+    def add(self, name: str, step_input: Json, output: Json) -> None:
         now = time.perf_counter()
         self._traces.append(
             StepTrace(
@@ -244,8 +244,8 @@ class _Steps:
                 step_name=name,
                 timestamp=_now(),
                 duration=round((now - self._last) * 1000, 3),
-                input=given,
-                output=got,
+                input=step_input,
+                output=output,
             )
         )
         self._last = now

@@ -1,4 +1,4 @@
-"""Worker process: does pieces of work and ends when its parent does."""
+"""Worker process: processes pieces of work and ends with its parent."""
 
 import errno
 import gc
@@ -19,66 +19,66 @@ from typing import Any
 DONE = b""
 """Message after the last result of a piece."""
 FAILED = b"failed"
-"""Message that the work on a piece raised; no pickle begins like this."""
+"""Message after an exception in the work on a piece; no pickle starts with these bytes."""
 MESSAGES_AHEAD = 24
-"""Messages that wait in a process until its parent takes them. They are held in memory, so there
-are no more than these, however many results a piece has."""
+"""Most messages that wait in a process until its parent reads them. They are held in memory, so
+their number is limited, however many results a piece has."""
 
 _PRELOADED = [
     "pipeline.sync.engines.scanner",
     "pipeline.sync.package_sources",
     "catalog.writing.packages.builder",
 ]
-"""Modules that the fork server imports once: each process would take a quarter of a second."""
+"""Modules that the fork server imports once; in each process, this would take 0.25 seconds."""
 
 
 class Worker:
-    """A process at the other end of a pipe, which does one piece after the other."""
+    """Process at the other end of a pipe, which processes one piece after the other."""
 
     def __init__(self, idle: float, niceness: int) -> None:
-        """Start a process that ends after some idle seconds. Raises OSError."""
+        """Start a process that ends after `idle` seconds without work. Raises OSError."""
         context = _context()
-        self.pipe, theirs = context.Pipe()
-        self._begun, begun = context.Pipe(duplex=False)
-        os.set_blocking(self._begun.fileno(), False)
+        self.pipe, worker_pipe = context.Pipe()
+        self._starts, worker_starts = context.Pipe(duplex=False)
+        os.set_blocking(self._starts.fileno(), False)
         self._process = context.Process(
-            target=_serve, args=(theirs, begun, idle, niceness), daemon=True
+            target=_serve, args=(worker_pipe, worker_starts, idle, niceness), daemon=True
         )
         try:
             with _interrupts_blocked():
                 self._process.start()
-        except EOFError as error:  # click would take it for an interrupt and end silently
+        except EOFError as error:  # click treats EOFError as an interrupt and exits silently
             self._close_pipes()
             raise OSError(errno.ECHILD, "the process that starts the others ended") from error
         except OSError:
             self._close_pipes()
             raise
         finally:
-            theirs.close()
-            begun.close()
+            worker_pipe.close()
+            worker_starts.close()
 
     def send(self, work: Callable[[Any], Iterable[object]], piece: object) -> None:
-        """Ask for the results of a piece. Raises OSError where the process has ended."""
+        """Request the results of a piece. Raises OSError if the process has ended."""
         self.pipe.send_bytes(pickle.dumps((work, piece), pickle.HIGHEST_PROTOCOL))
 
     def receive(self) -> bytes:
-        """Return the next message. Raises OSError or EOFError where the process has ended."""
+        """Return the next message. Raises OSError or EOFError if the process has ended."""
         message = self.pipe.recv_bytes()
         if message in (DONE, FAILED):
-            os.read(self._begun.fileno(), 1)
+            os.read(self._starts.fileno(), 1)
         return message
 
-    def begun(self) -> int:
-        """Return how many pieces were begun of which the last message did not come. Ask once."""
+    def started_count(self) -> int:
+        """Return the number of pieces started without a final message yet. Call it only once."""
         with suppress(BlockingIOError):
-            return len(os.read(self._begun.fileno(), 65_536))
+            return len(os.read(self._starts.fileno(), 65_536))
         return 0
 
     def close(self) -> None:
-        """End the process at once, whatever it is doing.
+        """End the process at once, even while it works.
 
-        A process whose fork server was killed counts as ended and gets no signal. It ends because
-        its pipe is shut down.
+        If its fork server was killed, the process counts as ended and gets no signal. Then the
+        shutdown of its pipe ends it.
         """
         self._process.kill()
         with socket(fileno=os.dup(self.pipe.fileno())) as pipe, suppress(OSError):
@@ -88,20 +88,20 @@ class Worker:
 
     def _close_pipes(self) -> None:
         self.pipe.close()
-        self._begun.close()
+        self._starts.close()
 
 
 def may_fork() -> bool:
-    """Tell whether Python has no other thread, whose locks a fork would copy as they are."""
+    """Return whether Python runs only one thread: a fork copies the held locks of others."""
     return threading.active_count() == 1
 
 
 def _context() -> ForkContext | ForkServerContext:
     if may_fork():
-        return get_context("fork")  # all is imported: a hundredth of what the other takes
-    # A fork server that was ended is started again; it keeps no state of skilldrop.
+        return get_context("fork")  # all modules are imported: a hundred times faster
+    # A fork server that ended is started again; it holds no state of skilldrop.
     warnings.filterwarnings("ignore", "resource_tracker: process died", UserWarning)
-    resource_tracker.ensure_running()  # started later, it would unblock interrupts
+    resource_tracker.ensure_running()  # starting it later would unblock interrupts
     context = get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     return context
@@ -109,7 +109,7 @@ def _context() -> ForkContext | ForkServerContext:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Start a process with Ctrl-C blocked, which it inherits: it is meant for the parent."""
+    """Block Ctrl-C, which is meant for the parent; a process started now inherits this."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -120,12 +120,12 @@ def _interrupts_blocked() -> Iterator[None]:
 # In the worker process
 
 
-def _serve(pipe: Connection, begun: Connection, idle: float, niceness: int) -> None:
-    """Send the results of each piece that the parent sends, until none comes for a while."""
+def _serve(pipe: Connection, starts: Connection, idle: float, niceness: int) -> None:
+    """Send the results of each requested piece, until no request arrives for `idle` seconds."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)  # a fork has the handlers of its parent
-    gc.disable()  # results are sent and dropped, and hold no cycles
+        signal.signal(number, signal.SIG_DFL)  # a fork inherits the handlers of its parent
+    gc.disable()  # results are sent and dropped; they hold no cycles
     os.nice(niceness)
     requests: SimpleQueue[bytes] = SimpleQueue()
     messages: Queue[bytes | None] = Queue(MESSAGES_AHEAD)
@@ -138,7 +138,7 @@ def _serve(pipe: Connection, begun: Connection, idle: float, niceness: int) -> N
     with suppress(Empty, OSError):  # idle, or the parent has closed the pipe
         while True:
             request = requests.get(timeout=idle)
-            os.write(begun.fileno(), b".")  # messages wait, so they do not tell
+            os.write(starts.fileno(), b".")  # queued messages may not reach the parent
             for message in _answer(request):
                 messages.put(message)
     messages.put(None)
@@ -146,20 +146,20 @@ def _serve(pipe: Connection, begun: Connection, idle: float, niceness: int) -> N
 
 
 def _answer(request: bytes) -> Iterator[bytes]:
-    """Yield the messages that answer a request. The parent repeats work that raises."""
+    """Yield the reply to a request. The parent repeats work that raises an exception."""
     try:
         work, piece = pickle.loads(request)
         for result in work(piece):
             yield pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
-    except Exception:  # noqa: BLE001  # it is raised in the parent
+    except Exception:  # noqa: BLE001  # the parent raises it
         yield FAILED
     else:
         yield DONE
 
 
 def _send(pipe: Connection, messages: "Queue[bytes | None]") -> None:
-    """Send messages while the next are made."""
-    with suppress(OSError):  # the parent has gone
+    """Send messages while the next ones are being made."""
+    with suppress(OSError):  # the parent has ended
         while (message := messages.get()) is not None:
             pipe.send_bytes(message)
         return
@@ -167,10 +167,10 @@ def _send(pipe: Connection, messages: "Queue[bytes | None]") -> None:
 
 
 def _receive(pipe: Connection, requests: "SimpleQueue[bytes]") -> None:
-    """Take requests at once, so that two processes never wait for each other to read.
+    """Queue requests at once, so that two processes never wait for each other to read.
 
-    End this process as soon as its parent has ended: another may follow that one. A fork holds
-    the pipes of those forked before it, which thus meet their end when that has ended.
+    End this process as soon as its parent has ended, as a new parent may already be starting. A
+    fork keeps the pipes of earlier forks open, so these see the end of file only once it has ended.
     """
     parent = parent_process()
     assert parent

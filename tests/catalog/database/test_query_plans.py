@@ -203,31 +203,27 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
     made.stop()
 
 
-def test_no_tick_of_the_service_goes_through_a_whole_table(
-    serving: Serving, skill: SkillWriter, traced: Begin
-) -> None:
-    """Changes, removals, wishes, outcomes, collections and signs of life."""
-    caught = traced("the service's start")
-    for number in range(30):
-        skill(serving.root / f"skill-{number}", description=f"Counts words, {number}.")
-    serving.start()
-    serving.settle()
-    traced("changes and removals")
+def change_and_remove(serving: Serving, skill: SkillWriter) -> None:
+    """Change a skill, rename it, and remove another."""
     changed = skill(serving.root / "skill-7", description="Counts letters.")
     serving.settle()
     changed.rename(serving.root / "renamed")
     (serving.root / "skill-8/SKILL.md").unlink()
     serving.settle()
-    traced("a re-scan")
-    serving.rescan()
-    traced("wishes")
+
+
+def request_rollback(serving: Serving) -> None:
+    """Request a rollback and its end."""
     versions = serving.rows(
         "SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
         " WHERE s.path = 'renamed' ORDER BY v.id"
     )
     handle(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
     handle(serving.settings, "unpin", {"skill": "skill-7"})
-    traced("outcomes")
+
+
+def drop_outcomes(serving: Serving) -> None:
+    """Drop a valid and an invalid outcome, and wait until both are stored."""
     serving.settings.outcomes_folder.mkdir(exist_ok=True)
     drop(serving.settings.outcomes_folder, skill_id="skill-7")
     drop(serving.settings.outcomes_folder, skill_id="skill-7", run="bad", status=7)
@@ -237,6 +233,25 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
             and serving.rows("SELECT 1 FROM outcome_rejections")
         )
     )
+
+
+def test_no_tick_of_the_service_goes_through_a_whole_table(
+    serving: Serving, skill: SkillWriter, traced: Begin
+) -> None:
+    """Changes, removals, requests, outcomes, collections and heartbeats."""
+    caught = traced("the service's start")
+    for number in range(30):
+        skill(serving.root / f"skill-{number}", description=f"Counts words, {number}.")
+    serving.start()
+    serving.settle()
+    traced("changes and removals")
+    change_and_remove(serving, skill)
+    traced("a re-scan")
+    serving.rescan()
+    traced("requests")
+    request_rollback(serving)
+    traced("outcomes")
+    drop_outcomes(serving)
     traced("a collection")
     assert serving.service
     serving.service.collect()

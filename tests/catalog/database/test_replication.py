@@ -95,38 +95,53 @@ def seen_at(catalog: Path) -> dict[str, str]:
     return found
 
 
-def test_changes_older_than_the_interval_survive_a_crash_of_the_machine(
+INTERVAL = 1.5
+"""Seconds between two uploads of changes."""
+
+
+@pytest.fixture
+def replicated_service(
     tmp_path: Path,
     skill: SkillWriter,
     bucket: str,
-    monkeypatch: pytest.MonkeyPatch,
     started: Callable[..., subprocess.Popen[bytes]],
-) -> None:
-    """Skills arrive all the time, and all processes are killed at once."""
-    interval = 1.5
-    catalog, copy = tmp_path / "data/catalog.db", tmp_path / "replica/catalog.db"
+) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
+    """Return a service and the replication of its catalog, which holds one skill."""
     watched = tmp_path / "watched"
     skill(watched / "first")
     command = [HERE / "skilldrop", "--watched", watched, "--data", tmp_path / "data"]
     up = started(*command, "up", "--no-site", log=tmp_path / "up.log", SKILLDROP_SETTLE_QUIET="0.1")
-    eventually(lambda: "first" in seen_at(catalog), up)
+    eventually(lambda: "first" in seen_at(tmp_path / "data/catalog.db"), up)
     copying = started(
         *command,
         "replicate",
         bucket,
         "--interval",
-        interval,
+        INTERVAL,
         log=tmp_path / "replicate.log",
         **KEYS,
     )
     eventually(lambda: any((tmp_path / "s3/team").rglob("*.ltx")), up, copying)
-    end = time.monotonic() + 2 * interval
+    return up, copying
+
+
+def test_changes_older_than_the_interval_survive_a_crash_of_the_machine(
+    tmp_path: Path,
+    skill: SkillWriter,
+    bucket: str,
+    monkeypatch: pytest.MonkeyPatch,
+    replicated_service: tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]],
+) -> None:
+    """Skills arrive all the time, and all processes are killed at once."""
+    up, copying = replicated_service
+    catalog, copy = tmp_path / "data/catalog.db", tmp_path / "replica/catalog.db"
+    end = time.monotonic() + 2 * INTERVAL
     while time.monotonic() < end:
-        newest = skill(watched / f"skill-{time.monotonic_ns()}").name
+        newest = skill(tmp_path / "watched" / f"skill-{time.monotonic_ns()}").name
         eventually(lambda newest=newest: newest in seen_at(catalog), up)
     up.send_signal(signal.SIGKILL)
     copying.send_signal(signal.SIGKILL)
-    safe_until = (datetime.now(UTC) - timedelta(seconds=interval)).isoformat()
+    safe_until = (datetime.now(UTC) - timedelta(seconds=INTERVAL)).isoformat()
 
     for key, value in KEYS.items():
         monkeypatch.setenv(key, value)

@@ -158,6 +158,32 @@ def test_the_command_reads_a_version(shelf: Shelf) -> None:
     assert (done.exit_code, done.output) == (0, "a line of number 1\n")
 
 
+def check_site(site: Site) -> None:
+    """Check that files and preview on the site belong to one version."""
+    body = site.get("/skills/flip/files/SKILL.md")
+    version = body.headers["skilldrop-version"]
+    number = re.findall(r"# Number (\d+)", body.text)[0]
+    notes = site.get("/skills/flip/files/notes.md", version=version).text
+    assert notes == f"number {number}\n"
+    sheet = site.get("/skills/flip/preview").json()
+    assert sheet["skill_md_hash"] in {file["sha256"] for file in sheet["files"]}
+
+
+def check_package(shelf: Shelf) -> None:
+    """Check that the files of the published package belong to one version."""
+    package = published.package_of(shelf.db, shelf.packages, "flip")
+    notes, long = [skill_files.read(package, path).text for path in ("notes.md", "long.txt")]
+    assert long == f"a line of {notes}" * LONG
+
+
+def check_server(server: SkillServer) -> None:
+    """Check that two parts of a long file belong to one version."""
+    first, about = told(server.read_skill_file("flip", "long.txt"))
+    offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
+    second = told(server.read_skill_file("flip", "long.txt", int(offset), version))[0]
+    assert len(set((first + second).splitlines())) == 1
+
+
 def test_readers_meet_one_version_while_a_writer_publishes(
     shelf: Shelf,
     site: Site,
@@ -172,25 +198,12 @@ def test_readers_meet_one_version_while_a_writer_publishes(
 
     writer = threading.Thread(target=publish)
     writer.start()
-    rounds = 0
-    while writer.is_alive() or not rounds:
-        rounds += 1
-        body = site.get("/skills/flip/files/SKILL.md")
-        version = body.headers["skilldrop-version"]
-        number = re.findall(r"# Number (\d+)", body.text)[0]
-        assert site.get("/skills/flip/files/notes.md", version=version).text == (
-            f"number {number}\n"
-        )
-        sheet = site.get("/skills/flip/preview").json()
-        digests = {file["sha256"] for file in sheet["files"]}
-        assert sheet["skill_md_hash"] in digests
-        package = published.package_of(shelf.db, shelf.packages, "flip")
-        pages = [skill_files.read(package, path).text for path in ("notes.md", "long.txt")]
-        assert pages[1] == f"a line of {pages[0]}" * LONG
-        first, about = told(server.read_skill_file("flip", "long.txt"))
-        offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
-        second = told(server.read_skill_file("flip", "long.txt", int(offset), version))[0]
-        assert len(set((first + second).splitlines())) == 1
+    has_checked = False
+    while writer.is_alive() or not has_checked:
+        check_site(site)
+        check_package(shelf)
+        check_server(server)
+        has_checked = True
     writer.join()
     assert len(names(shelf)) == 14
 

@@ -230,5 +230,5 @@ def test_a_deleted_skill_has_no_reason_to_be_held(tmp_path: Path) -> None:
     """Its root is the same, and no file system is mounted below it."""
     it = Serving(tmp_path)
     store: Store = open_store(it.settings)
-    assert LostMounts(store, str(it.root), is_lost=False).why_gone("a/b") is None
+    assert LostMounts(store, str(it.root), is_lost=False).reason_to_hold("a/b") is None
     store.close()

@@ -104,9 +104,9 @@ def test_a_replaced_archive_is_opened_again(
         pack_zip(tmp_path / "skills", tmp_path / "new.zip")
         os.rename(tmp_path / "new.zip", tmp_path / "root/pack.zip")
         assert source.files_of(root, "pack.zip!/skills/a").open("x.txt").read(9) == b"other"
-        with pytest.raises(NotAsJudged, match="c is no skill folder any more"):
+        with pytest.raises(NotAsJudged, match="c is no longer a skill folder"):
             source.files_of(root, "pack.zip!/skills/c")
         (tmp_path / "root/pack.zip").unlink()
-        with pytest.raises(NotAsJudged, match="a is no skill folder any more"):
+        with pytest.raises(NotAsJudged, match="a is no longer a skill folder"):
             source.files_of(root, "pack.zip!/skills/a")
     assert openings == ["pack.zip", "pack.zip"]

@@ -21,7 +21,7 @@ from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import Comparison, compare, repair
-from pipeline.sync.request_handlers import MEND
+from pipeline.sync.request_handlers import REPAIR
 from pipeline.sync.run_once import scan_once
 from tests.support.made_archives import pack_zip
 from tests.support.serving import PATIENCE, ServingProcess
@@ -340,7 +340,7 @@ def test_a_folder_that_wins_over_a_link_to_it_is_no_difference(kept: Kept) -> No
     kept.scan()
     comparison = compare(kept.settings)
     assert comparison.differences == ()
-    assert comparison.seen == 4
+    assert comparison.folders == 4
 
 
 def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
@@ -526,7 +526,7 @@ def test_a_repair_waits_for_folders_that_are_still_changing(
     skill(up.root / "a")
     up.settle()
     skill(up.root / "late")
-    request_table.ask(up.settings.catalog_path, MEND, {"accept_removals": False, "places": []})
+    request_table.ask(up.settings.catalog_path, REPAIR, {"accept_removals": False, "places": []})
     assert up.statuses() == {"a": "active", "late": "active"}
     assert "late/current" in up.index()
     up.stop()

@@ -218,8 +218,9 @@ def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) ->
     assert "print" not in response.text
 
 
-def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
-    """With a URL as location_base the index leads over HTTP to SKILL.md, and on to a script."""
+@pytest.fixture
+def origin(tmp_path: Path) -> Iterator[str]:
+    """Serve a skill and an index with a URL as location_base; return the origin of the site."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     origin = f"http://127.0.0.1:{port}"
@@ -238,19 +239,22 @@ def test_an_agent_elsewhere_follows_an_index(tmp_path: Path) -> None:
     store.close()
     child = SiteProcess(settings.catalog_path, "127.0.0.1", port, tmp_path / "site.log")
     child.start()
-    try:
-        with httpx.Client(transport=httpx.HTTPTransport(retries=8), trust_env=False) as agent:
-            listed = agent.get(f"{origin}/index/default").raise_for_status().json()
-            location = next(value for value in listed.values() if isinstance(value, list))[0][
-                "location"
-            ]
-            assert location == f"{origin}/skills/count/files/SKILL.md"
-            skill_md = agent.get(location).raise_for_status().text
-            match = re.search(r"\]\((.+?)\)", skill_md)
-            assert match
-            script = agent.get(urljoin(location, match[1])).raise_for_status()
-    finally:
-        child.stop()
+    yield origin
+    child.stop()
+
+
+def test_an_agent_elsewhere_follows_an_index(origin: str) -> None:
+    """With a URL as location_base the index leads over HTTP to SKILL.md, and on to a script."""
+    with httpx.Client(transport=httpx.HTTPTransport(retries=8), trust_env=False) as agent:
+        listed = agent.get(f"{origin}/index/default").raise_for_status().json()
+        location = next(value for value in listed.values() if isinstance(value, list))[0][
+            "location"
+        ]
+        assert location == f"{origin}/skills/count/files/SKILL.md"
+        skill_md = agent.get(location).raise_for_status().text
+        match = re.search(r"\]\((.+?)\)", skill_md)
+        assert match
+        script = agent.get(urljoin(location, match[1])).raise_for_status()
     assert script.text == "print(1)\n"
 
 
@@ -271,18 +275,18 @@ def large(shelf: Shelf, skill: SkillWriter, serve: Callable[..., Site]) -> Site:
 def test_a_large_file_is_sent_in_pieces(
     large: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is never in memory as a whole, and comes with its length and its validator."""
+    """It is never in memory as a whole, and comes with its length."""
     pieces = []
-    send = streamed.FileResponse.asgi_send
+    send_response = streamed.FileResponse.asgi_send
 
-    async def counting(self: streamed.FileResponse, to: Any) -> None:
-        async def told(message: Any) -> None:
+    async def counted_response(self: streamed.FileResponse, send: Any) -> None:
+        async def counted_send(message: Any) -> None:
             pieces.append(len(message.get("body", b"")))
-            await to(message)
+            await send(message)
 
-        await send(self, told)
+        await send_response(self, counted_send)
 
-    monkeypatch.setattr(streamed.FileResponse, "asgi_send", counting)
+    monkeypatch.setattr(streamed.FileResponse, "asgi_send", counted_response)
     response = large.get(f"/skills/large/{path}")
     assert (
         len(response.content) == int(response.headers["content-length"]) == sum(pieces) > 5_000_000
@@ -293,6 +297,12 @@ def test_a_large_file_is_sent_in_pieces(
         if "bin" in path
         else (zipfile.ZipFile(io.BytesIO(response.content)).read("assets/large.bin") == LARGE)
     )
+
+
+@pytest.mark.parametrize("path", ["files/assets/large.bin", "bundle.zip"])
+def test_a_large_file_has_a_length_and_a_validator(large: Site, path: str) -> None:
+    """HEAD returns both without the file, and the validator saves a second transfer."""
+    response = large.get(f"/skills/large/{path}")
     head = large.ask("head", f"/skills/large/{path}")
     assert (head.content, head.headers["content-length"]) == (
         b"",

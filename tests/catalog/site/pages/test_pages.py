@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
@@ -244,41 +245,40 @@ def test_a_version_says_what_may_be_executed(site: Site, catalog: Path) -> None:
     assert "The file is now executable." in site.get(newest[1]).text
 
 
+def store_skill_of(text: str, skill_id: str, ending: str, catalog: Path) -> FileEntry:
+    """Store a skill with a text in all fields, findings and the name of the returned file."""
+    file = FileEntry(f"{text[:20]}{ending}", 9, "1" * 64, 0o644, "asset", True, text)
+    verdict = judged(
+        skill_id,
+        f"Harmless {text}",
+        name=text,
+        body=f"# {text}\n\n`{text}`\n",
+        files=(FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True), file),
+        license=text,
+        tags=(text,),
+        author=text,
+        skill_id=skill_id,
+        display_name=text,
+        priority=0.9,
+        findings=[WRONG.__class__(text, "error", text, text, text, path=text, line=1)],
+    )
+    with closing(Store.open(catalog)) as store:
+        store.apply([verdict], trigger="event", at=NOON)
+        index_publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
+    return file
+
+
 def test_skills_cannot_put_markup_anywhere(site: Site, catalog: Path) -> None:
     """Names, descriptions, file names, findings and texts are words, whatever they hold."""
     evil = '"><script>alert(1)</script>'
-    files = (
-        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
-        FileEntry(f"{evil[:20]}.html", 9, "1" * 64, 0o644, "asset", True, evil),
-    )
-    store = Store.open(catalog)
-    store.apply(
-        [
-            judged(
-                "evil",
-                evil,
-                name=evil,
-                body=f"# {evil}\n",
-                files=files,
-                license=evil,
-                tags=(evil,),
-                author=evil,
-                skill_id="evil",
-                display_name=evil,
-                findings=[WRONG.__class__(evil, "error", evil, evil, evil, path=evil, line=1)],
-            )
-        ],
-        trigger="event",
-        at=NOON,
-    )
-    store.close()
+    file = store_skill_of(evil, "evil", ".html", catalog)
     for page in (
         "/",
         "/skills",
         "/skills?q=alert",
         "/skills/evil",
         "/skills/evil/view/SKILL.md",
-        f"/skills/evil/view/{quote(files[1].path, safe='')}",
+        f"/skills/evil/view/{quote(file.path, safe='')}",
         "/findings",
         "/activity",
         f"/findings/{quote(evil, safe='')}",
@@ -320,33 +320,7 @@ SLY = "a\u202eb\u200bc"
 )
 def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: str) -> None:
     """In titles, names, snippets, Markdown, file trees, cells and attributes alike."""
-    files = (
-        FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True),
-        FileEntry(f"{SLY}.md", 9, "1" * 64, 0o644, "asset", True, SLY),
-    )
-    store = Store.open(catalog)
-    store.apply(
-        [
-            judged(
-                "sly",
-                f"Harmless {SLY}",
-                name=SLY,
-                body=f"# {SLY}\n\n`{SLY}`\n",
-                files=files,
-                license=SLY,
-                tags=(SLY,),
-                author=SLY,
-                skill_id="sly",
-                display_name=SLY,
-                priority=0.9,
-                findings=[WRONG.__class__(SLY, "error", SLY, SLY, SLY, path=SLY, line=1)],
-            )
-        ],
-        trigger="event",
-        at=NOON,
-    )
-    index_publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
-    store.close()
+    store_skill_of(SLY, "sly", ".md", catalog)
     (row,) = site.rows("skills", skill_id="sly", _col="skill_id")
     (version,) = site.rows("versions", skill_id="sly")
     found = site.get(page.format(row=row["id"], version=version["version"])).text

@@ -300,42 +300,37 @@ def test_a_log_that_grows_large_is_set_aside_while_the_site_runs(
     assert (tmp_path / "site.log.1").stat().st_size > process.LOG_BYTES
 
 
-def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
-    """The command restarts a dead site, and ends cleanly on SIGTERM."""
-    port = free_port()
-    command = subprocess.Popen(
-        [
-            Path(sys.executable).with_name("skilldrop"),
-            "--data",
-            catalog.parent,
-            "serve",
-            "--port",
-            str(port),
-        ],
+def serve(catalog: Path, port: int) -> subprocess.Popen[str]:
+    """Start the command `serve`."""
+    skilldrop = Path(sys.executable).with_name("skilldrop")
+    return subprocess.Popen(
+        [skilldrop, "--data", catalog.parent, "serve", "--port", str(port)],
         stderr=subprocess.PIPE,
         text=True,
     )
 
-    def answers() -> bool:
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            with suppress(httpx.ConnectError):
-                return (
-                    httpx.get(
-                        f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False
-                    ).status_code
-                    == 200
-                )
-            time.sleep(0.02)
-        return False
 
-    with command:
+def answers(port: int) -> bool:
+    """Wait for the answer to a search; return whether it succeeds."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with suppress(httpx.ConnectError):
+            response = httpx.get(f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False)
+            return response.status_code == 200
+        time.sleep(0.02)
+    return False
+
+
+def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
+    """The command restarts a dead site, and ends cleanly on SIGTERM."""
+    port = free_port()
+    with serve(catalog, port) as command:
         try:
-            assert answers()
+            assert answers(port)
             (child,) = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
             os.kill(int(child), signal.SIGKILL)
             assert ended(int(child), PATIENCE)
-            assert answers()
+            assert answers(port)
         finally:
             command.terminate()
         assert command.wait(PATIENCE) == 0

@@ -81,7 +81,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
             store.close()
 
     with pytest.raises(RequestFailed, match="ended before it was done"):
-        request_table.ask(catalog, "mend", {}, waiting=waiting)
+        request_table.ask(catalog, "repair", {}, waiting=waiting)
     assert len(waited) == 3
 
 
@@ -89,7 +89,7 @@ def test_a_command_learns_that_the_catalog_was_replaced(catalog: Path) -> None:
     """The result would be written to another file."""
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
-        request_table.ask(catalog, "mend", {}, waiting=lambda _: catalog.unlink())
+        request_table.ask(catalog, "repair", {}, waiting=lambda _: catalog.unlink())
     store.close()
 
 

@@ -266,7 +266,7 @@ def test_a_second_scan_finds_nothing_new(scanned: Database, settings: Settings) 
     store = open_store(settings)
     result = scan_once(settings, store, engine=serial, deep=True)
     store.close()
-    assert result.report.outcomes["unchanged"] == result.report.seen > 5
+    assert result.report.outcomes["unchanged"] == result.report.folders > 5
     assert scanned.execute("SELECT count(*) FROM ingestions").fetchone() == before
 
 
