@@ -119,8 +119,6 @@ class _Scan(Task):
     def __init__(self, options: ScanOptions, piece: ScanScope) -> None:
         super().__init__(partial(_results, options), piece)
         self._yielded: set[object] = set()
-        self._yielded_before: set[object] = set()  # results of processes that died
-        self._deaths = 0
 
     def __str__(self) -> str:
         return f"{self.piece.root.path}/{self.piece.paths[0]} and the paths after it"
@@ -139,19 +137,13 @@ class _Scan(Task):
         return (result for result in results if _key(result) not in self._yielded)
 
     def _new(self, results: list[ScanResult]) -> list[ScanResult]:
-        """Return the results that no earlier attempt yielded."""
-        if self.deaths > self._deaths:
-            self._deaths = self.deaths
-            self._yielded_before |= self._yielded
-        keys = list(map(_key, results))
-        self._yielded.update(keys)
-        if not self._yielded_before:
-            return results
-        return [
-            result
-            for result, key in zip(results, keys, strict=True)
-            if key not in self._yielded_before
-        ]
+        """Return the results that were not yielded before.
+
+        If a process dies, another scans all pieces again whose results have not all arrived.
+        """
+        new = [result for result in results if _key(result) not in self._yielded]
+        self._yielded.update(map(_key, new))
+        return new
 
 
 def _key(result: ScanResult) -> object:
