@@ -1,4 +1,4 @@
-"""File systems that are mounted below a root, and what becomes of their skills when they go."""
+"""Mounts below a root, and their skills after the mount is lost."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ from tests.support.skills import SkillWriter
 
 
 class Namespace:
-    """A process with mounts of its own, in which the machine's are not touched."""
+    """Process in its own mount namespace, apart from the mounts of the machine."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -38,28 +38,28 @@ class Namespace:
         )
 
     def run(self, *words: str | Path) -> str:
-        """Run a program there, and return what it printed."""
+        """Run a program in the namespace, and return its output."""
         return subprocess.run(
             [*self.prefix, *words], check=True, capture_output=True, text=True
         ).stdout
 
     def mount(self, path: Path) -> None:
-        """Mount an empty file system of its own at a path."""
+        """Mount a new, empty file system at a path."""
         self.run("mount", "-t", "tmpfs", "tmpfs", path)
 
     def seen(self, path: Path) -> Path:
-        """Return a path by which this process reaches what is mounted there."""
+        """Return a path for this process to a path in the namespace."""
         return Path(f"/proc/{self._process.pid}/root{path}")
 
     def end(self) -> None:
-        """End, and with it all that is mounted."""
+        """End the process and its mounts."""
         self._process.terminate()
         self._process.communicate()
 
 
 @pytest.fixture
 def namespace() -> Iterator[Namespace]:
-    """Return a process with mounts of its own; skip where this user may not have one."""
+    """Return a process in its own mount namespace; skip if this user may not create one."""
     tried = subprocess.run(
         ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
         check=False,
@@ -82,7 +82,7 @@ class Scanning(Serving):
         self.team.mkdir()
 
     def scan(self, *words: str) -> str:
-        """Look at all of it once."""
+        """Run a full scan."""
         return self._namespace.run(
             "env",
             "SKILLDROP_SETTLE_QUIET=0",
@@ -95,13 +95,13 @@ class Scanning(Serving):
         )
 
     def held(self) -> dict[str, str]:
-        """Return why what is held is held."""
+        """Return the reasons of held removals, by path."""
         return dict(self.rows("SELECT path, pending_reason FROM skills WHERE is_held"))
 
 
 @pytest.fixture
 def scanning(tmp_path: Path, namespace: Namespace, skill: SkillWriter) -> Scanning:
-    """Return a root with a skill of its own, and two on what is mounted at `team`."""
+    """Return a root with one skill, and two on a mount at `team`."""
     made = Scanning(tmp_path, namespace)
     namespace.mount(made.team)
     for name in ("a", "b"):
@@ -112,10 +112,10 @@ def scanning(tmp_path: Path, namespace: Namespace, skill: SkillWriter) -> Scanni
     return made
 
 
-def test_what_lies_on_a_mount_that_is_gone_is_held(
+def test_skills_on_a_lost_mount_are_held(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """With a reason that names it, while the rest of the root is followed as ever."""
+    """The reason names the mount; changes in the rest of the root are stored as usual."""
     namespace.run("umount", scanning.team)
     shutil.rmtree(scanning.root / "own")
     scanning.scan()
@@ -135,10 +135,10 @@ def test_what_lies_on_a_mount_that_is_gone_is_held(
     assert scanning.statuses() == {"team/a": "active", "team/b": "removed", "own": "removed"}
 
 
-def test_what_lay_on_a_mount_that_is_gone_with_its_directory_is_held(
+def test_skills_on_a_mount_lost_with_its_directory_are_held(
     scanning: Scanning, namespace: Namespace
 ) -> None:
-    """A single skill, too, as if the root itself were gone."""
+    """Even a single skill, as for a missing root."""
     namespace.run("umount", scanning.team)
     scanning.team.rmdir()
     scanning.scan()
@@ -151,7 +151,7 @@ def test_what_lay_on_a_mount_that_is_gone_with_its_directory_is_held(
 def test_another_file_system_at_the_same_place_removes_nothing(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """Though it may have the same device number, and even holds one of the skills."""
+    """Even if it has the same device number and holds one of the skills."""
     namespace.run("umount", scanning.team)
     namespace.mount(scanning.team)
     skill(namespace.seen(scanning.team) / "a")
@@ -159,10 +159,10 @@ def test_another_file_system_at_the_same_place_removes_nothing(
     assert scanning.held() == {"team/b": f"another file system is mounted at {scanning.team}"}
 
 
-def test_what_a_mount_covers_is_held(
+def test_skills_covered_by_a_mount_are_held(
     scanning: Scanning, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """It is there again once that is unmounted."""
+    """They are back after the mount is unmounted."""
     skill(scanning.root / "group/covered")
     scanning.scan()
     namespace.mount(scanning.root / "group")
@@ -181,7 +181,7 @@ def test_what_a_mount_covers_is_held(
 def test_a_skill_that_is_reached_by_a_link_to_a_mount_is_held_with_it(
     scanning: Scanning, namespace: Namespace
 ) -> None:
-    """The link is still there, and leads to nothing."""
+    """The link still exists but is broken."""
     (scanning.root / "a").symlink_to("team/a")
     scanning.scan()
     namespace.run("umount", scanning.team)
@@ -189,10 +189,10 @@ def test_a_skill_that_is_reached_by_a_link_to_a_mount_is_held_with_it(
     assert set(scanning.held()) == {"team/a", "team/b", "a"}
 
 
-def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
+def test_a_service_holds_skills_on_a_lost_mount(
     tmp_path: Path, namespace: Namespace, skill: SkillWriter
 ) -> None:
-    """Also what it heard of only by events, and what goes before it looks at everything."""
+    """Even skills known only by events, and mounts lost before a full scan."""
     it = ServingProcess(tmp_path, rescan_every=1.0)
     it.prefix = namespace.prefix
     team = it.root / "team"
@@ -210,14 +210,14 @@ def test_a_service_holds_what_lies_on_a_mount_that_is_gone(
 
 
 def scanned(settings: Settings) -> None:
-    """Make one pass, whether there is a root or not."""
+    """Run one scan, with or without a root."""
     store = open_store(settings, needs_root=False)
     scan_once(settings, store)
     store.close()
 
 
-def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWriter) -> None:
-    """It is neither unreadable nor on another device."""
+def test_a_missing_root_is_reported_as_missing(tmp_path: Path, skill: SkillWriter) -> None:
+    """Neither as unreadable nor as another file system."""
     it = Serving(tmp_path, settle_quiet=0)
     skill(it.root / "a")
     scanned(it.settings)
@@ -226,8 +226,8 @@ def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWrite
     assert it.rows("SELECT pending_reason FROM skills") == [("its root is missing",)]
 
 
-def test_nothing_tells_of_a_skill_that_is_simply_gone(tmp_path: Path) -> None:
-    """Its root is what it was, and nothing is mounted below it."""
+def test_a_skill_that_is_simply_gone_is_not_held(tmp_path: Path) -> None:
+    """Its root is unchanged and has no mounts below it."""
     it = Serving(tmp_path)
     store: Store = open_store(it.settings)
     assert LostMounts(store, str(it.root), is_lost=False).reason_to_hold("a/b") is None

@@ -1,4 +1,4 @@
-"""Skill folders that are read once more, so that packages can be made of them."""
+"""Sources of packages: skill folders and archives that are read again."""
 
 import os
 from collections.abc import Iterator
@@ -20,21 +20,21 @@ from tests.support.skills import SkillWriter
 
 @pytest.fixture
 def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the archives that are opened, as they are."""
+    """Return a list that records the name of each opened archive."""
     opened: list[str] = []
 
     @contextmanager
     def counted(archive: Archive) -> Iterator[list[Folder]]:
         opened.append(Path(archive.file).name)
-        with open_archive(archive) as found:
-            yield found
+        with open_archive(archive) as folders:
+            yield folders
 
     monkeypatch.setattr(local_source, "open_archive", counted)
     return opened
 
 
 def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWriter) -> None:
-    """A path that now leads elsewhere is refused, whatever lies there."""
+    """A path that now leads out of the root is refused."""
     skill(tmp_path / "root/a", files={"x.txt": "x"})
     (tmp_path / "secret").write_text("x")
     with package_sources.opened() as source:
@@ -47,8 +47,8 @@ def test_opened_files_are_those_inside_the_root(tmp_path: Path, skill: SkillWrit
             files.open("../secret")
 
 
-def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter) -> None:
-    """A pipe where a file was would be read without end, or hang."""
+def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None:
+    """Reading a pipe in place of a file would hang or never end."""
     skill(tmp_path / "root/a")
     os.mkfifo(tmp_path / "root/a/pipe")
     with package_sources.opened() as source:
@@ -58,8 +58,8 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path, skill: SkillWriter)
                 files.open(name)
 
 
-def test_a_root_that_is_a_link_is_where_it_leads(tmp_path: Path, skill: SkillWriter) -> None:
-    """And links inside it are followed, for they were when the skill was judged."""
+def test_a_root_may_be_a_link(tmp_path: Path, skill: SkillWriter) -> None:
+    """Links inside it are followed, as they were when the skill was judged."""
     skill(tmp_path / "real/a", files={"x.txt": "x"})
     (tmp_path / "real/a/y.txt").symlink_to("x.txt")
     (tmp_path / "root").symlink_to("real")
@@ -74,7 +74,7 @@ def test_a_root_that_is_a_link_is_where_it_leads(tmp_path: Path, skill: SkillWri
 def test_a_batch_opens_each_archive_once(
     tmp_path: Path, skill: SkillWriter, openings: list[str]
 ) -> None:
-    """Once to scan it, and once for the packages of all its skills."""
+    """Once for the scan, and once for the packages of all its skills."""
     world = World(tmp_path)
     for number in range(12):
         skill(tmp_path / f"pack-{number % 2}/skill-{number:02}", files={"x.txt": str(number)})
@@ -90,7 +90,7 @@ def test_a_batch_opens_each_archive_once(
 def test_an_archive_that_is_replaced_is_opened_again(
     tmp_path: Path, skill: SkillWriter, openings: list[str]
 ) -> None:
-    """What is read is what lies there now; a skill that is in it no more is no skill."""
+    """Files come from the new archive; a skill that it no longer has is an error."""
     root = str(tmp_path / "root")
     for name, text in (("a", "one"), ("b", "one"), ("c", "one")):
         skill(tmp_path / f"skills/{name}", files={"x.txt": text})

@@ -1,4 +1,4 @@
-"""When vanishing skills are too many to believe it."""
+"""Removal guard: the number of missing skills that holds their removal."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from pipeline.sync.removal_guard import reason_to_hold
 
 
 @pytest.mark.parametrize(
-    ("missing", "known", "removed_lately", "why"),
+    ("missing", "known", "removed_lately", "message"),
     [
         pytest.param(0, 40, 20, None, id="nothing is missing"),
         pytest.param(19, 19, 0, None, id="few, though all"),
@@ -19,8 +19,8 @@ from pipeline.sync.removal_guard import reason_to_hold
     ],
 )
 def test_many_removals_at_once_are_held(
-    missing: int, known: int, removed_lately: int, why: str | None
+    missing: int, known: int, removed_lately: int, message: str | None
 ) -> None:
-    """Twenty or more, and more than half of what there was."""
+    """At least twenty, and more than half of the root."""
     reason = reason_to_hold(missing=missing, known=known, removed_lately=removed_lately)
-    assert (reason and reason.message) == why
+    assert (reason and reason.message) == message

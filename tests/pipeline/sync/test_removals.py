@@ -1,4 +1,4 @@
-"""What a round does not find again."""
+"""Skills that a scan does not find again."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
 
-def test_many_folders_that_are_alike_cost_no_more_than_others(
+def test_many_equal_folders_cost_no_more_than_others(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each could have moved from where any other lies; only what was heard of is asked."""
-    asked = []
+    """Each could have moved from the place of any other; only announced places are checked."""
+    checked = []
     folder_at = LocalSource.folder
 
     def counted(source: LocalSource, path: str) -> object:
-        asked.append(path)
+        checked.append(path)
         return folder_at(source, path)
 
     it = Serving(tmp_path).start()
@@ -30,12 +30,12 @@ def test_many_folders_that_are_alike_cost_no_more_than_others(
         skill(it.root / f"s{number}", name="same")
     it.settle()
     it.stop()
-    assert len(asked) < 40
+    assert len(checked) < 40
     assert list(it.statuses().values()).count("active") == 1
 
 
-def test_a_unit_inside_another_is_looked_at_once() -> None:
-    """However often it is asked for."""
+def test_a_unit_inside_another_is_scanned_once() -> None:
+    """However often events name it."""
     a, inner, b = WatchUnit("/r", "a"), WatchUnit("/r", "a/x/y"), WatchUnit("/r", "b")
     assert outermost([inner, a, b, a]) == [a, b]
     assert outermost([WatchUnit("/r", ""), a]) == [WatchUnit("/r", "")]

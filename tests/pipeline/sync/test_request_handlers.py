@@ -1,4 +1,4 @@
-"""Commands that change something, beside a running service and without one."""
+"""Commands that change the catalog, with and without a running service."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
 
 
 def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, as a process of its own."""
+    """Run a command in a separate process to its end."""
     return subprocess.run(
         [SKILLDROP, "--watched", serving.root, "--data", serving.settings.data, *words],
         capture_output=True,
@@ -47,16 +47,16 @@ def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def versions(serving: Serving) -> list[dict[str, Any]]:
-    """Return what `versions --json` says, newest first."""
-    found: list[dict[str, Any]] = json.loads(command(serving, "versions", "a", "--json").stdout)[
+    """Return the versions that `versions --json` prints, newest first."""
+    rows: list[dict[str, Any]] = json.loads(command(serving, "versions", "a", "--json").stdout)[
         "versions"
     ]
-    return found
+    return rows
 
 
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
 def test_a_rollback_and_its_end(serving: Serving, runs: bool, skill: SkillWriter) -> None:
-    """Files, index and status follow at once, and edits do not until `unpin`."""
+    """Files, index and status change at once; edits take effect only after `unpin`."""
     two, one = versions(serving)
     assert (two["changed"], two["current"], one["added"]) == (["SKILL.md"], True, ["SKILL.md"])
     if not runs:
@@ -84,8 +84,8 @@ def test_a_rollback_and_its_end(serving: Serving, runs: bool, skill: SkillWriter
 
 
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
-def test_what_cannot_be_done_is_one_sentence(serving: Serving, runs: bool) -> None:
-    """The same with and without a service."""
+def test_a_failed_request_prints_one_sentence(serving: Serving, runs: bool) -> None:
+    """With and without a service."""
     if not runs:
         serving.stop()
     done = command(serving, "rollback", "b", "20200101-000000")
@@ -102,8 +102,8 @@ def test_a_diff_is_shown_when_asked_for(serving: Serving) -> None:
     assert "    -description: One.\n    +description: Two.\n" in shown
 
 
-def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> None:
-    """It may be older than the command."""
+def test_a_request_that_the_service_does_not_know_is_refused(serving: Serving) -> None:
+    """The service may be older than the command."""
     with pytest.raises(RequestFailed, match="restart it"):
         request_table.ask(serving.settings.catalog_path, "dance", {})
 
@@ -111,15 +111,15 @@ def test_a_wish_that_the_service_does_not_know_is_refused(serving: Serving) -> N
 def test_the_log_names_the_skill_of_a_request(
     serving: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And the version, so that the line is clear by itself."""
+    """It also names the version, so that the line is clear without context."""
     caplog.set_level("INFO")
     oldest = versions(serving)[-1]["version"]
     command(serving, "rollback", "a", oldest)
     assert f"rollback a {oldest}, requested by a command" in caplog.messages
 
 
-def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
-    """Only a service takes wishes."""
+def test_beside_a_scan_the_error_names_the_writing_process(tmp_path: Path) -> None:
+    """Only a service accepts requests."""
     serving = Serving(tmp_path)
     Store.open(serving.settings.catalog_path).close()
     lock = WriterLock(serving.settings.catalog_path.with_name("catalog.db.lock"))
@@ -131,7 +131,7 @@ def test_beside_a_scan_one_is_told_who_writes(tmp_path: Path) -> None:
 def test_a_command_without_a_service_keeps_the_configured_index_history(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """`rollback` and `unpin` forget publications of an index by `[retention]`, as the service."""
+    """As in the service, `rollback` and `unpin` apply `[retention]` to index builds."""
     settings = Settings(
         watched=tmp_path / "root",
         data=tmp_path / "data",
@@ -142,7 +142,7 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
         skill(tmp_path / "root/a", description=f"{word}.")
         with closing(open_store(settings)) as store:
             scan_once(settings, store)
-            first, *_ = [each.version for each in history(store.db, "a").versions][::-1]
+            first, *_ = [version.version for version in history(store.db, "a").versions][::-1]
     for _ in range(2):
         handle(settings, "rollback", {"skill": "a", "version": first})
         handle(settings, "unpin", {"skill": "a"})

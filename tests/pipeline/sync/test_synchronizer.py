@@ -1,4 +1,4 @@
-"""One look at units of real folders, and what the catalog says afterwards."""
+"""Scans of real folders, and the catalog afterwards."""
 
 import os
 import re
@@ -27,7 +27,7 @@ from tests.support.skills import SkillWriter
 
 
 class Folders:
-    """A root, a catalog, and rounds between them without any waiting."""
+    """A root, a catalog, and scans without waiting."""
 
     def __init__(self, root: Path) -> None:
         root.mkdir()
@@ -39,7 +39,7 @@ class Folders:
     def scan(
         self, *, deep: bool = False, quiet: float = 0.0, accepts_removals: bool = False
     ) -> Report:
-        """Make a full pass."""
+        """Run a full scan."""
         scan = FullScan(
             self.store,
             self.roots,
@@ -54,13 +54,13 @@ class Folders:
         return scan.report
 
     def look(self, *units: str) -> Report:
-        """Look at some units."""
+        """Scan some units."""
         work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
         list(work.run([WatchUnit(str(self.path), unit) for unit in units]))
         return work.report
 
     def statuses(self) -> dict[str, str]:
-        """Return the status of every skill folder ever seen."""
+        """Return the status of every skill folder in the catalog."""
         return dict(self.store.db.execute("SELECT path, status FROM skills").fetchall())
 
 
@@ -72,8 +72,8 @@ def folders(tmp_path: Path) -> Iterator[Folders]:
     made.store.close()
 
 
-def test_a_scan_takes_in_every_skill_folder(folders: Folders, skill: SkillWriter) -> None:
-    """At any depth, and each once."""
+def test_a_scan_stores_every_skill_folder(folders: Folders, skill: SkillWriter) -> None:
+    """At any depth, each once."""
     for path in ("a", "deep/er/b", "a/nested"):
         skill(folders.path / path)
     assert folders.scan().outcomes == {"added": 3}
@@ -81,7 +81,7 @@ def test_a_scan_takes_in_every_skill_folder(folders: Folders, skill: SkillWriter
 
 
 def test_an_unchanged_folder_is_not_read_again(folders: Folders, skill: SkillWriter) -> None:
-    """A second scan finds everything as it was; a deep one reads it and finds the same."""
+    """A second scan reads no folder; a deep scan reads all and finds no change."""
     skill(folders.path / "a")
     folders.scan()
     assert folders.scan().outcomes == {"unchanged": 1}
@@ -92,7 +92,7 @@ def test_an_unchanged_folder_is_not_read_again(folders: Folders, skill: SkillWri
 def test_a_folder_that_changed_a_moment_ago_is_left_to_settle(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """It is neither taken in nor taken for gone, and the report says to come back."""
+    """It is neither stored nor removed, and the report lists it for another scan."""
     skill(folders.path / "a")
     folders.scan()
     skill(folders.path / "a", description="Changed.")
@@ -103,7 +103,7 @@ def test_a_folder_that_changed_a_moment_ago_is_left_to_settle(
 
 
 def test_a_renamed_folder_keeps_its_row_and_history(folders: Folders, skill: SkillWriter) -> None:
-    """Also when the folder above it was renamed, and other skills came at the same time."""
+    """Even if the folder above it was renamed and other skills were added at the same time."""
     skill(folders.path / "repo/a")
     skill(folders.path / "repo/b", description="Another.")
     folders.scan()
@@ -116,16 +116,16 @@ def test_a_renamed_folder_keeps_its_row_and_history(folders: Folders, skill: Ski
     assert len(after) == 3
 
 
-def test_units_inside_one_another_are_looked_at_once(folders: Folders, skill: SkillWriter) -> None:
-    """A folder that two hints lead to is one newcomer."""
+def test_units_inside_one_another_are_scanned_once(folders: Folders, skill: SkillWriter) -> None:
+    """A folder with two hints is one new folder."""
     skill(folders.path / "old")
     folders.scan()
     skill(folders.path / "repo/a")
     assert folders.look("", "repo", "repo/a", "repo").outcomes == {"added": 1, "unchanged": 1}
 
 
-def test_a_copy_is_no_rename(folders: Folders, skill: SkillWriter) -> None:
-    """While the old folder is there, the same content elsewhere is a skill of its own."""
+def test_a_copy_is_not_a_rename(folders: Folders, skill: SkillWriter) -> None:
+    """While the old folder exists, the same content elsewhere is another skill."""
     skill(folders.path / "a", name="a")
     folders.scan()
     shutil.copytree(folders.path / "a", folders.path / "b")
@@ -134,7 +134,7 @@ def test_a_copy_is_no_rename(folders: Folders, skill: SkillWriter) -> None:
 
 
 def test_a_deleted_folder_is_removed_and_comes_back(folders: Folders, skill: SkillWriter) -> None:
-    """Removal and return are one skill's history."""
+    """Removal and return belong to the history of one skill."""
     skill(folders.path / "a")
     folders.scan()
     shutil.rmtree(folders.path / "a")
@@ -144,10 +144,10 @@ def test_a_deleted_folder_is_removed_and_comes_back(folders: Folders, skill: Ski
     assert folders.statuses() == {"a": "active"}
 
 
-def test_a_nested_skill_that_goes_gives_its_files_back(
+def test_the_files_of_a_removed_nested_skill_belong_to_the_outer_skill(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """Without its SKILL.md a folder is part of the skill around it again."""
+    """A folder without SKILL.md is part of the skill around it."""
     skill(folders.path / "a")
     skill(folders.path / "a/inner", files={"notes.txt": "n"})
     folders.scan()
@@ -161,7 +161,7 @@ def test_a_nested_skill_that_goes_gives_its_files_back(
 
 
 def test_a_root_that_cannot_be_read_loses_nothing(folders: Folders, skill: SkillWriter) -> None:
-    """Its skills stay, and the catalog says what the trouble is until it has passed."""
+    """Its skills stay, and the catalog reports the error until it is over."""
     skill(folders.path / "a")
     folders.scan()
     away = folders.path.rename(folders.path.with_name("away"))
@@ -176,7 +176,7 @@ def test_a_root_that_cannot_be_read_loses_nothing(folders: Folders, skill: Skill
 def test_skills_of_a_root_that_is_no_longer_configured_are_held(
     folders: Folders, skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """Until the removal is accepted, or the root is configured again and all simply goes on."""
+    """Until the removal is accepted or the root is configured again."""
     skill(folders.path / "a")
     folders.scan()
     row = "SELECT status, digest, fingerprint, pending_since, pending_reason FROM skills"
@@ -197,7 +197,7 @@ def test_skills_of_a_root_that_is_no_longer_configured_are_held(
 def test_changes_that_a_rescan_finds_first_are_counted(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """Health tells how much events had missed."""
+    """Health counts the changes that events missed."""
     skill(folders.path / "a")
     folders.scan()
     row = folders.store.db.execute("SELECT missed_by_events, last_full_scan FROM health").fetchone()
@@ -205,10 +205,10 @@ def test_changes_that_a_rescan_finds_first_are_counted(
     assert row[1]
 
 
-def test_a_file_directly_in_the_root_is_a_finding_and_no_skill(
+def test_a_file_directly_in_the_root_is_a_finding_but_not_a_skill(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """It is named once, and the finding goes when the file does."""
+    """One finding names it, and disappears with the file."""
     (folders.path / "SKILL.md").write_text("---\nname: x\ndescription: y\n---\n")
     for _ in range(2):
         folders.scan()
@@ -225,7 +225,7 @@ def skill_md(name: str, description: str = "Counts words.") -> str:
 
 
 def test_an_archive_is_the_skills_in_it(folders: Folders, skill: SkillWriter) -> None:
-    """They come, change and go with it, and unchanged it is not opened again."""
+    """They appear, change and disappear with the archive."""
     skill(folders.path / "group/plain")
     path = folders.path / "group/x.zip"
     make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
@@ -250,7 +250,7 @@ def test_an_archive_is_the_skills_in_it(folders: Folders, skill: SkillWriter) ->
 def test_an_unchanged_archive_is_not_opened(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither a good one nor one that is refused; a deep scan opens both."""
+    """Neither an accepted nor a rejected one; a deep scan opens both."""
     make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     make_zip(folders.path / "none.zip", {"a/README.md": "x"})
     assert folders.scan().outcomes == {"added": 2, "rejected": 1}
@@ -263,7 +263,7 @@ def test_an_unchanged_archive_is_not_opened(
 def test_a_scan_that_was_cut_short_goes_on_inside_an_archive(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who knows but some of the skills in an archive has not seen it."""
+    """An archive of which only some skills are stored is scanned again."""
     make_zip(folders.path / "x.zip", {f"{n}/SKILL.md": skill_md(f"s{n}") for n in range(5)})
     monkeypatch.setattr(synchronizer, "BATCH", 2)
     cut = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
@@ -273,7 +273,7 @@ def test_a_scan_that_was_cut_short_goes_on_inside_an_archive(
 
 
 def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
-    """Cut short a moment ago it waits, quiet it is refused, and whole it is read."""
+    """Truncated a moment ago, it waits; once settled, it is rejected; complete, it is read."""
     path = folders.path / "x.tgz"
     whole = make_tar(path, {"a/SKILL.md": skill_md("a")}).read_bytes()
     path.write_bytes(whole[:-30])
@@ -287,7 +287,7 @@ def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
 
 
 def test_the_skills_of_an_archive_outlive_a_bad_copy_of_it(folders: Folders) -> None:
-    """Their last good versions stay, and say so."""
+    """Their last good versions stay, and the catalog marks them."""
     path = folders.path / "x.tgz"
     whole = make_tar(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")}).read_bytes()
     folders.scan()
@@ -305,7 +305,7 @@ def test_the_skills_of_an_archive_outlive_a_bad_copy_of_it(folders: Folders) -> 
 def test_a_skill_moves_into_out_of_and_inside_archives(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """What has the same content is the same skill, wherever it is kept."""
+    """The same content is the same skill, in a folder or in an archive."""
     skill(folders.path / "a", files={"SKILL.md": skill_md("a")})
     folders.scan()
     (row,) = folders.store.db.execute("SELECT id FROM skills").fetchone()
@@ -323,8 +323,8 @@ def test_a_skill_moves_into_out_of_and_inside_archives(
     assert folders.store.db.execute(where, [row]).fetchone() == ("again",)
 
 
-def test_a_skill_that_stays_in_its_archive_is_no_other_that_moved(folders: Folders) -> None:
-    """What it says now may be what another said, whose row goes to where that went."""
+def test_a_skill_that_stays_in_its_archive_has_not_moved(folders: Folders) -> None:
+    """Its new content may equal that of another skill, which has moved elsewhere."""
     path = folders.path / "x.zip"
     make_zip(path, {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     folders.scan()
@@ -333,7 +333,7 @@ def test_a_skill_that_stays_in_its_archive_is_no_other_that_moved(folders: Folde
 
 
 def test_a_file_and_a_directory_take_each_others_name(folders: Folders, skill: SkillWriter) -> None:
-    """One hint is for both, whichever it is by now."""
+    """One hint covers both, whichever exists now."""
     make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a")})
     folders.scan()
     (folders.path / "x.zip").unlink()
@@ -348,7 +348,7 @@ def test_a_file_and_a_directory_take_each_others_name(folders: Folders, skill: S
 def test_batches_are_whole_at_every_pause(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A scan that is cut short leaves whole skills, and the next one does the rest."""
+    """An interrupted scan leaves complete skills, and the next scan adds the others."""
     monkeypatch.setattr(synchronizer, "BATCH", 2)
     for number in range(5):
         skill(folders.path / f"s{number}", name=f"s{number}")
@@ -382,12 +382,14 @@ def test_batches_are_whole_at_every_pause(
 def test_names_that_people_and_systems_use_are_no_trouble(
     folders: Folders, skill: SkillWriter, raw: bytes, path: str, skill_id: str | None
 ) -> None:
-    """A folder may be called anything: it has a path that is text, and a skill_id for a name."""
+    """A folder may have any name: its path is valid text, and its skill_id a valid name."""
     folder = folders.path / os.fsdecode(raw)
     skill(folder, files={"SKILL.md": "---\ndescription: Counts words.\n---\n"})
     assert folders.scan().outcomes == {"added": 1}
-    ((found, name),) = folders.store.db.execute("SELECT path, skill_id FROM skills").fetchall()
-    assert found == path
+    ((stored_path, name),) = folders.store.db.execute(
+        "SELECT path, skill_id FROM skills"
+    ).fetchall()
+    assert stored_path == path
     assert name == (skill_id or name)
     assert re.fullmatch(r"[^\W_A-Z]+(-+[^\W_A-Z]+)*", name)
     assert len(name.encode()) <= 120
@@ -401,7 +403,7 @@ def test_names_that_people_and_systems_use_are_no_trouble(
 def test_names_that_differ_only_in_how_they_are_written_compete(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """In case, or in how Unicode composes a letter: the first by code point wins."""
+    """In case or Unicode normalization: the first by code point wins."""
     for name in ("foo", "Foo", "caf\u00e9", "cafe\u0301"):
         skill(folders.path / name)
     assert folders.scan().outcomes == {"added": 4}
@@ -416,17 +418,17 @@ def test_names_that_differ_only_in_how_they_are_written_compete(
 def test_two_spellings_of_skill_md_reject_that_folder_alone(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """And what exceeds a limit touches nothing else, either."""
+    """A folder that exceeds a limit does not affect others, either."""
     skill(folders.path / "good")
     skill(folders.path / "twice", files={"skill.md": "---\nname: x\n---\n"})
     skill(folders.path / "many", files={str(number): "" for number in range(2001)})
     skill(folders.path / "large", files={"SKILL.md": "x" * (1 << 20 | 1)})
     skill(folders.path / ("d/" * 33) / "deep")
     assert folders.scan().outcomes == {"added": 1, "rejected": 3}
-    found = folders.store.db.execute(
+    rows = folders.store.db.execute(
         "SELECT folder, code FROM findings WHERE severity = 'error' ORDER BY folder"
     ).fetchall()
-    assert found == [
+    assert rows == [
         ("/".join("d" * 33), "folder-too-deep"),
         ("large", "skill-md-too-large"),
         ("many", "too-many-files"),
@@ -434,10 +436,10 @@ def test_two_spellings_of_skill_md_reject_that_folder_alone(
     ]
 
 
-def test_what_fails_inside_us_is_a_finding_of_that_folder_alone(
+def test_an_internal_error_is_a_finding_of_that_folder_alone(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bug of ours on one folder rejects that one, says so, and stops nothing else."""
+    """An internal error rejects its folder with a finding, and the scan goes on."""
     skill(folders.path / "a")
     skill(folders.path / "cursed")
 
@@ -452,8 +454,8 @@ def test_what_fails_inside_us_is_a_finding_of_that_folder_alone(
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
 
 
-def test_a_renamed_folder_above_keeps_twins_apart(folders: Folders, skill: SkillWriter) -> None:
-    """Of folders with the same content, the one of the same name is the one that moved."""
+def test_a_renamed_parent_keeps_equal_folders_apart(folders: Folders, skill: SkillWriter) -> None:
+    """Of folders with the same content, the one with the same name has moved."""
     for path in ("p/zeta", "q/alpha"):
         skill(folders.path / path, name="same")
     folders.scan()
@@ -468,7 +470,7 @@ def test_a_renamed_folder_above_keeps_twins_apart(folders: Folders, skill: Skill
 def test_a_folder_that_was_only_touched_is_no_longer_pending(
     folders: Folders, skill: SkillWriter
 ) -> None:
-    """It settled as what the catalog has."""
+    """It settled with the content that the catalog has."""
     skill(folders.path / "a")
     folders.scan()
     sync_full_scan.show_pending(
@@ -479,10 +481,10 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
 
 
 @pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(hours=-1), timedelta(0)])
-def test_a_clock_that_is_set_neither_releases_the_brake_nor_locks_it(
+def test_a_clock_change_does_not_affect_the_removal_guard(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, step: timedelta
 ) -> None:
-    """What vanished a moment ago counts, by the time since the machine was started."""
+    """The guard measures recent removals by the time since the machine started."""
 
     def remove(first: int, end: int) -> dict[str, int]:
         for number in range(first, end):
@@ -506,7 +508,7 @@ def test_a_clock_that_is_set_neither_releases_the_brake_nor_locks_it(
 
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
-    """Set the clock forward, or back."""
+    """Move the clock forward or back."""
 
     class Clock(datetime):
         @classmethod
@@ -517,10 +519,10 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
         monkeypatch.setattr(module, "datetime", Clock)
 
 
-def test_after_a_restart_of_the_machine_the_clock_tells_what_vanished_lately(
+def test_after_a_restart_of_the_machine_the_clock_dates_recent_removals(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The time since the start of the machine says nothing of what was before it."""
+    """The time since the machine started cannot date earlier removals."""
     for number in range(29):
         skill(folders.path / f"s{number}")
     folders.scan()
