@@ -299,7 +299,7 @@ LOST = {"last good package edited"}
 
 def test_a_new_catalog_has_no_differences(kept: Kept) -> None:
     """Not even with a rejected and a shadowed skill."""
-    assert kept.compare() == Comparison((), held=0, last_good=0, seen=4)
+    assert kept.compare() == Comparison((), held=0, last_good=0, folders=4)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -347,7 +347,7 @@ def test_a_last_good_version_is_no_difference(kept: Kept) -> None:
     """The catalog promises it and reports it."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
-    assert kept.compare() == Comparison((), held=0, last_good=1, seen=4)
+    assert kept.compare() == Comparison((), held=0, last_good=1, folders=4)
 
 
 def test_skills_of_an_archive_that_is_now_refused_are_no_difference(
@@ -360,10 +360,10 @@ def test_skills_of_an_archive_that_is_now_refused_are_no_difference(
         skill(tmp_path / "packed" / name)
     archive = pack_zip(tmp_path / "packed", kept.root / "pack.zip")
     kept.scan()
-    assert kept.compare() == Comparison((), held=0, last_good=0, seen=6)
+    assert kept.compare() == Comparison((), held=0, last_good=0, folders=6)
     os.truncate(archive, archive.stat().st_size // 2)
     kept.scan()
-    assert kept.compare() == Comparison((), held=0, last_good=2, seen=6)
+    assert kept.compare() == Comparison((), held=0, last_good=2, folders=6)
     flip_byte(kept.package("x") / "SKILL.md")
     assert {d.kind for d in kept.compare().differences} == {"package"}
 
@@ -419,7 +419,7 @@ def test_held_removals_are_reported_until_they_are_accepted(kept: Kept) -> None:
     store = open_store(kept.settings, needs_root=False)
     scan_once(kept.settings, store)
     store.close()
-    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+    assert kept.compare() == Comparison((), held=4, last_good=0, folders=0)
     done = repair(kept.settings, accepts_removals=True)
     assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
     with sqlite3.connect(kept.settings.catalog_path) as db:
@@ -652,7 +652,7 @@ def test_held_skills_stay_where_agents_read_them(kept: Kept, tmp_path: Path, pub
     locations = re.findall(r"<location>(.*?)</location>", index)
     assert locations
     assert all(Path(location).is_file() for location in locations)
-    assert kept.compare() == Comparison((), held=4, last_good=0, seen=0)
+    assert kept.compare() == Comparison((), held=4, last_good=0, folders=0)
 
 
 def test_an_empty_root_is_not_reported_as_no_differences(
@@ -687,7 +687,7 @@ def test_a_wrong_configuration_removes_nothing_until_that_is_accepted(
     assert (index.read_text(), kept.compare().held) == (before, 44)
     kept.settings = right
     kept.scan()
-    assert kept.compare() == Comparison((), held=0, last_good=0, seen=44)
+    assert kept.compare() == Comparison((), held=0, last_good=0, folders=44)
     assert index.read_text() == before
     lines = printed(kept, capsys, "--accept-removals", root=wrong)
     assert len([line for line in lines if line.startswith("removed: ")]) == 20

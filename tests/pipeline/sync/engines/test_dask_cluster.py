@@ -1,4 +1,4 @@
-"""A Dask cluster sees what one process sees; all clusters here are real ones of processes."""
+"""A Dask cluster returns the results of one process; all clusters here are real processes."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ def workers() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make even a few folders worth the cluster."""
+    """Let even a few folders use the cluster."""
     monkeypatch.setattr(partition, "WORTH_IT", 5)
     monkeypatch.setattr(dask_cluster, "PATHS_IN_A_PIECE", 2)
 
@@ -74,22 +74,22 @@ def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
 
 
 def killing(engine: Engine, victim: Callable[[], int]) -> Engine:
-    """Return an engine during whose work a process is killed, once something was seen."""
+    """Return an engine that kills a process after the first verdict."""
 
-    def look(part: ScanScope, how: ScanOptions) -> Iterator[Any]:
+    def scan(scope: ScanScope, options: ScanOptions) -> Iterator[Any]:
         todo = [victim]
-        for seen in engine(part, how):
-            yield seen
-            if todo and isinstance(seen, Judged):
+        for result in engine(scope, options):
+            yield result
+            if todo and isinstance(result, Judged):
                 os.kill(todo.pop()(), signal.SIGKILL)
 
-    return look
+    return scan
 
 
-def test_the_catalog_is_the_same_though_a_worker_is_killed(
+def test_the_catalog_is_the_same_even_if_a_worker_is_killed(
     root: RootSpec, tmp_path: Path, workers: Any
 ) -> None:
-    """Skills, files, findings and index of a real scan, against one process alone."""
+    """Skills, files, findings and index of a real scan equal those of one process."""
     alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
     with dask_cluster.dask(workers.scheduler_address) as engine:
         shared = scanned(
@@ -103,7 +103,7 @@ def test_the_catalog_is_the_same_though_a_worker_is_killed(
 def test_a_cluster_that_goes_away_loses_nothing(
     root: RootSpec, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The rest is looked at by this process, which says so."""
+    """The caller scans the rest, and logs a warning."""
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
@@ -124,17 +124,17 @@ def test_a_cluster_that_goes_away_loses_nothing(
     assert "scans the rest alone" in caplog.text
 
 
-def test_without_an_address_a_cluster_is_made_here(root: RootSpec) -> None:
-    """Its processes see what there is, and end with it."""
+def test_without_an_address_a_local_cluster_starts(root: RootSpec) -> None:
+    """Its processes scan all folders."""
     with dask_cluster.dask() as engine:
         seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
     assert len(seen) == 63
 
 
-def test_a_worker_that_sees_another_directory_is_not_believed(
+def test_a_worker_with_another_directory_is_refused(
     root: RootSpec, workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Were it believed, a share that is not mounted there would empty the catalog."""
+    """Otherwise, a share that is not mounted there would empty the catalog."""
     monkeypatch.setattr(dask_cluster, "_inode", lambda _: 1)
     with (
         dask_cluster.dask(workers.scheduler_address) as engine,
@@ -145,7 +145,7 @@ def test_a_worker_that_sees_another_directory_is_not_believed(
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "nonsense", "tcp://:x"])
 def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
-    """In one sentence that says how to start one."""
+    """The error also explains how to start one."""
     with (
         pytest.raises(ClusterUnusable, match="Start one with `dask scheduler`"),
         dask_cluster.dask(address),
@@ -154,7 +154,7 @@ def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
 
 
 def test_a_cluster_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not waited for until the end of days."""
+    """The wait for workers is limited."""
     monkeypatch.setattr(dask_cluster, "CONNECT_WITHIN", 0.3)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,

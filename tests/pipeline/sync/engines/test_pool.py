@@ -1,4 +1,4 @@
-"""Work that is shared with processes, here and in forks."""
+"""Worker pool: work in fork-server processes and in forks."""
 
 import os
 import pickle
@@ -27,7 +27,7 @@ PIECES = range(40)
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
-    """Return a pool for two cores, however many there are."""
+    """Return a pool for two cores, however many the machine has."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     made = WorkerPool()
     yield made
@@ -41,12 +41,12 @@ def done(pool: WorkerPool, work: Callable[[int], Any], pieces: Sequence[int] = P
 
 
 def who(piece: int) -> tuple[int, int]:
-    """Return a piece with the process that does it."""
+    """Return a piece with the process that processes it."""
     return piece, os.getpid()
 
 
 def is_alive(process: int) -> bool:
-    """Tell whether a thread of a process has not ended: until the last has, its pipe is open."""
+    """Return whether a thread of a process still runs: until the last ends, its pipe is open."""
     for thread in Path(f"/proc/{process}/task").glob("*/status"):
         with suppress(OSError):
             if "\nState:\tZ" not in thread.read_text():
@@ -55,7 +55,7 @@ def is_alive(process: int) -> bool:
 
 
 def test_results_come_in_the_order_of_the_pieces(two: WorkerPool) -> None:
-    """From as many processes as there are cores, of which the one that asks is not one."""
+    """From one process for each core, not counting the caller."""
     results = done(two, who)
     assert [piece for piece, _ in results] == list(PIECES)
     workers = {process for _, process in results}
@@ -63,10 +63,10 @@ def test_results_come_in_the_order_of_the_pieces(two: WorkerPool) -> None:
     assert os.getpid() not in workers
 
 
-def test_what_cannot_be_shared_is_done_here(
+def test_work_that_cannot_be_shared_stays_in_this_process(
     two: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One piece, no piece, or one core: no process is worth it."""
+    """One piece, no piece, or one core: a process would not pay off."""
     assert done(two, who, [7]) == [(7, os.getpid())]
     assert done(two, who, []) == []
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
@@ -74,7 +74,7 @@ def test_what_cannot_be_shared_is_done_here(
 
 
 def test_the_same_processes_do_the_next_work(two: WorkerPool) -> None:
-    """Also what is asked for while the last results are still awaited."""
+    """Even work that starts while the last results are pending."""
     with two.at_work(who, PIECES) as results:
         first = [next(results), next(results)]
         between = done(two, who)
@@ -87,7 +87,7 @@ def test_the_same_processes_do_the_next_work(two: WorkerPool) -> None:
 
 
 def test_a_process_without_work_ends(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others take its place when there is work again."""
+    """New processes start with the next work."""
     with monkeypatch.context() as impatient:
         impatient.setattr(engines_pool, "IDLE", 0.5)
         # On a machine that stalls, one may have ended before it is asked; its part is done here.
@@ -99,7 +99,7 @@ def test_a_process_without_work_ends(two: WorkerPool, monkeypatch: pytest.Monkey
 
 
 def deadly(asking: int, folder: Path, piece: int) -> int:
-    """Return the piece; a process that is not the one that asks does not survive the eighth."""
+    """Return the piece; the eighth kills any process except the caller."""
     if piece == 7 and os.getpid() != asking:
         (folder / str(os.getpid())).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -109,16 +109,16 @@ def deadly(asking: int, folder: Path, piece: int) -> int:
 def test_a_piece_over_which_a_process_died_is_tried_again(
     two: WorkerPool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By another process, and by the one that asked where that died, too, which is said."""
+    """By another process; if that dies too, by the caller, with a warning."""
     assert done(two, partial(deadly, os.getpid(), tmp_path)) == list(PIECES)
     assert len(list(tmp_path.iterdir())) == 2
-    assert [each for each in caplog.messages if "died twice" in each]
+    assert [message for message in caplog.messages if "died twice" in message]
 
 
-def test_a_death_is_put_down_to_the_piece_it_happened_over(
+def test_a_death_counts_for_the_piece_in_progress(
     two: WorkerPool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And to none whose result the process had sent before, though nobody had read that yet."""
+    """Not for a piece whose result was already sent, even if it is still unread."""
     with two.at_work(partial(deadly, os.getpid(), tmp_path), PIECES) as results:
         wait_for(lambda: any(not is_alive(int(file.name)) for file in tmp_path.iterdir()))
         assert list(results) == list(PIECES)
@@ -127,7 +127,7 @@ def test_a_death_is_put_down_to_the_piece_it_happened_over(
 
 
 def unlucky(folder: Path, piece: int) -> tuple[int, int]:
-    """Return the piece with the process that does it, which the eighth kills once."""
+    """Return the piece with its process; the eighth piece kills its process once."""
     if piece == 7 and not (folder / "killed").exists():
         (folder / "killed").touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -135,17 +135,17 @@ def unlucky(folder: Path, piece: int) -> tuple[int, int]:
 
 
 def test_a_process_that_is_killed_once_is_replaced(two: WorkerPool, tmp_path: Path) -> None:
-    """Nothing is left to the one that asked."""
+    """The caller processes no piece."""
     results = done(two, partial(unlucky, tmp_path))
     assert [piece for piece, _ in results] == list(PIECES)
     assert dict(results)[7] != os.getpid()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_process_that_starts_the_others_may_be_killed(
+def test_the_fork_server_may_be_killed(
     two: WorkerPool, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    """Whoever asks next does the work, and the one after that has processes again."""
+    """The next caller works alone; the one after that has processes again."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     assert len(done(two, who)) == len(PIECES)
     two.close()
@@ -155,14 +155,14 @@ def test_the_process_that_starts_the_others_may_be_killed(
 
 
 def process_ids(_: None) -> Iterator[int]:
-    """Yield the process that does the work."""
+    """Yield the id of the working process."""
     yield os.getpid()
 
 
-def test_a_process_ends_though_the_one_that_started_it_was_killed(
+def test_a_process_ends_even_if_its_fork_server_was_killed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever reads what it says would wait for its end for ever."""
+    """Otherwise, a reader of its pipe would wait forever."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     worker = Worker(PATIENCE, 0)
     worker.send(process_ids, None)
@@ -176,14 +176,14 @@ def test_a_process_ends_though_the_one_that_started_it_was_killed(
 
 
 def failed_to_start(*_: object, **__: object) -> None:
-    """Stand in for a process that is told to start as the one that starts it ends."""
+    """Fail like the start of a process while its fork server ends."""
     raise EOFError
 
 
-def test_a_process_that_cannot_be_started_is_done_without(
+def test_work_goes_on_without_a_process_that_cannot_start(
     two: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An EOFError would end a command as an interrupt does, without a word."""
+    """An EOFError would end a command silently, like an interrupt."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     monkeypatch.setattr(ForkServerProcess, "start", failed_to_start)
     assert {process for _, process in done(two, who)} == {os.getpid()}
@@ -197,7 +197,7 @@ def failing(piece: int) -> int:
 
 
 def test_an_exception_is_raised_when_its_turn_comes(two: WorkerPool) -> None:
-    """With everything before it done, and more work can follow."""
+    """After all earlier results; the pool can then do more work."""
     with two.at_work(failing, PIECES) as results:
         assert [next(results) for _ in range(7)] == list(range(7))
         with pytest.raises(LookupError):
@@ -206,30 +206,30 @@ def test_an_exception_is_raised_when_its_turn_comes(two: WorkerPool) -> None:
 
 
 def slow(folder: Path, piece: int) -> int:
-    """Return the piece at once, if it is the first, else after long; note the process."""
+    """Return the first piece at once, others after a long time; note the process."""
     (folder / str(os.getpid())).touch()
     if piece:
         time.sleep(60)
     return piece
 
 
-def test_who_stops_listening_stops_the_work(two: WorkerPool, tmp_path: Path) -> None:
-    """Nothing is made any more of what nobody will take."""
+def test_a_caller_that_stops_reading_stops_the_work(two: WorkerPool, tmp_path: Path) -> None:
+    """The processes make no more results."""
     with two.at_work(partial(slow, tmp_path), PIECES):  # and does not even begin to
         wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
     assert not any(is_alive(int(file.name)) for file in tmp_path.iterdir())
 
 
 def ask(folder: Path, pipe: Connection) -> None:
-    """Ask a pool for slow work, and report the first result."""
+    """Give slow work to a pool, and report the first result."""
     os.sched_getaffinity = lambda _: {0, 1}
     with WorkerPool().at_work(partial(slow, folder), PIECES) as results:
         pipe.send(next(results))
         next(results)
 
 
-def test_the_work_ends_with_the_one_who_asked(tmp_path: Path) -> None:
-    """Even if that is killed: its successor meets nobody who still writes."""
+def test_the_work_ends_with_the_caller(tmp_path: Path) -> None:
+    """Even if the caller is killed: its successor finds no process still writing."""
     ours, theirs = get_context("spawn").Pipe()
     asking = get_context("spawn").Process(target=ask, args=(tmp_path, theirs))
     asking.start()
@@ -241,14 +241,14 @@ def test_the_work_ends_with_the_one_who_asked(tmp_path: Path) -> None:
 
 
 def many(folder: Path, piece: bytes) -> Iterator[bytes]:
-    """Yield results, each longer than a pipe is wide, and note how many were made."""
+    """Yield results larger than the buffer of a pipe, and note their number."""
     for number in range(2 * MESSAGES_AHEAD):
         (folder / f"{len(piece)}-{number}").touch()
         yield bytes(300_000)
 
 
-def test_no_more_waits_in_memory_than_there_is_room_for(two: WorkerPool, tmp_path: Path) -> None:
-    """While the caller takes no results, a process stops; in the end all are there."""
+def test_the_number_of_results_in_memory_is_limited(two: WorkerPool, tmp_path: Path) -> None:
+    """A process pauses while the caller takes no results; in the end all arrive."""
     two.start(1)
     wait_for(two.has_room)
     task = Task(partial(many, tmp_path), b"")
@@ -264,7 +264,7 @@ def test_no_more_waits_in_memory_than_there_is_room_for(two: WorkerPool, tmp_pat
 def test_long_pieces_and_long_results_do_not_wait_for_each_other(
     two: WorkerPool, tmp_path: Path
 ) -> None:
-    """Each is longer than a pipe is wide, and there is no room for more results."""
+    """Each is larger than the buffer of a pipe, and there is no room for more results."""
     two.start(1)
     wait_for(two.has_room)
     tasks = [Task(partial(many, tmp_path), bytes(300_000 + number)) for number in range(4)]
@@ -278,7 +278,7 @@ def test_long_pieces_and_long_results_do_not_wait_for_each_other(
 
 
 def in_forks(processes: int) -> tuple[list[tuple[int, int]], int]:
-    """Return the pieces with the processes that do them, and this process."""
+    """Return the pieces with their processes, and this process."""
     return list(in_order(who, PIECES, processes)), os.getpid()
 
 
@@ -286,7 +286,7 @@ def in_forks(processes: int) -> tuple[list[tuple[int, int]], int]:
 def test_forks_give_results_in_the_order_of_the_pieces(
     elsewhere: Callable[..., Any], processes: int
 ) -> None:
-    """However many there are; the process that asks does nothing itself."""
+    """However many pieces; the caller processes none."""
     results, asking = elsewhere(in_forks, processes)
     assert [piece for piece, _ in results] == list(PIECES)
     workers = {process for _, process in results}
@@ -295,7 +295,7 @@ def test_forks_give_results_in_the_order_of_the_pieces(
 
 
 def test_beside_other_threads_nothing_is_forked() -> None:
-    """One of them might hold a lock, which would stay locked in the fork."""
+    """A thread might hold a lock, which would stay locked in the fork."""
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
@@ -307,7 +307,7 @@ def test_beside_other_threads_nothing_is_forked() -> None:
 
 
 def long(folder: Path, _: int) -> bytes:
-    """Note the process, and return more than a pipe holds."""
+    """Note the process, and return more than the buffer of a pipe holds."""
     (folder / str(os.getpid())).touch()
     return bytes(1_000_000)
 
@@ -322,7 +322,7 @@ def heard_once(folder: Path) -> None:
 def test_forks_end_when_their_results_are_no_longer_taken(
     elsewhere: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """None is left, though it waits to send."""
+    """Even a fork that waits to send."""
     elsewhere(heard_once, tmp_path)
     workers = [int(file.name) for file in tmp_path.iterdir()]
     assert workers

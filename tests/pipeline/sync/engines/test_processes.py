@@ -1,4 +1,4 @@
-"""Whoever looks at the folders, the same is seen."""
+"""All engines return the same results."""
 
 import gc
 import multiprocessing
@@ -22,6 +22,7 @@ from pipeline.sync.engines import partition
 from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
+from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
@@ -31,7 +32,7 @@ from tests.support.waiting import PATIENCE
 
 @pytest.fixture
 def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
-    """Return a root with skills at several depths, one of them broken, and a stray."""
+    """Return a root with skills at several depths, one of them broken, and a loose finding."""
     for number in range(6):
         skill(tmp_path / "root" / f"group-{number % 2}" / f"skill-{number}")
     skill(tmp_path / "root/group-0/skill-0/nested")
@@ -47,30 +48,30 @@ def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
 
 @pytest.fixture
 def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make even a few folders worth the processes, which are never forks of the one that tests."""
+    """Let even a few folders use processes, which are never forks of this one."""
     monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
     monkeypatch.setattr(partition, "WORTH_IT", 5)
     monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
 
 
 def verdicts(seen: list[object]) -> list[str]:
-    """Return what was seen, without times, in an order of its own."""
+    """Return the results without times, sorted."""
     return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen if one)
 
 
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("paths", [("",), ("group-0", "group-1"), ("flat",), ("nowhere",)])
 def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, ...]) -> None:
-    """Every verdict, finding and stray, once."""
-    part, how = ScanScope(root, paths, {}), ScanOptions(Limits(), quiet=0.0)
-    alone = list(engines_processes.serial(part, how))
-    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+    """Every verdict and finding, once."""
+    scope, options = ScanScope(root, paths, {}), ScanOptions(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(scope, options))
+    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
 
 
 def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[str], int]:
-    """Look at a root here and with processes; return both, and their kinds, and what remains."""
+    """Scan with processes and alone; return both results, process classes and leftover count."""
     may_end = threading.Event()
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition, "WORTH_IT", 5)
         patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
@@ -78,7 +79,7 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
         if beside:
             other.start()
         try:
-            looking = engines_processes.processes(part, how)
+            looking = engines_processes.processes(scope, options)
             begun = [next(one for one in looking if one)]
             kinds = {type(child).__name__ for child in multiprocessing.active_children()}
             seen = [*begun, *looking]
@@ -88,17 +89,17 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
                 other.join()
     return (
         verdicts(seen),
-        verdicts(list(engines_processes.serial(part, how))),
+        verdicts(list(engines_processes.serial(scope, options))),
         kinds,
         len(multiprocessing.active_children()),
     )
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["forked", "beside another thread"])
-def test_processes_are_started_and_gone_however_that_is_done(
+def test_processes_start_and_end_with_and_without_forks(
     root: RootSpec, elsewhere: Callable[..., Any], beside: bool
 ) -> None:
-    """Where there are threads nothing is forked, and all the same is seen."""
+    """Beside other threads nothing is forked, and the results are the same."""
     shared, alone, kinds, remaining = elsewhere(shared_out, root, beside)
     assert shared == alone
     assert kinds == {"ForkServerProcess" if beside else "ForkProcess"}
@@ -106,29 +107,29 @@ def test_processes_are_started_and_gone_however_that_is_done(
 
 
 @pytest.mark.usefixtures("in_processes")
-def test_what_is_known_is_known_in_every_process(root: RootSpec) -> None:
-    """Fingerprints travel with the paths they belong to."""
-    how = ScanOptions(Limits(), quiet=0.0)
+def test_every_process_has_the_known_fingerprints(root: RootSpec) -> None:
+    """Each piece contains the fingerprints of its paths."""
+    options = ScanOptions(Limits(), quiet=0.0)
     known = {
         one.verdict.place.path: one.verdict.fingerprint
-        for one in engines_processes.serial(ScanScope(root, ("",), {}), how)
+        for one in engines_processes.serial(ScanScope(root, ("",), {}), options)
         if isinstance(one, Judged)
     }
-    seen = list(engines_processes.processes(ScanScope(root, ("",), known), how))
+    seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
     assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
     assert not [one for one in seen if isinstance(one, Judged)]
 
 
 def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
-    """Look again at what is known, with two processes; return what is known and is unchanged.
+    """Scan known folders again with two processes; return the known and the unchanged paths.
 
-    Python tells of each opening and listing, whichever process does it; what is opened below a
+    An audit hook in each process writes every opening and listing to a file. A file opened below a
     root has a name without its directory.
     """
-    how = ScanOptions(Limits(), quiet=0.0)
+    options = ScanOptions(Limits(), quiet=0.0)
     known = {
         one.verdict.place.path: one.verdict.fingerprint
-        for one in engines_processes.serial(ScanScope(root, ("",), {}), how)
+        for one in engines_processes.serial(ScanScope(root, ("",), {}), options)
         if isinstance(one, Judged)
     }
     file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -148,11 +149,11 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
         if is_listing or is_file:
             os.write(file, f"{event} {os.getpid()}\n".encode())
 
-    sys.addaudithook(hook)  # there is no way to take it away again
+    sys.addaudithook(hook)  # audit hooks cannot be removed
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engines_processes, "PATHS_IN_A_COMPARISON", 2)
         patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        seen = list(engines_processes.processes(ScanScope(root, ("",), known), how))
+        seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
     listening.clear()
     os.close(file)
     return sorted(known), sorted(one.path for one in seen if isinstance(one, Unchanged))
@@ -161,7 +162,7 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
 def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
     root: RootSpec, tmp_path: Path, elsewhere: Callable[..., Any]
 ) -> None:
-    """Directories are listed, by two processes, and that is all."""
+    """Two processes list directories; nothing else is read."""
     known, unchanged = elsewhere(rescanned, root, tmp_path / "told")
     events = (tmp_path / "told").read_text().splitlines()
     assert unchanged == known
@@ -170,20 +171,20 @@ def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
 
 
 def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for the work of a process that the system kills because it lacks memory."""
+    """Stand in for work that the system kills because memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)
     yield
 
 
 def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for a process that is killed when it has sent a part of its results."""
+    """Stand in for a process that is killed after it sent some results."""
     yield [], [next(scan(piece, options))]
-    time.sleep(0.1)  # until that is sent
+    time.sleep(0.1)  # until the result is sent
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for work that raises when a part of its results is sent."""
+    """Stand in for work that raises an exception after some results."""
     yield [], [next(scan(piece, options))]
     raise LookupError
 
@@ -197,20 +198,20 @@ def test_a_process_that_dies_loses_nothing(
     ahead: int,
     dies: Callable[[ScanOptions, ScanScope], Iterator[Any]],
 ) -> None:
-    """The rest is looked at here, once, however much the dead had been asked for and had told."""
+    """The caller scans the rest once, however many pieces and results the dead one had."""
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    alone = list(engines_processes.serial(part, how))
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(scope, options))
     monkeypatch.setattr(engines_processes, "_results", dies)
-    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
 
 
 def die_once(folder: Path, options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for work during which one process is killed when it has sent a part."""
+    """Stand in for work that kills one process after some results."""
     try:
         (folder / "killed").touch(exist_ok=False)
     except FileExistsError:
-        return engines_processes._results(options, piece)  # there it is the real one
+        return engines_processes._results(options, piece)  # workers import the real function
     return die_halfway(options, piece)
 
 
@@ -221,24 +222,24 @@ def test_a_piece_over_which_a_process_died_is_tried_by_another(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The one that asks reads none of it, unless the second dies over it, too."""
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    alone = list(engines_processes.serial(part, how))
+    """The caller scans it only if the second process dies, too."""
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    alone = list(engines_processes.serial(scope, options))
     with monkeypatch.context() as once:
         once.setattr(engines_processes, "LEFT_TO_OTHERS", 10_000)
         once.setattr(engines_processes, "_results", partial(die_once, tmp_path))
         once.setattr(engines_processes._Scan, "here", None)  # as this process does
-        assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
+        assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
     monkeypatch.setattr(engines_processes, "_results", die)
-    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(alone)
-    assert [each for each in caplog.messages if f"died twice over {root.path}/" in each]
+    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
+    assert [message for message in caplog.messages if f"died twice over {root.path}/" in message]
 
 
 @pytest.mark.usefixtures("in_processes")
-def test_nobody_waits_for_the_processes_to_start(
+def test_the_caller_scans_while_the_processes_start(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Much is begun here meanwhile, and nothing is seen twice."""
+    """No result appears twice."""
     may_start = threading.Event()
 
     def late(*given: Any) -> Worker:
@@ -247,44 +248,44 @@ def test_nobody_waits_for_the_processes_to_start(
 
     monkeypatch.setattr(engines_pool, "Worker", late)
     monkeypatch.setattr(engines_processes, "LEFT_TO_OTHERS", 2)
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    seen = engines_processes.processes(part, how)
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    seen = engines_processes.processes(scope, options)
     begun = [next(seen) for _ in range(4)]
     assert None not in begun
     may_start.set()
-    assert verdicts([*begun, *seen]) == verdicts(list(engines_processes.serial(part, how)))
+    assert verdicts([*begun, *seen]) == verdicts(list(engines_processes.serial(scope, options)))
 
 
 @pytest.mark.usefixtures("in_processes")
-def test_where_no_process_can_be_started_all_is_looked_at_here(
+def test_if_no_process_can_start_the_caller_scans_alone(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where the system allows no more of them."""
+    """For example, because the system allows no more processes."""
 
     def refused(*_: object) -> Worker:
         raise BlockingIOError
 
     monkeypatch.setattr(engines_pool, "Worker", refused)
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
-        list(engines_processes.serial(part, how))
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(
+        list(engines_processes.serial(scope, options))
     )
 
 
 class Refused(threading.Thread):
-    """A thread that the system does not allow."""
+    """Thread that the system does not allow."""
 
     def start(self) -> None:
-        """Fail as Python does then."""
+        """Fail like Python in this case."""
         raise RuntimeError("can't start new thread")
 
 
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("forks", [True, False])
-def test_where_there_can_be_no_threads_all_is_looked_at_here(
+def test_if_no_thread_can_start_the_caller_scans_alone(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch, forks: bool
 ) -> None:
-    """And no process remains that nobody listens to."""
+    """No process remains without a reader."""
     started: list[Worker] = []
 
     def noted(*given: Any) -> Worker:
@@ -294,9 +295,9 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
     monkeypatch.setattr(engines_pool, "Worker", noted)
     monkeypatch.setattr(engines_worker, "may_fork", lambda: forks)
     monkeypatch.setattr(threading, "Thread", Refused)
-    part, how = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    assert verdicts(list(engines_processes.processes(part, how))) == verdicts(
-        list(engines_processes.serial(part, how))
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(
+        list(engines_processes.serial(scope, options))
     )
     assert bool(started) == forks
     assert not any(worker._process.is_alive() for worker in started)
@@ -304,8 +305,8 @@ def test_where_there_can_be_no_threads_all_is_looked_at_here(
 
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("whole", [True, False])
-def test_the_collector_rests_only_while_somebody_looks(root: RootSpec, whole: bool) -> None:
-    """To the end, or until it is broken off."""
+def test_garbage_collection_pauses_only_during_a_scan(root: RootSpec, whole: bool) -> None:
+    """To its end, or until the scan is abandoned."""
     seen = engines_processes.processes(ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0))
     next(seen)
     assert not gc.isenabled()
@@ -320,7 +321,7 @@ def test_the_collector_rests_only_while_somebody_looks(root: RootSpec, whole: bo
 def test_an_interrupt_while_processes_start_ends_those_there_are(
     root: RootSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody waits for one that will never begin."""
+    """The command does not wait for a process that will never start."""
     started: list[Worker] = []
 
     def interrupted(*given: Any) -> Worker:
@@ -349,10 +350,10 @@ def test_an_interrupt_while_processes_start_ends_those_there_are(
 
 
 @pytest.mark.usefixtures("in_processes")
-def test_long_questions_and_long_answers_do_not_wait_for_each_other(
+def test_long_requests_and_long_results_do_not_wait_for_each_other(
     root: RootSpec, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is longer than a pipe is wide, and there is room for one answer."""
+    """Each is larger than the buffer of a pipe, with room for one result."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     for number in range(12):
         skill(
@@ -376,3 +377,43 @@ def test_long_questions_and_long_answers_do_not_wait_for_each_other(
         len([one for one in seen if isinstance(one, Judged) and one.verdict.place.path in known])
         == 12
     )
+
+
+class Restarting:
+    """An executor whose worker ends after each piece was scanned, so that all are scanned twice."""
+
+    def __init__(self) -> None:
+        """Begin without a task."""
+        self.task: Task | None = None
+        self.is_repeated = False
+
+    def has_workers(self) -> bool:
+        """Return that there is one."""
+        return True
+
+    def has_room(self) -> bool:
+        """Return whether the last task is done."""
+        return self.task is None
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+        self.task, self.is_repeated = task, False
+        task.state = "submitted"
+
+    def wait(self, timeout: float) -> list[Task]:
+        """Give all results of the task, for the second time at its end."""
+        task = self.task
+        assert task
+        task.results.extend(task.work(task.piece))
+        if self.is_repeated:
+            task.state, self.task = "done", None
+        self.is_repeated = True
+        return [task]
+
+
+def test_results_of_a_piece_that_is_scanned_again_come_once(root: RootSpec) -> None:
+    """A worker may end while it scans the next piece, and results of this one are under way."""
+    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
+    results = engines_processes.scan_with(Restarting(), [scope], options)
+    alone = engines_processes.serial(scope, options)
+    assert verdicts(list(results)) == verdicts(list(alone))
