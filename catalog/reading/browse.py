@@ -10,7 +10,8 @@ from sqlite_utils import Database
 from catalog.database import index_order, stored_health
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
-from catalog.reading import index_views, search
+from catalog.reading import index_views
+from catalog.reading import status as reading_status
 from catalog.reading.versions import restored
 
 Catalog: TypeAlias = Database
@@ -228,7 +229,7 @@ def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
     catalog is the path of the catalog, which may have a health file beside it.
     """
     return {
-        "counts": search.counts(db),
+        "counts": reading_status.counts(db),
         "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
         "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),

@@ -1,15 +1,11 @@
-"""Full-text search, skills for models, and status; reads only."""
+"""Full-text search, and the skills for models; reads only."""
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import index_order, sql, stored_health
-from catalog.model.publication_findings import NAME_CONFUSABLE
-from catalog.model.values import Status
+from catalog.database import index_order, sql
 from catalog.text import ngrams, snippets
 
 
@@ -161,95 +157,3 @@ def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], in
 
 
 _FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
-
-
-# Health
-
-
-def counts(db: Database) -> dict[Status, int]:
-    """Return the number of skills with each status."""
-    numbers = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
-    return {status: numbers.get(status, 0) for status in get_args(Status)}
-
-
-def status(db: Database, catalog: Path | None = None) -> dict[str, Any]:
-    """Return health, counts by status, and all skills that wait or were rejected, with reasons.
-
-    catalog is the path of the catalog, which may have a health file beside it.
-    """
-    state = stored_health.load(db, catalog)
-    return {
-        "health": {key: value for key, value in state["health"].items() if key != "id"},
-        "troubles": state["troubles"],
-        "held": state["held"],
-        "withheld": state["withheld"],
-        "roots": list(
-            db.query(
-                "SELECT path, level, acceptance, trouble FROM roots"
-                " WHERE configured = 1 ORDER BY position"
-            )
-        ),
-        "counts": counts(db),
-        "findings": {
-            row["severity"]: row["n"]
-            for row in db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
-        },
-        "pending": list(
-            db.query(
-                "SELECT root, path, pending_since, pending_reason, is_held FROM skills"
-                " WHERE pending_since IS NOT NULL ORDER BY pending_since"
-            )
-        ),
-        "rejected": list(
-            db.query(
-                "SELECT root, path, status_reason AS reason FROM skills WHERE status = 'rejected'"
-                " ORDER BY root, path"
-            )
-        ),
-        "errors": list(
-            db.query(
-                "SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN"
-                " (SELECT id FROM findings WHERE severity = 'error'"
-                "  UNION SELECT id FROM findings WHERE skill IS NULL)"
-                " ORDER BY root, folder, path, line, id"
-            )
-        ),
-        "indexes": list(
-            db.query(
-                "SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out"
-                " FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
-                " ORDER BY i.position"
-            )
-        ),
-        "newest_rejected": list(
-            db.query(
-                "SELECT root, path, newest_rejected_at AS since FROM skills"
-                # Each plus keeps SQLite from using an index that would cover nearly all rows.
-                " WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')"
-                " ORDER BY +root, path"
-            )
-        ),
-        "version_held": list(
-            db.query(
-                "SELECT s.root, s.path, v.version AS reason"
-                " FROM skills AS s INDEXED BY skills_by_pinned_version"
-                " JOIN versions AS v ON v.id = s.pinned_version_id"
-                " WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed'"
-                " ORDER BY s.root, s.path"
-            )
-        ),
-        "name_confusable": list(
-            db.query(
-                "SELECT root, folder AS path, message AS reason FROM findings WHERE code = ?"
-                " ORDER BY root, folder",
-                [NAME_CONFUSABLE.code],
-            )
-        ),
-        "recoveries": list(db.query("SELECT * FROM recoveries ORDER BY id")),
-        "shadowed": list(
-            db.query(
-                "SELECT root, path, status_reason AS reason FROM skills WHERE status = 'shadowed'"
-                " ORDER BY root, path"
-            )
-        ),
-    }

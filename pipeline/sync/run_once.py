@@ -13,7 +13,7 @@ from catalog.database.connection import explained
 from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import Json
-from catalog.reading import search
+from catalog.reading import status as reading_status
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -92,7 +92,7 @@ def scan_once(
             store.collect(settings.retention.of_packages, datetime.now(UTC))
             store.thin(settings.retention.of_history, datetime.now(UTC))
         store.events.deliver(listeners.LOG, change_log.log_changes)
-        counts, held = search.counts(store.db), store.removals.held()
+        counts, held = reading_status.counts(store.db), store.removals.held()
     return Result(
         report,
         (*report.unsettled, *report.delayed),

@@ -4,7 +4,7 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
-from catalog.reading import search
+from catalog.reading import status as reading_status
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import status as output_status
@@ -28,7 +28,7 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
     """
     catalog = settings_of(context).catalog_path
     with explained(catalog):
-        state = search.status(database_connection.open_catalog(catalog), catalog)
+        state = reading_status.load(database_connection.open_catalog(catalog), catalog)
     if as_json:
         click.echo(to_json(state))
     else:

@@ -77,7 +77,7 @@ def health(state: dict[str, Any]) -> str:
 
 
 def health_of(state: dict[str, Any]) -> health_summary.Health:
-    """Return the health of the service, from the result of `search.status`."""
+    """Return the health of the service, from the result of `status.load`."""
     failing = [root for root in state["roots"] if root["trouble"]]
     return health_summary.health(state | {"roots": failing}, datetime.now(UTC))
 
@@ -134,7 +134,7 @@ _LISTED: Mapping[str, str] = {
     "name_confusable": "name looks like another",
     "shadowed": "shadowed",
 }
-"""Keys of `search.status` whose folders are listed, with their labels."""
+"""Keys of `status.load` whose folders are listed, with their labels."""
 _SHOWN = 20
 """Most lines about problems in all, if they fit on one screen …"""
 _SHOWN_OF_MUCH = 4

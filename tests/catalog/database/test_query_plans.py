@@ -20,6 +20,7 @@ from catalog.mcp.server import SkillServer
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
 from catalog.reading import search, skill_files
+from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.writing.store import Store
@@ -270,7 +271,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     db = database_connection.open_catalog(settings.catalog_path)
     assert search.find(db, "words")
     traced("status")
-    search.status(db)
+    reading_status.load(db)
     database_connection.service_runs(settings.catalog_path)
     traced("an index")
     spec = query.index_spec(db, "default")

@@ -12,6 +12,7 @@ from catalog.database import connection
 from catalog.model.change import Removal
 from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import search
+from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -133,7 +134,7 @@ def test_a_reader_sees_what_the_writer_has_committed(tmp_path: Path) -> None:
     store = rooted(Store.open(tmp_path / "catalog.db"))
     db = connection.open_catalog(tmp_path / "catalog.db")
     store.apply([judged("a")], trigger="command", at=NOON)
-    assert search.status(db)["counts"]["active"] == 1
+    assert reading_status.load(db)["counts"]["active"] == 1
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         db.execute("DELETE FROM skills")
     db.conn.close()

@@ -14,6 +14,7 @@ from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.reading import health_summary, search
+from catalog.reading import status as reading_status
 from catalog.reading.versions import history
 from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
@@ -68,7 +69,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert search.find(world.store.db, "goats") == []
     assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
-    (pinned,) = search.status(world.store.db)["version_held"]
+    (pinned,) = reading_status.load(world.store.db)["version_held"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
     assert world.differences() == []

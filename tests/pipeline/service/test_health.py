@@ -24,6 +24,7 @@ from catalog.database import stored_health
 from catalog.model.errors import OutOfMemory
 from catalog.model.trouble import Trouble
 from catalog.reading import search
+from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status
 from pipeline.service import heartbeat, index_schedule, loop, troubles
@@ -54,7 +55,7 @@ def told(it: Serving) -> str:
     """Return the output of `status --check`; nothing if it exits with 0."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
-        found = search.status(search.Database(connection), catalog)
+        found = reading_status.load(search.Database(connection), catalog)
     return "" if output_status.health_of(found).is_followed else output_status.health(found)
 
 

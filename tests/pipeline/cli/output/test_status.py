@@ -2,7 +2,7 @@ from pathlib import Path
 
 from catalog.database import connection
 from catalog.model.skill import Place
-from catalog.reading import search
+from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -35,7 +35,7 @@ def told(tmp_path: Path, amiss: int) -> list[str]:
         )
     store.close()
     return output_status.status(
-        search.status(connection.open_catalog(tmp_path / "catalog.db"))
+        reading_status.load(connection.open_catalog(tmp_path / "catalog.db"))
     ).splitlines()
 
 

@@ -1,0 +1,81 @@
+"""Status of the catalog: health, counts, and the folders that need attention; reads only."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+from sqlite_utils import Database
+
+from catalog.database import stored_health
+from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.model.values import Status
+
+
+def counts(db: Database) -> dict[Status, int]:
+    """Return the number of skills with each status."""
+    numbers = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
+    return {status: numbers.get(status, 0) for status in get_args(Status)}
+
+
+def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
+    """Return health, counts, indexes, and for each key of `LISTS` its rows.
+
+    catalog is the path of the catalog, which may have a health file beside it.
+    """
+    state = stored_health.load(db, catalog)
+    severities = db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
+    return {
+        "health": {key: value for key, value in state["health"].items() if key != "id"},
+        "troubles": state["troubles"],
+        "held": state["held"],
+        "withheld": state["withheld"],
+        "counts": counts(db),
+        "findings": {row["severity"]: row["n"] for row in severities},
+        **{key: list(db.query(query)) for key, query in LISTS.items()},
+    }
+
+
+LISTS = {
+    "roots": """
+        SELECT path, level, acceptance, trouble FROM roots WHERE configured = 1 ORDER BY position
+    """,
+    "indexes": """
+        SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out
+        FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id ORDER BY i.position
+    """,
+    "pending": """
+        SELECT root, path, pending_since, pending_reason, is_held FROM skills
+        WHERE pending_since IS NOT NULL ORDER BY pending_since
+    """,
+    "rejected": """
+        SELECT root, path, status_reason AS reason FROM skills WHERE status = 'rejected'
+        ORDER BY root, path
+    """,
+    # Each plus keeps SQLite from using an index that would cover nearly all rows.
+    "newest_rejected": """
+        SELECT root, path, newest_rejected_at AS since FROM skills
+        WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')
+        ORDER BY +root, path
+    """,
+    "version_held": """
+        SELECT s.root, s.path, v.version AS reason
+        FROM skills AS s INDEXED BY skills_by_pinned_version
+        JOIN versions AS v ON v.id = s.pinned_version_id
+        WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed' ORDER BY s.root, s.path
+    """,
+    "name_confusable": f"""
+        SELECT root, folder AS path, message AS reason FROM findings
+        WHERE code = '{NAME_CONFUSABLE.code}' ORDER BY root, folder
+    """,
+    "shadowed": """
+        SELECT root, path, status_reason AS reason FROM skills WHERE status = 'shadowed'
+        ORDER BY root, path
+    """,
+    "errors": """
+        SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN
+            (SELECT id FROM findings WHERE severity = 'error'
+             UNION SELECT id FROM findings WHERE skill IS NULL)
+        ORDER BY root, folder, path, line, id
+    """,
+    "recoveries": "SELECT * FROM recoveries ORDER BY id",
+}
+"""The lists of `load`, by key."""
