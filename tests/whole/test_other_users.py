@@ -154,8 +154,8 @@ def test_the_site_of_a_user_who_cannot_write_follows_the_writer(
         wait_for(lambda: "New." in preview())
         # A page may open the file again, and show new rows before the site notices the writer.
         if is_alone:
-            wait_for(lambda: "served as it was" in log.read_text())
-    assert ("served as it was" in log.read_text()) is is_alone
+            wait_for(lambda: "opened as immutable" in log.read_text())
+    assert ("opened as immutable" in log.read_text()) is is_alone
 
 
 def test_agents_can_read_by_mcp_without_the_right_to_write(up: ServingProcess) -> None:
