@@ -63,9 +63,9 @@ the version from the result, so that all pages are from one version.
 续读时请带上 offset 和 version。"""
 
 _SEARCH = """\
-Find skills by words in their name, description, tags and text, best match first. All words must
-match, in English or Chinese. Use this tool to check whether a skill exists for a task.
-按关键词搜索技能(支持中文),最相关的排在前面。"""
+Find the skills for a task, best match first. Describe the task in a sentence or two, in English or
+Chinese; any word may match, and rare words count most. To see more results, pass an offset.
+用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面。"""
 
 _LIST = """\
 List all skills with their descriptions, most important first, one page at a time.
@@ -173,13 +173,18 @@ class SkillServer(MCPServer[None]):
     @_with_errors
     def search_skills(
         self,
-        query: Annotated[str, Field(description="Words to search for, such as: csv columns.")],
+        query: Annotated[
+            str,
+            Field(
+                description="The task in plain words, such as: sum up the columns of a CSV file."
+            ),
+        ],
         limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
+        offset: Annotated[int, Field(ge=0, description="Number of results to skip.")] = 0,
     ) -> CallToolResult:
-        """Return the matching skills, with a snippet around each match."""
+        """Return the matching skills, with the words that matched and a snippet around one."""
         with self._catalog() as db:
-            hits = search.find(db, query, limit, for_models=True)
-        _, left_out = search.bounded(query)
+            results = search.search(db, query, limit, offset=offset, for_models=True)
         return _as_json(
             {
                 "skills": [
@@ -187,12 +192,15 @@ class SkillServer(MCPServer[None]):
                         "name": one_line(hit.name),
                         "skill_id": hit.skill_id,
                         "description": one_line(hit.description),
+                        "version": hit.version,
+                        "score": hit.score,
+                        "matched": hit.matched,
                         "snippet": one_line(hit.snippet),
                     }
-                    for hit in hits
+                    for hit in results.hits
                 ]
             }
-            | ({"note": left_out} if left_out else {})
+            | ({"note": one_line(results.note)} if results.note else {})
         )
 
     @_with_errors

@@ -1,12 +1,10 @@
 """Search terms of Chinese, Japanese and Korean text, for storage and for queries.
 
-SQLite's tokenizers treat a run of CJK characters as one word. So each run is stored as all its
-pieces of one to four characters, and a CJK query is cut into pieces of at most four.
+SQLite's tokenizers treat a run of CJK characters as one word. So each run is stored as its
+overlapping pairs of characters, and a CJK query is cut into pairs, too.
 """
 
 import re
-
-LONGEST = 4
 
 CJK_RUN = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -16,19 +14,17 @@ CJK_RUN = re.compile(
 
 
 def terms(text: str) -> str:
-    """Return the distinct 1- to 4-grams of the text's CJK runs, separated by spaces."""
+    """Return the pairs of the text's CJK runs in their order, separated by spaces.
+
+    The last character of a run follows alone, so each character is the beginning of a term.
+    """
     if text.isascii():
         return ""
-    grams: dict[str, None] = {}  # keeps the order, so equal texts have equal terms
-    for run in CJK_RUN.findall(text):
-        for start in range(len(run)):
-            for end in range(start + 1, min(start + LONGEST, len(run)) + 1):
-                grams[run[start:end]] = None
-    return " ".join(grams)
+    return " ".join(
+        run[start : start + 2] for run in CJK_RUN.findall(text) for start in range(len(run))
+    )
 
 
 def pieces(run: str) -> list[str]:
-    """Return stored terms that together cover a CJK run: itself, or all its 4-grams."""
-    if len(run) <= LONGEST:
-        return [run]
-    return [run[start : start + LONGEST] for start in range(len(run) - LONGEST + 1)]
+    """Return the terms to search for a CJK run: its pairs, or its only character."""
+    return [run[start : start + 2] for start in range(len(run) - 1)] or [run]

@@ -9,7 +9,8 @@ CREATE TABLE skill_text (
     tags TEXT NOT NULL,
     headings TEXT NOT NULL,
     file_names TEXT NOT NULL,
-    grams TEXT NOT NULL,                -- of the CJK runs in name, description and tags
+    grams TEXT NOT NULL,                -- pairs of CJK characters in name, description and tags
+    body_grams TEXT NOT NULL,           -- the same of the body
     body_from INTEGER NOT NULL,         -- its first byte, from 1, with plain line ends
     body_bytes INTEGER NOT NULL
 ) STRICT;
@@ -25,21 +26,31 @@ SELECT t.id, t.name, t.description, t.tags, t.headings, t.file_names,
                              char(13), char(10))
                 ELSE v.skill_md_content END
            AS BLOB), t.body_from, t.body_bytes) AS TEXT) AS body,
-       t.grams
+       t.grams, t.body_grams
 FROM skill_text AS t JOIN versions AS v ON v.id = t.version;
 
 CREATE VIRTUAL TABLE skills_fts USING fts5 (
-    name, description, tags, headings, file_names, body, grams,
+    name, description, tags, headings, file_names, body, grams, body_grams,
     content = 'searched_texts', content_rowid = 'id', tokenize = 'porter unicode61'
 );
+-- A match in these few words counts once more.
+CREATE VIRTUAL TABLE skills_short_fts USING fts5 (
+    name, description, tags, grams,
+    content = 'skill_text', content_rowid = 'id', tokenize = 'porter unicode61'
+);
+CREATE VIRTUAL TABLE search_vocabulary USING fts5vocab ('skills_short_fts', 'row');
 -- Words of one batch stay in memory, instead of being merged from a segment for each megabyte.
 INSERT INTO skills_fts (skills_fts, rank) VALUES ('hashsize', 8388608);
+INSERT INTO skills_short_fts (skills_short_fts, rank) VALUES ('hashsize', 8388608);
 -- The full-text writer adds rows; this trigger only removes them.
 CREATE TRIGGER skill_text_removed BEFORE DELETE ON skill_text BEGIN
     INSERT INTO skills_fts
-        (skills_fts, rowid, name, description, tags, headings, file_names, body, grams)
-    SELECT 'delete', id, name, description, tags, headings, file_names, body, grams
+        (skills_fts, rowid, name, description, tags, headings, file_names, body, grams,
+         body_grams)
+    SELECT 'delete', id, name, description, tags, headings, file_names, body, grams, body_grams
     FROM searched_texts WHERE id = old.id;
+    INSERT INTO skills_short_fts (skills_short_fts, rowid, name, description, tags, grams)
+    VALUES ('delete', old.id, old.name, old.description, old.tags, old.grams);
 END;
 """
 

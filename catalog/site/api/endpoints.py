@@ -13,6 +13,7 @@ from catalog.database import stored_health
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index.formats import FORMATS
 from catalog.reading import health_summary, search
+from catalog.reading.browse import Catalog
 from catalog.site.api import files as api_files
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -68,15 +69,21 @@ async def asset(context: RequestContext) -> Response:
 async def hits(context: RequestContext) -> Response:
     """Return the results of a search, best match first, as the command line does.
 
-    The header X-Search-Note reports words that were not searched for.
+    The header X-Search-Note reports words that no skill has, or that were not used.
     """
-    words, left_out = search.bounded(context.parameter("q"))
-    results = await context.query(search.find, words, min(context.number("limit") or 20, MOST_HITS))
+    limit = min(context.number("limit") or 20, MOST_HITS)
+    offset = context.number("offset") or 0
+    results = await context.query(_search, context.parameter("q"), limit, offset)
+    note = results.note.encode("ascii", "backslashreplace").decode()  # as headers have to be
     return responses.of_json(
         context.request,
-        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in results],
-        headers={"X-Search-Note": left_out} if left_out else None,
+        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in results.hits],
+        headers={"X-Search-Note": note} if note else None,
     )
+
+
+def _search(db: Catalog, query: str, limit: int, offset: int) -> search.Results:
+    return search.search(db, query, limit, offset=offset)
 
 
 async def preview(context: RequestContext) -> Response:

@@ -5,12 +5,13 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
-from catalog.reading import search
 from catalog.site.http import location as http_catalog
 from catalog.site.http.checks import Check, Refusal
 
 LONGEST_ADDRESS = 8000
 """Bytes of a path and query together; browsers and proxies rarely accept more."""
+MOST_WORDS, MOST_CHARACTERS = 32, 500
+"""Limits of a search in a table; each word costs a lookup in the index."""
 MOST_PARAMETERS = 100
 """Parameters of one query: enough for two per column of the widest table."""
 MOST_FACETS = 8
@@ -47,14 +48,18 @@ def _error(parameters: list[tuple[str, str]]) -> str | None:
 def _parameter_error(name: str, value: str) -> str | None:
     if name in _NUMBERS and not re.fullmatch(r"max|[0-9]{0,6}", value):
         return f"{name} must be a positive integer."
-    if name.startswith("_search") and name != "_searchmode" and search.bounded(value)[1]:
+    if name.startswith("_search") and name != "_searchmode" and not _is_short(value):
         return (
-            f"The search has too many words; the limit is {search.MOST_WORDS} words "
-            f"and {search.MOST_CHARACTERS} characters in total."
+            f"The search has too many words; the limit is {MOST_WORDS} words "
+            f"and {MOST_CHARACTERS} characters in total."
         )
     if name == "_through" and not _is_through(value):
         return "_through must be a JSON object with table, column and value."
     return None
+
+
+def _is_short(words: str) -> bool:
+    return len(words) <= MOST_CHARACTERS and len(re.findall(r"\w+", words)) <= MOST_WORDS
 
 
 def _is_through(value: str) -> bool:

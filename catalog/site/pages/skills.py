@@ -18,15 +18,14 @@ async def page(context: RequestContext) -> Response:
     """Show the results of a search, or the list of skills with its filters."""
     words = context.parameter("q").strip()
     if words:
-        words, left_out = search.bounded(words)
-        hits, alike = await context.query(_search, words)
+        results, alike = await context.query(_search, words)
         return context.page(
             "search_results.html",
             words=words,
-            hits=hits,
+            hits=results.hits,
             alike=alike,
             most=MOST_HITS,
-            left_out=left_out,
+            note=results.note,
         )
     filters = {name: context.parameter(name) for name in ("level", "plugin", "tag")}
     filters["status"] = context.parameter("status") or "active"
@@ -44,9 +43,9 @@ async def page(context: RequestContext) -> Response:
     )
 
 
-def _search(db: Catalog, words: str) -> tuple[list[search.Hit], set[str]]:
-    hits = search.find(db, words, MOST_HITS, marks=MARKS)
-    return hits, browse.alike(db, [hit.skill_id for hit in hits])
+def _search(db: Catalog, words: str) -> tuple[search.Results, set[str]]:
+    results = search.search(db, words, MOST_HITS, marks=MARKS)
+    return results, browse.alike(db, [hit.skill_id for hit in results.hits])
 
 
 def _listed(

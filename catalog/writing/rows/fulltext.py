@@ -18,6 +18,10 @@ def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
     remove(db, [text.id for text in texts])
     db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
     db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
+    db.executemany(
+        _INDEX_SHORT,
+        [(text.id, text.name, text.description, text.tags, text.grams) for text in texts],
+    )
 
 
 def stored_document(db: Database, skill: int, version: Row) -> SearchDocument:
@@ -33,7 +37,8 @@ def remove(db: Connection, skills: Iterable[int]) -> None:
 
 def rebuild(db: Connection) -> None:
     """Rebuild the index from the stored texts. Raises sqlite3.Error."""
-    db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('rebuild')")
+    for table in ("skills_fts", "skills_short_fts"):
+        db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
 
 
 _BODY = SearchDocument._fields.index("body")  # not stored: the SKILL.md of the version contains it
@@ -41,4 +46,5 @@ _INDEXED = SearchDocument._fields.index(
     "version"
 )  # this field and the following are stored, but not indexed
 _KEEP = insert("skill_text", SearchDocument._fields[:_BODY] + SearchDocument._fields[_BODY + 1 :])
+_INDEX_SHORT = insert("skills_short_fts", ("rowid", "name", "description", "tags", "grams"))
 _INDEX = insert("skills_fts", ("rowid", *SearchDocument._fields[1:_INDEXED]))

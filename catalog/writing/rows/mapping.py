@@ -118,6 +118,7 @@ class SearchDocument(NamedTuple):
     file_names: str
     body: str
     grams: str
+    body_grams: str
     version: int
     body_from: int
     body_bytes: int
@@ -236,6 +237,7 @@ def _document(
         " ".join(paths),
         body.text,
         ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
+        ngrams.terms(body.text),
         version,
         body.first_byte,
         body.size,

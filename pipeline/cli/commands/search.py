@@ -6,6 +6,7 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.reading import search
+from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import status as output_status
@@ -23,15 +24,19 @@ from pipeline.cli.output import status as output_status
 @as_json_option
 @click.pass_context
 def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> int:
-    """Find active skills that contain all WORDS, best match first; English or Chinese.
+    """Find the skills for a task, best match first. WORDS may be a sentence, English or Chinese.
+
+    Any word may match; rare words count most. Misspelled words are corrected.
 
     \b
-    Example:
+    Examples:
       skilldrop search csv columns
+      skilldrop search "How do I sum up the columns of a CSV file?"
     """
     db = database_connection.open_catalog(settings_of(context).catalog_path)
-    hits = search.find(db, " ".join(words), limit)
-    if left_out := search.bounded(" ".join(words))[1]:
-        click.echo(left_out, err=True)
+    results = search.search(db, " ".join(words), limit)
+    if results.note:
+        click.echo(visible(results.note), err=True)
+    hits = results.hits
     click.echo(to_json([asdict(hit) for hit in hits]) if as_json else output_status.hits(hits))
     return DONE

@@ -18,7 +18,7 @@ _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 def hits(results: Sequence[Hit]) -> str:
     """Return two lines per hit."""
     if not results:
-        return "No active skill matches all of these words."
+        return "No active skill has any of these words."
     return "\n".join(
         f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}"
         for hit in results

@@ -1,0 +1,72 @@
+"""Terms of a search query: its words without stop words, and pairs of CJK characters."""
+
+import re
+from typing import NamedTuple
+
+from catalog.text import ngrams
+
+MOST_CHARACTERS = 20_000
+"""Characters of a query that are read."""
+
+
+class Term(NamedTuple):
+    """One word, or two neighbouring CJK characters, of a query."""
+
+    text: str  # in lower case
+    is_cjk: bool = False
+
+
+def terms_of(query: str) -> list[Term]:
+    """Return the distinct terms of a query, in their order.
+
+    A stop word counts only in a query of stop words.
+    """
+    terms = list(dict.fromkeys(_terms(query[:MOST_CHARACTERS])))
+    return [term for term in terms if not is_stop_word(term.text)] or terms
+
+
+def _terms(query: str) -> list[Term]:
+    terms = []
+    for word in re.findall(r"\w+", query.lower()):
+        terms += [
+            Term(pair, is_cjk=True)
+            for run in ngrams.CJK_RUN.findall(word)
+            for pair in ngrams.pieces(run)
+        ]
+        terms += [
+            Term(part) for run in ngrams.CJK_RUN.split(word) for part in run.split("_") if part
+        ]
+    return terms
+
+
+def is_stop_word(term: str) -> bool:
+    """Return whether a term is so common in questions that it says nothing about the task."""
+    return term in _ENGLISH or term in _CHINESE or (len(term) == 2 and term[1] in _PARTICLES)
+
+
+_ENGLISH = frozenset(
+    """
+    a about above actually after again all already also am an and any anything are aren as at be
+    because been before being below between both but by can cannot could couldn d did didn do does
+    doesn doing don done down during each either else ever every everything few first for from get
+    gets getting give go going got had has hasn have haven having he help her here hers hi him his
+    how i if im in into is isn it its itself just know let like ll look m make many may maybe me
+    might mine more most much must my myself need needs never new no nor not nothing now of off ok
+    okay on once one only onto or other our ours out over own per please re really right s same she
+    should shouldn show so some someone something still such sure t take tell than thank thanks
+    that the their them then there these they thing things think this those through to too try
+    trying under until up upon us use used using ve very want wants was wasn way we well were what
+    whatever when where whether which while who whom whose why will with within without won would
+    wouldn yes yet you your yours
+    """.split()
+)
+_CHINESE = frozenset(
+    """
+    一下 一个 一些 一种 上的 不是 不要 与其 个的 中的 为了 之后 之前 了解 什么 他们 以及 们的 但是
+    何用 你们 你能 你的 使用 先帮 关于 出一 到底 可以 可否 吗我 否可 呢我 和我 哪个 哪些 哪里 因为
+    在我 如何 如果 它们 对于 已经 希望 帮我 帮忙 并且 应该 怎么 怎样 想要 我们 我想 我的 我要 或者
+    所有 把我 把这 是否 是我 有没 有的 没有 现在 现有 用于 的一 的这 能否 能帮 能够 自己 若是 要把
+    要一 让我 该怎 请你 请問 请帮 请把 请问 还是 这个 这些 这份 这是 这种 这里 进行 那个 那些 需要
+    """.split()
+)
+_PARTICLES = frozenset("的了吗呢吧啊呀嘛么")
