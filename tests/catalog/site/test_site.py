@@ -19,7 +19,7 @@ from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site, fill
 
 REPOSITORY = Path(__file__).parents[3]
-HIDDEN_BY_FTS = re.compile(r"skills_fts(_\w+)?")
+HIDDEN_BY_FTS = re.compile(r"skills(_short)?_fts(_\w+)?")
 
 # What is said of the tables
 
