@@ -20,6 +20,7 @@ from catalog.writing.store import Store
 from pipeline.outcomes.codes import OUTCOME_MISPLACED, OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.roots.names import is_junk
+from pipeline.roots.units import changed_lately
 
 MOST_BYTES = 16 * 2**20
 QUARANTINE = "quarantine"
@@ -141,7 +142,7 @@ def _check_in(
     fingerprint = _fingerprint(stat)
     if known == fingerprint:
         return None
-    if abs(now_ns - stat.st_ctime_ns) < quiet * 1e9:
+    if changed_lately(stat.st_ctime_ns, now_ns, quiet):
         return "unsettled"
     file = RunFile(path, fingerprint, None)
     if path.count("/") != 1:

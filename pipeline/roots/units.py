@@ -24,6 +24,14 @@ class WatchUnit(NamedTuple):
             yield WatchUnit(self.root, path)
 
 
+def changed_lately(changed_ns: int, now_ns: int, quiet: float) -> bool:
+    """Return whether something changed less than `quiet` seconds ago by its own time stamp.
+
+    A time stamp more than `quiet` seconds in the future comes from another clock and is ignored.
+    """
+    return abs(now_ns - changed_ns) < quiet * 1e9
+
+
 def with_archives(units: Iterable[WatchUnit]) -> list[WatchUnit]:
     """Return the units, and for each archive file the unit of its contents (`x.zip!`).
 

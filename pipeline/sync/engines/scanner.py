@@ -23,6 +23,7 @@ from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.source import Source, open_source
+from pipeline.roots.units import changed_lately
 from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
@@ -114,7 +115,7 @@ def _scan_folder(
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
         return Unchanged(folder.path)
-    if changed_lately(folder, time.time_ns(), options.quiet):
+    if changed_lately(folder.changed_ns, time.time_ns(), options.quiet):
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
@@ -140,7 +141,7 @@ def _scan_archive(
     """Yield a result for each skill in an archive; all settle, change and disappear together."""
     if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
         yield from map(Unchanged, known)
-    elif changed_lately(archive, time.time_ns(), options.quiet):
+    elif changed_lately(archive.changed_ns, time.time_ns(), options.quiet):
         yield from map(Unsettled, known or [archive.path])
     elif not options.new_folders:
         yield NewFolder(archive.path)
@@ -155,14 +156,6 @@ def _scan_archive(
             log.debug("%s%s", archive.root, archive.file, exc_info=True)
             reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
             yield from (Unsettled(path, reason) for path in known or [archive.path])
-
-
-def changed_lately(folder: Folder | Archive, now_ns: int, quiet: float) -> bool:
-    """Return whether a folder changed less than `quiet` seconds ago by its own time stamps.
-
-    A time stamp more than `quiet` seconds in the future comes from another clock and is ignored.
-    """
-    return abs(now_ns - folder.changed_ns) < quiet * 1e9
 
 
 def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
