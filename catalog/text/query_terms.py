@@ -21,7 +21,9 @@ def terms_of(query: str) -> list[Term]:
 
     A stop word counts only in a query of stop words.
     """
-    terms = list(dict.fromkeys(_terms(query[:MOST_CHARACTERS])))
+    if len(query) > MOST_CHARACTERS:
+        query = query[:MOST_CHARACTERS].rpartition(" ")[0] or query[:MOST_CHARACTERS]
+    terms = list(dict.fromkeys(_terms(query)))
     return [term for term in terms if not is_stop_word(term.text)] or terms
 
 

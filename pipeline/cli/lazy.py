@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "index": ("index.index", "Print the prompt index NAME; options override its settings."),
     "search": (
         "search.search_",
-        "Find active skills that contain all WORDS, best match first; English or Chinese.",
+        "Find the skills for a task, best match first.",
     ),
     "status": (
         "status.status",

@@ -36,9 +36,18 @@ def remove(db: Connection, skills: Iterable[int]) -> None:
 
 
 def rebuild(db: Connection) -> None:
-    """Rebuild the index from the stored texts. Raises sqlite3.Error."""
+    """Rebuild the indexes from the stored texts. Raises sqlite3.Error."""
+    _command(db, "rebuild")
+
+
+def optimize(db: Connection) -> None:
+    """Write the indexes once more without any trace of removed texts. Raises sqlite3.Error."""
+    _command(db, "optimize")
+
+
+def _command(db: Connection, command: str) -> None:
     for table in ("skills_fts", "skills_short_fts"):
-        db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+        db.execute(f"INSERT INTO {table} ({table}) VALUES (?)", [command])
 
 
 _BODY = SearchDocument._fields.index("body")  # not stored: the SKILL.md of the version contains it

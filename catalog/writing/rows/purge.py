@@ -6,6 +6,7 @@ from sqlite3 import Connection
 
 from catalog.database import sql
 from catalog.model.skill import DESCRIBED, Inventory
+from catalog.writing.rows import fulltext
 
 _NO_FILES = sql.to_json(Inventory.of(()).as_json())
 
@@ -62,7 +63,7 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
         [_NO_FILES, *parameters],
     )
     # A deleted word stays in the full-text index until its segments are merged.
-    db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('optimize')")
+    fulltext.optimize(db)
     return packages
 
 

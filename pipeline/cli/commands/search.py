@@ -24,9 +24,10 @@ from pipeline.cli.output import status as output_status
 @as_json_option
 @click.pass_context
 def search_(context: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> int:
-    """Find the skills for a task, best match first. WORDS may be a sentence, English or Chinese.
+    """Find the skills for a task, best match first.
 
-    Any word may match; rare words count most. Misspelled words are corrected.
+    WORDS may be a sentence, in English or Chinese. Any word may match, and rare words count most.
+    Misspelled words are corrected.
 
     \b
     Examples:

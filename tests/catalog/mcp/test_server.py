@@ -192,15 +192,16 @@ def test_search_is_the_one_ranking(url: str) -> None:
     assert ranked[0] == "word-count"
 
 
-def test_a_search_for_very_many_words_is_a_search_for_the_first(server: Server) -> None:
-    """The result has a note about it."""
+def test_a_search_may_be_a_paragraph_with_slips(server: Server) -> None:
+    """The result has a note about words that no skill has."""
 
     async def work(client: Client) -> Any:
-        return json.loads(text(await client.call_tool("search_skills", {"query": "count " * 5000})))
+        return json.loads(text(await client.call_tool("search_skills", {"query": query})))
 
     found = session(server, work)
     assert found["skills"][0]["name"] == "word-count"
-    assert found["note"] == "Only the first 32 words were used; 5000 were given."
+    assert found["skills"][0]["matched"] == ["count", "wrod"]
+    assert found["note"] == "No skill contains 'wrod'; searched for 'word'."
 
 
 def test_skills_are_listed_page_by_page(url: str) -> None:
