@@ -196,7 +196,9 @@ def test_a_search_may_be_a_paragraph_with_slips(server: Server) -> None:
     """The result has a note about words that no skill has."""
 
     async def work(client: Client) -> Any:
-        return json.loads(text(await client.call_tool("search_skills", {"query": query})))
+        return json.loads(
+            text(await client.call_tool("search_skills", {"query": "count wrod " * 5000}))
+        )
 
     found = session(server, work)
     assert found["skills"][0]["name"] == "word-count"
