@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
+from jellyfish import damerau_levenshtein_distance
 from sqlite_utils import Database
 
 from catalog.database import index_order, sql
@@ -181,9 +180,12 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
     if not slips:
         return None
     lengths = {"least": len(word) - slips, "most": len(word) + slips}
-    near = [term for (term,) in db.execute(_VOCABULARY, {"first": word[0]} | lengths)]
-    best = process.extractOne(word, near, scorer=OSA.distance, score_cutoff=min(slips, MOST_SLIPS))
-    return (f'"{best[0]}"*', best[0]) if best else None
+    near = [
+        (damerau_levenshtein_distance(word, term), term)
+        for (term,) in db.execute(_VOCABULARY, {"first": word[0]} | lengths)
+    ]
+    distance, term = min(near, default=(len(word), ""))
+    return (f'"{term}"*', term) if distance <= min(slips, MOST_SLIPS) else None
 
 
 def _scores(db: Database, match: str, *, for_models: bool) -> dict[int, float]:
