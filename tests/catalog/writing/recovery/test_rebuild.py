@@ -354,8 +354,11 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
         it.stop()
 
 
-def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWriter) -> None:
+def test_damage_is_found_while_nothing_is_written(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each re-scan checks the file itself, because the writer may see only its cache."""
+    monkeypatch.setattr("catalog.database.file_check.SHARE", 1000.0)  # also soon after the last
     it = Serving(tmp_path)
     for number in range(SKILLS - 1):
         skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
