@@ -121,7 +121,8 @@ def test_a_cluster_that_goes_away_loses_nothing(
         for one in serial(ScanScope(root, ("",), {}), HOW)
         if isinstance(one, Judged)
     }
-    assert "scans the rest alone" in caplog.text
+    # Whichever is noticed first: the cluster has no worker, or the results of a piece are lost.
+    assert "scans the rest alone" in caplog.text or "lost a piece" in caplog.text
 
 
 def test_without_an_address_a_local_cluster_starts(root: RootSpec) -> None:
