@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from catalog.writing.events import Event
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
+from pipeline.sync.publication import publish
 
 PUBLISH_EVERY = 1.0
 """Seconds between two publications while a long scan goes on."""
@@ -42,13 +42,6 @@ class IndexSchedule:
         """Publish the indexes if a publication is due."""
         if self.due is None or time.monotonic() < self.due:
             return
-        settings = self._settings
-        for name in publish_indexes(
-            store,
-            settings.index_specs,
-            settings.index_folder,
-            at,
-            settings.retention.of_indexes,
-        ):
+        for name in publish(self._settings, store, at):
             log.info("published index %s", name)
         self.due, self._last = None, time.monotonic()

@@ -10,10 +10,10 @@ from catalog.database import request_table
 from catalog.model.errors import CatalogBusy
 from catalog.model.values import Json
 from catalog.reading import versions
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import with_store
+from pipeline.sync.publication import publish
 
 log = logging.getLogger("skilldrop")
 
@@ -29,13 +29,7 @@ def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Js
 
     def work(store: Store) -> Json:
         result = HANDLERS[action](settings, store, arguments)
-        publish_indexes(
-            store,
-            settings.index_specs,
-            settings.index_folder,
-            datetime.now(UTC),
-            settings.retention.of_indexes,
-        )
+        publish(settings, store, datetime.now(UTC))
         return result
 
     return run_or_request(settings, action, arguments, work)

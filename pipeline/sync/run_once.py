@@ -14,7 +14,6 @@ from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import Json
 from catalog.reading import status as reading_status
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import take_outcomes
@@ -23,6 +22,7 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync import change_log, listeners
 from pipeline.sync.engines.processes import Engine, processes, serial
 from pipeline.sync.full_scan import FullScan, show_pending
+from pipeline.sync.publication import publish
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
 
@@ -87,7 +87,7 @@ def scan_once(
     )
     with explained(settings.data):
         report = scan.run()
-        _publish(settings, store)
+        publish(settings, store, datetime.now(UTC))
         if not units:
             store.collect(settings.retention.of_packages, datetime.now(UTC))
             store.thin(settings.retention.of_history, datetime.now(UTC))
@@ -194,16 +194,6 @@ class _CommandScan:
 
     def _seconds(self) -> float:
         return time.monotonic() - self._began
-
-
-def _publish(settings: Settings, store: Store) -> None:
-    publish_indexes(
-        store,
-        settings.index_specs,
-        settings.index_folder,
-        datetime.now(UTC),
-        settings.retention.of_indexes,
-    )
 
 
 def _take_outcomes(settings: Settings, store: Store) -> None:

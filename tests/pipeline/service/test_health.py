@@ -163,12 +163,12 @@ def test_lack_of_memory_is_retried_and_then_ends_the_service(
     it = serving().start()
     it.settle()
     with monkeypatch.context() as scarce:
-        scarce.setattr(index_schedule, "publish_indexes", short)
+        scarce.setattr(index_schedule, "publish", short)
         skill(it.root / "a")
         it.wait_for(lambda: "not enough memory" in told(it))
     it.settle()
     it.wait_for(lambda: not told(it))
-    monkeypatch.setattr(index_schedule, "publish_indexes", short)
+    monkeypatch.setattr(index_schedule, "publish", short)
     skill(it.root / "a", description="Changed.")
     with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
         it.wait_for(lambda: False)
