@@ -237,9 +237,10 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
     try:
         for number in range(15):
             watch = Watch([str(root) for root in roots], lambda _: None)
-            watch.start()
-            if number % 3 == 1:
-                forget_path(observer_of(roots[0]))
+            with suppress(OSError):  # the supervisor starts such a watch again
+                watch.start()
+                if number % 3 == 1:
+                    forget_path(observer_of(roots[0]))
             if number % 3 == 2:
                 time.sleep(0.05)  # until events arrive
             watch.stop()
