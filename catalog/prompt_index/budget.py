@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -32,6 +33,9 @@ FEATURED_ROOMS = (160, 80, 40, 0)
 """Room of a featured skill where the others have none."""
 STEPS = (WHOLE, *(Step(n, n) for n in ROOMS), *(Step(0, n) for n in FEATURED_ROOMS))
 """Rooms that are tried, the largest first."""
+
+MOST_ADVICE = 4
+"""A list of names begins with the advice to search if that takes up to one part in so many."""
 
 _MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
 
@@ -109,25 +113,25 @@ class Allocation(Generic[S]):
         """Take the skills in their order, and their number."""
         self._form, self._queue, self._total = form, queue, total
         self._budget, self._per_skill = budget, per_skill
+        self._advises = self._size(form.search_first) <= budget.size / MOST_ADVICE
 
     def exclude(self) -> Plan:
         """Return whole entries in order, up to the first that does not fit."""
-        layout = self._form.entries
-        items = list(self._fitting(layout, WHOLE, self._room(layout)))
-        return self._composed(layout, items) if items else _NOTHING
+        items = self._whole()
+        return self._composed(self._form.entries, items) if items else _NOTHING
 
     def fit(self) -> Plan:
         """Return all skills with equal room for each description, as much as the budget allows.
 
-        A step gives the room of each; the first step fits that leaves no skill out. Of the form's
-        layouts, entries come first, then lines. If not even all names fit, names are listed as far
-        as they fit, and only featured skills have words.
+        A step gives the room of each; the first step counts with which all skills fit. Of the
+        form's layouts, entries come first, then lines. If not even all names fit, names are listed
+        as far as they fit, and only featured skills have words.
         """
         if self._form.whole_only:
             return self.exclude()
-        names = list(self._fitting(self._form.names, STEPS[-1], self._room(self._form.names)))
-        if len(names) < self._total:
-            return self._named()
+        names = list(self._fitting(self._form.names, STEPS[-1], self._room_for_names()))
+        if not 0 < self._total <= len(names):
+            return self._as_many(len(names))
         skills = self._queue.slice(0, self._total)
         for layout, steps in self._layouts():
             for step in steps[self._first_likely(layout, steps, skills) :]:
@@ -135,7 +139,7 @@ class Allocation(Generic[S]):
                 plan = self._composed(layout, items, searches=not step.room)
                 if self._fits(plan, layout):
                     return plan
-        return self._named()
+        raise AssertionError("names fit, but no step does")
 
     def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
         if self._form.lines:
@@ -143,18 +147,18 @@ class Allocation(Generic[S]):
         yield self._form.names, STEPS
 
     def _first_likely(self, layout: Layout, steps: Sequence[Step], skills: Sequence[S]) -> int:
-        """Return the first step whose items are not too long by a quick estimate."""
-        wholes = [(self._size(layout.item(s, t)), len(t), s) for s in skills if (t := _text(s))]
-        named = sum(self._size(layout.item(skill, "")) for skill in skills if not _text(skill))
+        """Return the first step to try: one before that whose items fit by a quick estimate."""
+        wholes = [(self._item(layout, skill, WHOLE), skill) for skill in skills]
+        sizes = [(self._size(item.text), len(item.shown), skill) for item, skill in wholes]
+        room = self._room(layout)
 
         def is_likely(step: Step) -> bool:
-            sizes = (
-                whole * (1 - max(0.0, length - _room(skill, step)) / max(length, whole))
-                for whole, length, skill in wholes
+            return room >= sum(
+                size * (1 - max(0.0, length - _room(skill, step)) / max(length, size))
+                for size, length, skill in sizes
             )
-            return named + sum(sizes) <= self._room(layout)
 
-        return bisect_left(steps, True, key=is_likely)
+        return max(0, bisect_left(steps, True, key=is_likely) - 1)
 
     def _fits(self, plan: Plan, layout: Layout) -> bool:
         text, items = plan
@@ -166,19 +170,33 @@ class Allocation(Generic[S]):
             for item in items
         )
 
-    def _named(self) -> Plan:
-        """Return names as far as they fit, and words of featured skills in half of the room."""
-        layout = self._form.names
-        last_line = self._form.left_out(_MOST_LEFT_OUT)
-        room = self._room(layout) - self._size(last_line) - self._size(self._form.search_first)
+    def _as_many(self, names: int) -> Plan:
+        """Return as many skills as fit: by name, or whole where that is no fewer."""
+        if len(whole := self._whole()) >= names:
+            if 0 < len(whole) < self._total:
+                last_line = self._form.left_out(self._total - len(whole))
+                plan = self._composed(self._form.entries, whole, last_line)
+                if self._size(plan[0]) <= self._budget.size:
+                    return plan
+            return self.exclude()
+        layout, room = self._form.names, self._room_for_names()
         for step in STEPS[-len(FEATURED_ROOMS) :]:
             items = list(self._fitting(layout, step, room))
-            described = sum(self._size(item.text) for item in items if item.shown)
-            if described <= room // 2:
+            if sum(self._size(item.text) for item in items if item.shown) <= room / 2:
                 break
         left = self._total - len(items)
         line = self._form.left_out(left) if left else ""
-        return self._composed(layout, items, line, searches=True) if items else _NOTHING
+        return self._composed(layout, items, line, searches=True)
+
+    def _whole(self) -> list[ItemText]:
+        layout = self._form.entries
+        return list(self._fitting(layout, WHOLE, self._room(layout)))
+
+    def _room_for_names(self) -> float:
+        """Return the room beside the first and the last line, which names never displace."""
+        last_line = self._form.left_out(_MOST_LEFT_OUT)
+        advice = self._form.search_first if self._advises else ""
+        return self._room(self._form.names) - self._size(last_line) - self._size(advice)
 
     def _fitting(self, layout: Layout, step: Step, room: float) -> Iterator[ItemText]:
         """Yield items in order, up to the first that does not fit."""
@@ -193,7 +211,7 @@ class Allocation(Generic[S]):
 
     def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
         text = _text(skill)
-        whole = one_line(skill.description)
+        whole = _on_one_line(skill.description)
         shown = _shown(text, skill, _room(skill, step))
         item = layout.item(skill, shown)
         bounds = self._per_skill
@@ -213,17 +231,21 @@ class Allocation(Generic[S]):
         self, layout: Layout, items: list[ItemText], last_line: str = "", *, searches: bool = False
     ) -> Plan:
         texts = [item.text for item in items]
-        return self._form.compose(layout, texts, last_line, searches=searches), items
+        advises = searches and self._advises
+        return self._form.compose(layout, texts, last_line, searches=advises), items
 
-    def _room(self, layout: Layout) -> int:
+    def _room(self, layout: Layout) -> float:
         return self._budget.size - self._size(self._form.compose(layout, []))
 
-    def _size(self, text: str) -> int:
+    def _size(self, text: str) -> float:
         return size(text, self._budget.unit)
 
 
+_on_one_line = lru_cache(maxsize=10_000)(one_line)  # the same descriptions in each rebuild
+
+
 def _text(skill: Described) -> str:
-    return one_line(skill.fallback or skill.description)
+    return _on_one_line(skill.fallback or skill.description)
 
 
 def _room(skill: Described, step: Step) -> float:

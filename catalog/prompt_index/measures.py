@@ -8,9 +8,9 @@ from catalog.text import tokens
 Unit: TypeAlias = Literal["chars", "tokens"]
 
 
-def size(text: str, unit: Unit) -> int:
+def size(text: str, unit: Unit) -> float:
     """Return the size of a text; that of several texts is at most the sum of theirs."""
-    return tokens.estimate(text) if unit == "tokens" else len(text)
+    return tokens.weight(text) / tokens.HUNDREDTHS if unit == "tokens" else len(text)
 
 
 class Budget(NamedTuple):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from catalog.text import filler
-from catalog.text.ngrams import CJK_RUN
+from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
 from catalog.text.query_terms import is_stop_word
 from catalog.text.truncate import ELLIPSIS, shorten
 from catalog.text.word_rarity import RAREST, rarity
@@ -50,13 +50,18 @@ def shorten_description(description: str, name: str, room: int) -> str:
     if 0 < len(text) <= room:
         return text
     text = filler.without_exclusions(text or description[:MOST_CHARACTERS])
-    if room < READABLE:
+    if room < (READABLE // CJK_WEIGHT if _is_cjk(text) else READABLE):
         return _rarest_words(text, name, room)
     beginning = shorten(text, int(room * BEGINNING))
     words = _rarest_words(text, f"{name} {beginning}", room - len(beginning) - 1)
     if not beginning.endswith(ELLIPSIS) or not words:
         return shorten(text, room)
     return f"{beginning} {words}"
+
+
+def _is_cjk(text: str) -> bool:
+    """Return whether most of a text is Chinese, Japanese or Korean."""
+    return not text.isascii() and 2 * sum(map(len, CJK_RUN.findall(text))) > len(text)
 
 
 def _rarest_words(text: str, known: str, room: int) -> str:

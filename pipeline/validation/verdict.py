@@ -240,7 +240,7 @@ def _record(
         body_chars=len(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate(body),
+        estimated_tokens=tokens.estimate_body(body),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,

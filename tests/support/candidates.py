@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from catalog.prompt_index import messages
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.text.sanitize import one_line
@@ -24,7 +25,7 @@ HOSTILE = [
     "<!--",
 ]
 TEXT = st.text(max_size=60) | st.sampled_from(HOSTILE)
-NAME = TEXT.filter(one_line).map("n:{}".format)  # no colon and space: they end it in a line
+NAME = TEXT.filter(lambda name: one_line(name) and ": " not in f"{one_line(name)} ")
 DESCRIPTION = TEXT | st.text(alphabet="abc. 字。", min_size=100, max_size=900)
 CANDIDATES = st.lists(
     st.builds(
@@ -79,8 +80,9 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     """Return the names and descriptions in a text; those by name alone have no description."""
     if not index.text:
         return []
+    if spec.format == "lines":
+        return _from_lines(spec, index)
     return {
-        "lines": _from_lines,
         "xml": _from_xml,
         "xml-compact": _from_compact_xml,
         "semibot": _from_semibot,
@@ -90,14 +92,17 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     }[spec.format](index.text)
 
 
-def _from_lines(text: str) -> list[tuple[str, str]]:
-    return [_of_line(line) for line in text.split("\n") if line.startswith("n:")]
+def _from_lines(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
+    lines = index.text.split("\n")[:-1]
+    if lines[-1] == messages.left_out(spec.language, index.left_out):
+        lines.pop()
+    return [_of_line(line) for line in lines[-len(index.entries) :]]
 
 
 def _of_line(line: str) -> tuple[str, str]:
     """Return the name, with what follows it in brackets, and the words of a line."""
-    name, _, words = line.removeprefix("n:").partition(": ")
-    return f"n:{name}", words
+    name, _, words = line.partition(": ")
+    return name, words
 
 
 def _from_xml(text: str) -> list[tuple[str, str]]:

@@ -48,9 +48,7 @@ def _summary(report: Mapping[str, Any]) -> str:
             ("left_out", "left out"),
         )
     )
-    return (
-        f"index {report['name']} ({report['format']}): {_used(report)}; {states}."
-    )
+    return f"index {report['name']} ({report['format']}): {_used(report)}; {states}."
 
 
 def _used(report: Mapping[str, Any]) -> str:

@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.prompt_index import budget, builder
+from catalog.prompt_index import builder
+from catalog.prompt_index.budget import STEPS
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex, State
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import Bounds
@@ -19,6 +21,13 @@ from tests.support.candidates import CANDIDATES, SPECS, a, many
 def states(index: PromptIndex) -> list[State]:
     """Return the states in order."""
     return [entry.state for entry in index.entries]
+
+
+def wordy(count: int) -> list[Candidate]:
+    """Return candidates with descriptions of 150 different words."""
+    words = map("".join, product("bcdfg", "aeiou", "klmnpr"))
+    description = " ".join(words)
+    return [a(f"skill-number-{n:04d}", description) for n in range(count)]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -47,9 +56,10 @@ def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
     """A budget of exactly the whole text cuts nothing; one character less cuts something."""
     skills = many(9)
     for form in FORMATS:
-        whole = builder.build(IndexSpec(format=form, budget_chars=10**6), skills)
-        again = builder.build(IndexSpec(format=form, budget_chars=len(whole.text)), skills)
-        less = builder.build(IndexSpec(format=form, budget_chars=len(whole.text) - 1), skills)
+        spec = IndexSpec(format=form, budget_chars=10**6, per_skill=Bounds())
+        whole = builder.build(spec, skills)
+        again = builder.build(replace(spec, budget_chars=len(whole.text)), skills)
+        less = builder.build(replace(spec, budget_chars=len(whole.text) - 1), skills)
         assert again.text == whole.text
         assert set(states(whole)) == {"full"}
         assert set(states(less)) != {"full"} or less.left_out
@@ -61,8 +71,8 @@ def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
         pytest.param(20_000, {"full": 40}, id="room for all"),
         pytest.param(12_000, {"shortened": 40}, id="words of each"),
         pytest.param(2_000, {"shortened": 40}, id="a few words of each"),
-        pytest.param(1_200, {"name_only": 40}, id="names alone"),
-        pytest.param(700, {"name_only": 22}, id="and some left out"),
+        pytest.param(1_100, {"name_only": 40}, id="names alone"),
+        pytest.param(700, {"name_only": 30}, id="and some left out"),
     ],
 )
 def test_a_shrinking_budget_takes_words_first_and_names_last(
@@ -78,7 +88,7 @@ def test_a_shrinking_budget_takes_words_first_and_names_last(
 @pytest.mark.parametrize("form", ["lines", "xml-compact", "xml"])
 def test_every_skill_has_equal_room(form: str) -> None:
     """Long descriptions are shortened to about the same length; a short one is whole."""
-    skills = [a("short"), *many(40, 900)]
+    skills = [a("short"), *wordy(40)]
     for budget in range(6_000, 16_000, 500):
         index = builder.build(IndexSpec(format=form, budget_chars=budget), skills)
         assert states(index)[0] == "full"
@@ -90,30 +100,30 @@ def test_every_skill_has_equal_room(form: str) -> None:
 def test_featured_skills_and_higher_levels_have_more_room() -> None:
     """Each has the room of its factor; a featured one has words where others have names only."""
     skills = [
-        replace(skill, name=f"{skill.name}-{number}", factor=factor, is_featured=number == 0)
-        for number, (skill, factor) in enumerate(
-            zip(many(40, 900), [2, 1.5, *[1] * 38], strict=True)
-        )
+        replace(skill, factor=factor, is_featured=number == 0)
+        for number, (skill, factor) in enumerate(zip(wordy(40), [2, 1.5, *[1] * 38], strict=True))
     ]
-    lengths = [len(e.shown) for e in builder.build(IndexSpec(budget_chars=8_000), skills).entries]
+    spec = IndexSpec(budget_chars=8_000, location_base="/p")
+    lengths = [len(entry.shown) for entry in builder.build(spec, skills).entries]
     assert lengths[0] > 1.8 * lengths[2]
     assert lengths[1] > 1.3 * lengths[2]
-    few = builder.build(IndexSpec(budget_chars=1_600), skills)
+    few = builder.build(replace(spec, budget_chars=1_200), skills)
     assert states(few) == ["shortened", *["name_only"] * 39]
 
 
 def test_one_skill_more_changes_no_other_line_until_a_step_is_passed() -> None:
-    """Of 1,000 additions, 33 change other lines: so many steps there are."""
-    skills = many(1000, 400)
+    """Most additions change nothing above; each step changes all lines once."""
+    skills = many(250, 400)
     before: set[str] = set()
     changed = []
-    for count in range(1, 1001):
-        text = builder.build(IndexSpec(location_base="/p"), skills[:count]).text
+    spec = IndexSpec(budget_chars=4_000, location_base="/p")
+    for count in range(1, 251):
+        text = builder.build(spec, skills[:count]).text
         lines = set(text.splitlines())
         if before and not before <= lines | {text.splitlines()[-1]}:
             changed.append(count)
         before = {line for line in lines if line.startswith("skill-")}
-    assert 10 < len(changed) <= len(budget.STEPS)
+    assert 10 < len(changed) <= len(STEPS)
 
 
 def test_a_list_of_names_tells_first_how_to_search() -> None:
@@ -129,9 +139,10 @@ def test_a_list_of_names_tells_first_how_to_search() -> None:
 
 def test_a_budget_of_tokens_bounds_them() -> None:
     """Chinese text gets fewer characters of it than English text."""
-    chinese = [a(f"技能{n}", "读取表格并汇总销售数据，生成图表和周报。" * 20) for n in range(40)]
-    spec = IndexSpec(budget_tokens=2_000)
-    texts = [builder.build(spec, skills).text for skills in (chinese, many(40, 400))]
+    description = "".join(map(chr, range(0x4E00, 0x4F00)))
+    chinese = [a(f"技能{n}", description) for n in range(40)]
+    spec = IndexSpec(budget_tokens=2_000, location_base="/p")
+    texts = [builder.build(spec, skills).text for skills in (chinese, wordy(40))]
     assert all(1_400 < tokens.estimate(text) <= 2_000 for text in texts)
     assert len(texts[0]) < len(texts[1])
 
@@ -144,7 +155,7 @@ def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
     entries = re.findall(r"<skill .*?</skill>\n", index.text, re.DOTALL)
     assert len(entries) == 10
     assert all(80 < tokens.estimate(entry) <= 100 for entry in entries)
-    free = replace(spec, per_skill=Bounds(0, 1_000, "chars"))
+    free = replace(spec, per_skill=Bounds(0, 500, "chars"))
     assert set(states(builder.build(free, skills))) == {"shortened"}
     assert set(states(builder.build(replace(spec, per_skill=Bounds()), skills))) == {"full"}
     long_files = [a("x", "Reads a long table. " * 9, files=("f" * 900,))]
@@ -165,7 +176,7 @@ def test_a_cut_entry_has_a_reason() -> None:
     assert re.fullmatch(
         r"\d+ of 30\d characters of its description are shown", str(index.entries[0].reason)
     )
-    index = builder.build(IndexSpec(budget_chars=1_200, location_base="/p"), many(40))
+    index = builder.build(IndexSpec(budget_chars=1_100, location_base="/p"), many(40))
     assert index.entries[0].reason == "only its name fits"
 
 

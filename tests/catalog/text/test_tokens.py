@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from catalog.text.tokens import HUNDREDTHS, estimate, weight
+from catalog.text.tokens import HUNDREDTHS, estimate, estimate_body, weight
 
 TEXT = st.text(
     st.one_of(st.sampled_from("aAbB7- /.\n\t"), st.sampled_from("éя技スक🚀\udce9"), st.characters())
@@ -86,3 +86,12 @@ def test_a_longer_text_weighs_no_less(first: str, second: str) -> None:
 def test_estimate_is_the_weight_in_whole_tokens_rounded_up(text: str) -> None:
     """A started token is a token."""
     assert 0 <= estimate(text) * HUNDREDTHS - weight(text) < HUNDREDTHS
+
+
+def test_a_long_text_is_estimated_from_parts_of_all_of_it() -> None:
+    """Close to the estimate of the whole, even where its end is another script."""
+    text = "Reads a table of values and writes it. " * 500
+    assert estimate_body(text) == pytest.approx(estimate(text), rel=0.03)
+    text += "表格" * 10_000
+    assert estimate_body(text) == pytest.approx(estimate(text), rel=0.1)
+    assert estimate_body(text[:4_000]) == estimate(text[:4_000])

@@ -13,7 +13,7 @@ from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
-SPECS = (IndexSpec(), IndexSpec("small", budget_chars=200, overflow="exclude"))
+SPECS = (IndexSpec(), IndexSpec("small", "xml", budget_chars=200, overflow="exclude"))
 LATER = NOON + timedelta(hours=1)
 
 
@@ -72,4 +72,4 @@ def test_a_failed_write_is_repeated(
         with pytest.raises(OSError, match="No space"):
             publish_indexes(store, SPECS, folder, LATER)
     assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
-    assert "\nc: " in (folder / "default.txt").read_text()
+    assert "\nc (" in (folder / "default.txt").read_text()

@@ -100,7 +100,7 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     assert out == (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
-    assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
+    assert (report["full"], report["shortened"], report["left_out"]) == (1, 1, 0)
 
 
 def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter) -> None:
@@ -109,7 +109,7 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
     call("scan")
     code, out, _ = call("index", "--explain", "--only", "count-words")
     assert code == 0
-    assert re.search(r"^ +1  count-words +full +\d+$", out, re.MULTILINE)
+    assert re.search(r"^ +1  count-words +full +\d+  Takes", out, re.MULTILINE)
     assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
     assert "its levels, tags or names): 1\n  会议纪要" in out
     told = json.loads(call("index", "--explain", "--json", "--budget-chars", 0)[1])
@@ -130,7 +130,7 @@ def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
     options = "--overflow fit --language zh --format markdown --budget-chars 210"
-    assert "这里只列名称：" in call("index", *options.split())[1]
+    assert "其文件在" in call("index", *options.split())[1]
     assert (watched.parent / "var/index/default.txt").read_text(encoding="utf-8") == published
 
 

@@ -5,6 +5,7 @@ from posixpath import basename, dirname
 
 from catalog.model.finding import Finding, FindingType
 from catalog.text import filler, humanize, tokens
+from catalog.text.ngrams import CJK_WEIGHT
 from catalog.text.quoting import printable, quoted
 from pipeline.validation.profiles.advice.codes import (
     BODY_EMPTY,
@@ -22,7 +23,6 @@ from pipeline.validation.profiles.advice.codes import (
     REFERENCE_OUTSIDE_FOLDER,
 )
 from pipeline.validation.profiles.advice.vocabulary import (
-    CJK_WEIGHT,
     generic_phrase,
     says_when,
     vague_verb,
@@ -58,7 +58,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     lines = body.count("\n") + 1
     if lines <= BODY_LINES and len(body) <= BODY_TOKENS // 2:
         return  # a character costs two tokens at most
-    cost = tokens.estimate(body)
+    cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
             BODY_TOO_LONG,

@@ -17,7 +17,7 @@ def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> N
     """Byte for byte the file, with its type; its report lies beside it."""
     response = site.get("/index/default")
     assert response.content == (published / "default.txt").read_bytes()
-    assert response.headers["content-type"] == "application/xml; charset=utf-8"
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
     assert site.get("/index/default.txt").content == response.content
     report = site.get("/index/default.meta.json")
     assert report.headers["content-type"] == "application/json; charset=utf-8"
