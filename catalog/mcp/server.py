@@ -5,8 +5,9 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
 from urllib.parse import quote
 
 import uvicorn
@@ -31,10 +32,14 @@ from sqlite_utils import Database
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
+from catalog.model.values import Level, Status
 from catalog.reading import search, skill_files
+from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
+from catalog.text import times
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
@@ -64,8 +69,11 @@ the version from the result, so that all pages are from one version.
 
 _SEARCH = """\
 Find the skills for a task, best match first. Describe the task in a sentence or two, in English or
-Chinese; any word may match, and rare words count most. To see more results, pass an offset.
-用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面。"""
+Chinese; any word may match, and rare words count most. Filters such as tag, tool or changed_since
+go together with the query, or list skills without one. Each result has the words that matched, a
+score, where the skill lies, its version, and other skills of its name. To see more results, pass
+next_offset as the offset.
+用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面;可同时使用筛选条件。"""
 
 _LIST = """\
 List all skills with their descriptions, most important first, one page at a time.
@@ -74,6 +82,7 @@ Prefer search_skills if you know the subject.
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
+_Status: TypeAlias = Status | Literal["all"]
 _Arguments = ParamSpec("_Arguments")
 _Tool = Callable[_Arguments, CallToolResult]
 
@@ -176,29 +185,69 @@ class SkillServer(MCPServer[None]):
         query: Annotated[
             str,
             Field(
-                description="The task in plain words, such as: sum up the columns of a CSV file."
+                description="The task in a sentence or two, such as: sum up the columns of a CSV"
+                " file. Without a query, the filters list skills by name."
             ),
-        ],
+        ] = "",
         limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
-        offset: Annotated[int, Field(ge=0, description="Number of results to skip.")] = 0,
+        offset: Annotated[
+            int, Field(ge=0, description="Number of results to skip: the next_offset of a result.")
+        ] = 0,
+        status: Annotated[
+            _Status,
+            Field(
+                description="Only skills with this status. A shadowed skill has the name of an"
+                " active one; read its file at its location, not with read_skill_file."
+            ),
+        ] = "active",
+        level: Annotated[
+            Level | None, Field(description="Only skills of roots with this level.")
+        ] = None,
+        root: Annotated[
+            str, Field(description="Only skills of this root: its path or the last part of it.")
+        ] = "",
+        plugin: Annotated[str, Field(description="Only skills of this plugin.")] = "",
+        tag: Annotated[str, Field(description="Only skills with this tag.")] = "",
+        author: Annotated[str, Field(description="Only skills of this author.")] = "",
+        license: Annotated[  # noqa: A002
+            str, Field(description="Only skills with this licence, such as MIT.")
+        ] = "",
+        tool: Annotated[
+            str,
+            Field(description="Only skills that ask for this tool in allowed-tools, such as Bash."),
+        ] = "",
+        has_scripts: Annotated[
+            bool | None, Field(description="Only skills with, or without, scripts.")
+        ] = None,
+        valid: Annotated[
+            bool | None, Field(description="Only skills that are, or are not, valid.")
+        ] = None,
+        changed_since: Annotated[
+            str,
+            Field(description="Only skills changed since a date or time in ISO 8601, or in 7d."),
+        ] = "",
     ) -> CallToolResult:
         """Return the matching skills, with the words that matched and a snippet around one."""
+        filters = Filters(
+            status=status,
+            level=level or "",
+            root=root.strip(),
+            plugin=plugin.strip(),
+            tag=tag.strip(),
+            author=author.strip(),
+            license=license.strip(),
+            tool=tool.strip(),
+            has_scripts=has_scripts,
+            valid=valid,
+            changed_since=times.since(changed_since.strip(), datetime.now(UTC)),
+            model_invocable=True,
+        )
         with self._catalog() as db:
-            results = search.search(db, query, limit, offset=offset, for_models=True)
+            results = search.search(db, query, limit, offset=offset, filters=filters)
         return _as_json(
             {
-                "skills": [
-                    {
-                        "name": one_line(hit.name),
-                        "skill_id": hit.skill_id,
-                        "description": one_line(hit.description),
-                        "version": hit.version,
-                        "score": hit.score,
-                        "matched": hit.matched,
-                        "snippet": one_line(hit.snippet),
-                    }
-                    for hit in results.hits
-                ]
+                "skills": [_hit(hit) for hit in results.hits],
+                "next_offset": results.next_offset,
             }
             | ({"note": one_line(results.note)} if results.note else {})
         )
@@ -360,6 +409,23 @@ def _description(file: SkillFile) -> str:
             f"the next page starts at offset {file.next_offset} of version {file.version}."
         )
     return text
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    """Return a hit with the text of its skill in single lines."""
+    return {
+        "name": one_line(hit.name),
+        "skill_id": hit.skill_id,
+        "description": one_line(hit.description),
+        "status": hit.status,
+        "level": hit.level,
+        "version": hit.version,
+        "location": one_line(hit.location),
+        "score": hit.score,
+        "matched": hit.matched,
+        "snippet": one_line(hit.snippet),
+        "others": {"count": hit.others.count, "first": [one_line(p) for p in hit.others.first]},
+    }
 
 
 def _uri(skill_id: str, path: str) -> str:
