@@ -1,5 +1,6 @@
 """Skills by their names: those that a query names, and those whose names are nearest to it."""
 
+import heapq
 import re
 from collections.abc import Mapping
 
@@ -10,6 +11,8 @@ from catalog.reading.filters import Filters
 
 LONGEST_NAME = 200
 """Characters of a query that may be a name."""
+LONGEST_COMPARED, MOST_COMPARED = 50, 20_000
+"""Characters of a query that are compared with names, and most such names."""
 MOST_WORDS = 8
 """Words of a query that may be a name with a typing slip."""
 SHORTEST_WITH_SLIP = 5
@@ -47,12 +50,14 @@ def named(
 
 def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple[str, ...]:
     """Return the names nearest to a query by spelling, best first."""
-    asked = query[:LONGEST_NAME].lower()
-    names = {
-        name for (name,) in db.execute(_NAMES.format(filters.condition), filters.values) if name
-    }
-    ranked = sorted(names, key=lambda name: (-jaro_winkler_similarity(asked, name.lower()), name))
-    return tuple(ranked[:limit])
+    asked = query[:LONGEST_COMPARED].lower()
+    values = {"limit": MOST_COMPARED} | filters.values
+    near = [
+        (-similarity, name)
+        for (name,) in db.execute(_NAMES.format(filters.condition), values)
+        if (similarity := jaro_winkler_similarity(asked, name.lower()))
+    ]
+    return tuple(name for _, name in heapq.nsmallest(limit, near))
 
 
 def _letters(name: str) -> str:
@@ -66,4 +71,4 @@ _NEAR = """
     WHERE skills_short_fts MATCH :match AND {}
         AND length(replace(s.skill_id, '-', '')) BETWEEN :length - 1 AND :length + 1
 """
-_NAMES = "SELECT DISTINCT name FROM skills AS s WHERE {}"
+_NAMES = "SELECT DISTINCT name FROM skills AS s WHERE {} LIMIT :limit"

@@ -40,10 +40,11 @@ class Results:
     def note(self) -> str:
         """Sentences about words and filters without a match; empty if there are none."""
         sentences = [
-            f"No skill contains '{word}'; searched for '{used}'." for word, used in self.corrections
+            f"No skill contains {suggestions.shown(word)}; searched for '{used}'."
+            for word, used in self.corrections
         ]
         if self.unknown:
-            words = ", ".join(f"'{word}'" for word in self.unknown[:5])
+            words = ", ".join(map(suggestions.shown, self.unknown[:5]))
             sentences.append(f"No skill contains {words}.")
         if self.left_out:
             sentences.append(f"The {search_query.MOST_TERMS} rarest words were used.")
@@ -88,7 +89,7 @@ def search(
         read.unknown,
         read.left_out,
         offset + limit if len(ranked) > offset + limit else None,
-        "" if ranked else why_empty(db, read.match, filters),
+        "" if ranked else _why_empty(db, terms, read, filters),
         () if ranked or not terms else named.nearest(db, query, filters),
     )
 
@@ -135,6 +136,14 @@ def _listed(db: Database, filters: Filters) -> tuple[list[int], dict[int, float]
         filters.values,
     )
     return [skill for (skill,) in rows], {}
+
+
+def _why_empty(
+    db: Database, terms: Sequence[Term], read: search_query.Query, filters: Filters
+) -> str:
+    if terms and not read.match:  # the words are the reason
+        return search_filters.unknown(db, filters)
+    return why_empty(db, read.match, filters)
 
 
 def why_empty(db: Database, match: str, filters: Filters) -> str:

@@ -15,9 +15,7 @@ MOST_TERMS = 32
 READ_TERMS = 8 * MOST_TERMS
 """Terms of a query among which the rarest ones are looked for: the first ones."""
 SHORTEST_PREFIX = 3
-"""Letters of a word that is not found from which it may be the beginning of another."""
-SHORTEST_TYPED = 2
-"""Letters of a word that is being typed from which it stands for all words that begin so."""
+"""Letters of a word that is not found, or being typed, from which it may begin another."""
 MOST_CORRECTIONS = 5
 """Unknown words of a query for which a similar word is looked up."""
 LETTERS_A_SLIP, MOST_SLIPS = 3, 2
@@ -50,7 +48,7 @@ def read(db: Database, terms: Sequence[Term], *, is_typing: bool = False) -> Que
     corrections: list[tuple[str, str]] = []
     unknown: list[str] = []
     for term in islice(terms, READ_TERMS):
-        is_prefix = is_typing and term == terms[-1] and len(term.text) >= SHORTEST_TYPED
+        is_prefix = is_typing and term == terms[-1] and len(term.text) >= SHORTEST_PREFIX
         expression = _expression(term, is_prefix=is_prefix)
         if not _exists(db, expression):
             if term.is_cjk:
@@ -65,7 +63,12 @@ def read(db: Database, terms: Sequence[Term], *, is_typing: bool = False) -> Que
                 corrections.append((term.text, used))
         expressions[term.text] = expression
     left_out = max(0, len(expressions) - MOST_TERMS) + max(0, len(terms) - READ_TERMS)
-    return Query(_rarest(db, expressions), tuple(corrections), tuple(unknown), left_out)
+    return Query(
+        _rarest(db, expressions),
+        tuple(corrections),
+        tuple(unknown),
+        left_out if expressions else 0,
+    )
 
 
 def _rarest(db: Database, expressions: dict[str, str]) -> dict[str, str]:
