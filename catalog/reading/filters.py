@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, get_args
@@ -104,10 +104,11 @@ def _tools(allowed: str) -> list[str]:
     return re.sub(r"\([^)]*\)", " ", allowed).split()
 
 
-def _sentence(name: str, value: str, known: Any) -> str:
-    word = name.replace("_", " ")
-    listed = suggestions.few(known) if known else "there are none"
-    return f"No skill has the {word} {suggestions.shown(value)}; known: {listed}."
+def _sentence(name: str, value: str, known: Sequence[str]) -> str:
+    word, wrong = name.replace("_", " "), suggestions.shown(value)
+    if not known:
+        return f"No skill has the {word} {wrong}, nor any other."
+    return f"No skill has the {word} {wrong}; known: {suggestions.few(known)}."
 
 
 _COMPARED = 2000

@@ -123,6 +123,42 @@ def test_a_word_that_no_skill_has_is_reported(site: Site) -> None:
     assert "x-search-note" not in site.get("/search.json", q="counts").headers
 
 
+def test_json_has_filters_pages_and_the_others_of_a_name(site: Site) -> None:
+    """A skill that is not active has the address of its own row."""
+    (hit,) = site.get("/search.json", q="words", status="shadowed").json()
+    assert (hit["name"], hit["status"], hit["url"]) == (
+        "dup",
+        "shadowed",
+        f"/skills/dup?row={hit['id']}",
+    )
+    assert hit["others"] == {"count": 1, "first": ["/company/dup"]}
+    assert hit["location"] == "/root/mine/dup/SKILL.md"
+    assert [hit["name"] for hit in site.get("/search.json", license="MIT").json()] == ["word-count"]
+    first = site.get("/search.json", q="words", limit=1)
+    rest = site.get("/search.json", q="words", offset=first.headers["x-next-offset"])
+    assert "x-next-offset" not in rest.headers
+    assert first.json() + rest.json() == site.get("/search.json", q="words").json()
+
+
+def test_a_word_is_a_beginning_while_somebody_types(site: Site) -> None:
+    """Not without `typing`, if a skill has the word."""
+
+    def names(query: str, **more: str) -> list[str]:
+        return [hit["name"] for hit in site.get("/search.json", q=query, **more).json()]
+
+    assert names("cou", typing="1")
+    assert names("wri", typing="1") == ["word-count"]
+
+
+def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
+    """Its sentence has the known values."""
+    response = site.get("/search.json", q="words", status="gone")
+    assert response.status_code == 400
+    assert response.json()["error"].endswith("removed, all.")
+    note = site.get("/search.json", q="words", tool="Bsh").headers["x-search-note"]
+    assert note.startswith("No skill has the tool 'Bsh'; known: Bash, Bashful, Read.")
+
+
 def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
     """The response is JSON, with the troubles that the service wrote into the file beside it."""
     trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
