@@ -216,14 +216,16 @@ def test_a_search_has_filters_and_pages(url: str) -> None:
                 {"query": "word count", "has_scripts": True, "limit": 1},
                 {"level": "project", "changed_since": "2026-11-01", "limit": 1},
                 {"query": "word count", "tag": "none"},
+                {"query": "word count", "has_scripts": False},
             )
         ]
 
-    searched, listed, unknown = session(url, work)
+    searched, listed, unknown, other = session(url, work)
     (skill,) = searched["skills"]
     assert skill["location"].endswith("word-count/current/SKILL.md")
     assert skill["others"] == {"count": 0, "first": []}
     assert (skill["status"], skill["matched"]) == ("active", ["word", "count"])
+    assert skill["name"] not in [skill["name"] for skill in other["skills"]]
     assert (len(listed["skills"]), listed["next_offset"]) == (1, 1)
     assert unknown["note"] == "No skill has the tag 'none', nor any other."
     for arguments in ({"status": "gone"}, {"changed_since": "soon"}):

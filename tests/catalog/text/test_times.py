@@ -1,5 +1,6 @@
 """The format of times in the catalog."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -29,9 +30,17 @@ def test_all_times_have_one_length(microsecond: int, text: str) -> None:
         ("2 W", "2026-11-06T12:00:00.000+00:00"),
     ],
 )
-def test_a_time_or_an_age_becomes_a_time_of_the_catalog(text: str, at: str) -> None:
-    """A time without a zone is in UTC."""
-    assert since(text, datetime(2026, 11, 20, 12, tzinfo=UTC)) == at
+def test_a_time_or_an_age_becomes_a_time_of_the_catalog(
+    text: str, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time without a zone is in UTC, wherever the machine is."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert since(text, datetime(2026, 11, 20, 12, tzinfo=UTC)) == at
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from catalog.database import connection, stored_health
 from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
+from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 
@@ -140,14 +141,13 @@ def test_json_has_filters_pages_and_the_others_of_a_name(site: Site) -> None:
     assert first.json() + rest.json() == site.get("/search.json", q="words").json()
 
 
-def test_a_word_is_a_beginning_while_somebody_types(site: Site) -> None:
-    """Not without `typing`, if a skill has the word."""
-
-    def names(query: str, **more: str) -> list[str]:
-        return [hit["name"] for hit in site.get("/search.json", q=query, **more).json()]
-
-    assert names("cou", typing="1")
-    assert names("wri", typing="1") == ["word-count"]
+def test_a_word_is_a_beginning_while_somebody_types(site: Site, catalog: Path) -> None:
+    """With `typing=1`; else it stands for itself, if a skill has it."""
+    store = Store.open(catalog)
+    store.apply([judged("a", "A port."), judged("b", "A portal.")], trigger="event", at=NOON)
+    store.close()
+    assert [hit["name"] for hit in site.get("/search.json", q="port").json()] == ["a"]
+    assert len(site.get("/search.json", q="port", typing="1").json()) == 2
 
 
 def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
