@@ -1,7 +1,7 @@
 """Search: the skills for a task in plain words and with filters, best first; reads only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sqlite_utils import Database
 
@@ -34,10 +34,16 @@ class Results:
     left_out: int = 0  # terms beyond the limit
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about filters, if there are no results at all
-    nearest: tuple[str, ...] = field(default=())  # names nearest by spelling, if so
+    nearest: tuple[str, ...] = ()  # names nearest by spelling, if so
 
     @property
     def note(self) -> str:
+        """Sentences about words and filters without a match, and the nearest names, if any."""
+        names = " or ".join(suggestions.shown(name) for name in self.nearest)
+        return f"{self.explanation} Did you mean {names}?".strip() if names else self.explanation
+
+    @property
+    def explanation(self) -> str:
         """Sentences about words and filters without a match; empty if there are none."""
         sentences = [
             f"No skill contains {suggestions.shown(word)}; searched for '{used}'."
@@ -50,9 +56,6 @@ class Results:
             sentences.append(f"The {search_query.MOST_TERMS} rarest words were used.")
         if self.why_empty:
             sentences.append(self.why_empty)
-        if self.nearest:
-            names = " or ".join(suggestions.shown(name) for name in self.nearest)
-            sentences.append(f"Did you mean {names}?")
         return " ".join(sentences)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from jellyfish import damerau_levenshtein_distance
 from sqlite_utils import Database
 
 from catalog.database.stemming import Stemmer
+from catalog.text import spelling
 from catalog.text.query_terms import Term
 
 MOST_TERMS = 32
@@ -119,8 +119,8 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
 
 def _distance(word: str, stem: str, term: str) -> int:
     """Return the slips between a word and a stored term, which is a stem itself."""
-    distance = damerau_levenshtein_distance(word, term)
-    if len(stem) >= SHORTEST_STEM and damerau_levenshtein_distance(stem, term) <= 1:
+    distance = spelling.slips(word, term)
+    if len(stem) >= SHORTEST_STEM and spelling.slips(stem, term) <= 1:
         return min(distance, 1)
     return distance
 
