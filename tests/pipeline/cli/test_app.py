@@ -170,7 +170,7 @@ def test_search_has_filters(call: Any, watched: Path, skill: SkillWriter) -> Non
         out = call("search", *words, "--license", "mit", "--changed-since", "7d", "--json")[1]
         assert [hit["name"] for hit in json.loads(out)] == ["licensed"]
     code, out, err = call("search", "licensed", "--license", "GPL")
-    assert (code, out) == (0, "No skill matches the filters.\n")
+    assert (code, out) == (0, "No skill found.\n")
     assert err == "No skill has the license 'GPL'; known: MIT.\n"
     assert call("search")[0] == call("search", "x", "--level", "team")[0] == 2
     assert "12h, 7d or 2w" in call("search", "x", "--changed-since", "soon")[2]
