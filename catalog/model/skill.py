@@ -106,6 +106,7 @@ class SkillRecord(NamedTuple):
     allowed_tools: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = ()
+    search_words: tuple[str, ...] = ()  # other words and phrases that find it as its tags do
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True

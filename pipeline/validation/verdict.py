@@ -14,6 +14,7 @@ from catalog.text import filler, tokens, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
+from pipeline.validation import search_words
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -252,6 +253,7 @@ def _record(
         allowed_tools=declared.allowed_tools or None,
         category=declared.category or declared.metadata.category or None,
         tags=_tags(declared),
+        search_words=search_words.of(skill.frontmatter, skill.declaration, dialects),
         priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,

@@ -296,6 +296,7 @@ PAGES = {
     "/skills": 200,
     "/skills?q=words": 200,
     "/skills?level=project&page=2": 200,
+    "/skills?q=words&license=MIT&status=all": 200,
     "/skills/skill-7": 200,
     "/skills/skill-7/view/SKILL.md": 200,
     "/skills/skill-7/versions": 200,

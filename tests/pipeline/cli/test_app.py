@@ -162,6 +162,32 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     assert (code, out) == (0, "No active skill has any of these words.\n")
 
 
+def test_search_has_filters(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """With words or without; an unknown value is answered by the known ones."""
+    skill(watched / "licensed", more="license: MIT")
+    call("scan")
+    for words in ([], ["licensed"]):
+        out = call("search", *words, "--license", "mit", "--changed-since", "7d", "--json")[1]
+        assert [hit["name"] for hit in json.loads(out)] == ["licensed"]
+    code, out, err = call("search", "licensed", "--license", "GPL")
+    assert (code, out) == (0, "No skill found.\n")
+    assert err == "No skill has the license 'GPL'; known: MIT.\n"
+    assert call("search")[0] == call("search", "x", "--level", "team")[0] == 2
+    assert "12h, 7d or 2w" in call("search", "x", "--changed-since", "soon")[2]
+
+
+def test_search_shows_the_other_skills_of_a_name(
+    call: Any, watched: Path, skill: SkillWriter
+) -> None:
+    """With their number and places; a shadowed skill has its own place."""
+    for number in range(3):
+        skill(watched / f"{number}/same", name="same")
+    call("scan")
+    out = call("search", "same")[1]
+    assert f"    +2 others of this name: {watched}/1/same, {watched}/2/same\n" in out
+    assert "same (shadowed)\n" in call("search", "same", "--status", "shadowed")[1]
+
+
 def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
     """The state of the service, the counts, and each rejected folder with its reason."""
     call("scan")
