@@ -38,9 +38,9 @@ def phrases_of(query: str) -> list[str]:
 
 
 def characters_of(query: str) -> list[str]:
-    """Return the distinct CJK characters of a query without particles, in their order."""
+    """Return the distinct CJK characters of a query that say something, in their order."""
     characters = "".join(ngrams.CJK_RUN.findall(_readable(query)))
-    return [each for each in dict.fromkeys(characters) if each not in _PARTICLES]
+    return [each for each in dict.fromkeys(characters) if each not in _EMPTY]
 
 
 def _terms(query: str) -> list[Term]:
@@ -91,3 +91,8 @@ _CHINESE = frozenset(
     """.split()
 )
 _PARTICLES = frozenset("的了吗呢吧啊呀嘛么")
+_EMPTY = _PARTICLES | frozenset(
+    "我你他她它们是在有和与或这那个一不就都也很把被给让要想会能可怎什哪谁为以及从到对于上下来去着过得地好多少"
+    "点些再还又只做帮请はがをにでとのもへやかなねよますです이가을를은는에의로"
+)
+"""Characters that say nothing alone: pronouns, particles and the like."""

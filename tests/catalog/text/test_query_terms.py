@@ -37,6 +37,6 @@ def test_neighbouring_words_are_phrases() -> None:
     ]
 
 
-def test_characters_of_a_query_have_no_particles() -> None:
-    """Each CJK character counts once, without particles and words of other scripts."""
-    assert characters_of("我的PDF文件的文字") == ["我", "文", "件", "字"]
+def test_characters_of_a_query_say_something() -> None:
+    """Each CJK character counts once, without particles, pronouns and words of other scripts."""
+    assert characters_of("我的PDF文件的文字") == ["文", "件", "字"]
