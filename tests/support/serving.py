@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ from tests.support.waiting import PATIENCE
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""
+
+
+class WrongQuery(AssertionError):
+    """Query of a test that does not fit the tables of the catalog."""
 
 
 TICK = 0.1
@@ -133,17 +137,23 @@ class Serving:
         return self.health().get("quiet_since") is not None
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Query the catalog file; return nothing while it does not exist."""
+        """Query the catalog file; return nothing while it does not exist.
+
+        A file that is locked or, on purpose, damaged has no rows either. A query that is wrong,
+        for example because it names a column that does not exist, raises WrongQuery.
+        """
         try:
             db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
         except sqlite3.OperationalError:
             return []
-        try:
-            return db.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError:  # it may be damaged on purpose
-            return []
-        finally:
-            db.close()
+        with closing(db), suppress(sqlite3.DatabaseError):
+            try:
+                return db.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                is_wrong = error.sqlite_errorcode == sqlite3.SQLITE_ERROR
+                if is_wrong and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise WrongQuery(sql) from error
+        return []
 
     def health(self) -> dict[str, Any]:
         """Return the health row."""
