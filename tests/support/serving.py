@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -21,7 +20,7 @@ from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 from tests.support.ports import free_port
 from tests.support.skills import write_skill
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""
@@ -103,13 +102,15 @@ class Serving:
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """Wait until something is true, and return it."""
-        end = time.monotonic() + PATIENCE
-        while not (found := what()):
-            if self.failure:
-                raise self.failure
-            assert time.monotonic() < end, f"it never came true; health: {self.health()}"
-            time.sleep(0.01)
-        return found
+        try:
+            return wait_for(what, self._raise_failure)
+        except AssertionError as error:
+            error.add_note(f"health: {self.health()}")
+            raise
+
+    def _raise_failure(self) -> None:
+        if self.failure:
+            raise self.failure
 
     def settle(self) -> None:
         """Wait until all earlier changes in the root have been handled.
@@ -147,11 +148,11 @@ class Serving:
         except sqlite3.OperationalError:
             return []
         with closing(db), suppress(sqlite3.DatabaseError):
+            has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'health'").fetchone()
             try:
                 return db.execute(sql, values).fetchall()
             except sqlite3.OperationalError as error:
-                is_wrong = error.sqlite_errorcode == sqlite3.SQLITE_ERROR
-                if is_wrong and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                if has_tables and error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
                     raise WrongQuery(sql) from error
         return []
 
