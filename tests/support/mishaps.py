@@ -203,7 +203,7 @@ class Mishaps(RuleBasedStateMachine):
         ) != [(SWARM,)]:
             self.it.kill_helper(chance)
             self.it.wait_for(lambda: True)  # the program itself lives
-            time.sleep(chance.uniform(0.0, 0.05))
+            time.sleep(chance.uniform(0.0, 0.05))  # a random moment
         shutil.rmtree(self.it.root / "swarm")
 
     def forget_mishaps(self) -> None:

@@ -286,7 +286,7 @@ def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillW
                     os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
                     killed += 1
             assert up.process.poll() is None, up.log.read_text()
-            time.sleep(chance.uniform(0.0, 0.1))
+            time.sleep(chance.uniform(0.0, 0.1))  # the random moment
         up.settle()
     assert killed
     assert_promise(up)

@@ -5,17 +5,19 @@ import hashlib
 import html
 import io
 import re
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catalog.model.change import Removal
 from catalog.model.skill import FileEntry
 from catalog.site.pages import file, versions
-from catalog.site.rendering import background
+from catalog.site.rendering import background, markdown
 from catalog.site.rendering.result_cache import ResultCache
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
@@ -95,10 +97,20 @@ def test_a_long_text_is_shown_plainly_and_goes_on(site: Site, catalog: Path) -> 
     assert f'id="L{match[2].replace(",", "")}"' in following
 
 
-def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path) -> None:
+def test_others_are_answered_while_a_text_is_rendered(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rendering happens beside the event loop: health is answered before the page is there."""
     put(catalog, "*a* " * 40_000)
     order: list[str] = []
+    has_begun = threading.Event()
+    render = markdown.kept
+
+    def render_noticed(*arguments: Any) -> Any:
+        has_begun.set()
+        return render(*arguments)
+
+    monkeypatch.setattr(markdown, "kept", render_noticed)
 
     async def ask(path: str) -> None:
         await site.datasette.client.get(path)
@@ -106,7 +118,7 @@ def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path)
 
     async def both() -> None:
         page = asyncio.create_task(ask("/skills/hostile"))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(has_begun.wait, PATIENCE)
         await asyncio.gather(ask("/-/healthz"), page)
 
     site.runner.run(both())

@@ -619,6 +619,6 @@ def slow_copy(serving: Serving, data: bytes, path: Path) -> None:
             "still changing",
         ):
             file.write(bytes([next(rest)]))
-            time.sleep(0.02)
+            time.sleep(0.02)  # the pace of the copy
         assert serving.statuses() == {f"{path.name}!": "pending"}
         file.write(bytes(rest))
