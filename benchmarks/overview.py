@@ -26,6 +26,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from made_skills import make_skills
+from timing import seconds_of
 
 from catalog.database import connection as database_connection
 from catalog.reading import search
@@ -134,7 +135,7 @@ class _Tree:
         yield Row(
             "deep re-scan",
             self.size,
-            _seconds(lambda: _scan(self.in_place, deep=True)),
+            seconds_of(lambda: _scan(self.in_place, deep=True)),
             "find | sha256sum",
             hashing,
         )
@@ -162,7 +163,7 @@ class _Tree:
             text = text.replace("description: ", f"description: Now {number}. ")
             changed.write_text(text, "utf-8")
             before = time.process_time()
-            times.append(_seconds(lambda: scan_once(self.base, store, [unit])))
+            times.append(seconds_of(lambda: scan_once(self.base, store, [unit])))
             cpu.append(time.process_time() - before)
         yield Row(
             "one change → package and index",
@@ -187,7 +188,7 @@ class _Tree:
         """Time the search function, and pages of the site over HTTP."""
         _report(f"{self.size:,}: search and site")
         db = database_connection.open_catalog(self.base.catalog_path)
-        times = [_seconds(lambda word=word: search.find(db, word)) for word in WORDS * 20]
+        times = [seconds_of(lambda word=word: search.find(db, word)) for word in WORDS * 20]
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
         with _site(self.base) as client:
@@ -222,13 +223,13 @@ class _Tree:
         return self._median(lambda: subprocess.run(command, shell=True, check=True))
 
     def _median(self, work: Callable[[], object]) -> float:
-        return statistics.median(_seconds(work) for _ in range(self.repeat))
+        return statistics.median(seconds_of(work) for _ in range(self.repeat))
 
     def _cold(self, settings: Settings, engine: Engine) -> float:
         def once() -> float:
             _put_aside(settings.data)
             os.sync()
-            return _seconds(lambda: _scan(settings, engine))
+            return seconds_of(lambda: _scan(settings, engine))
 
         return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
@@ -236,7 +237,7 @@ class _Tree:
         def once() -> float:
             _put_aside(self.place / "copy")
             os.sync()
-            return _seconds(
+            return seconds_of(
                 lambda: subprocess.run(["cp", "-r", self.watched, self.place / "copy"], check=True)
             )
 
@@ -260,7 +261,7 @@ class _Client:
     def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
         """Return the median seconds of a response."""
         return statistics.median(
-            [_seconds(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
+            [seconds_of(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
         )
 
     def tag(self, path: str) -> str:
@@ -358,12 +359,6 @@ def _put_aside(folder: Path) -> None:
     """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
     if folder.exists():
         folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _table(rows: Sequence[Row]) -> str:

@@ -342,6 +342,13 @@ def unreadable(path: str, error: OSError) -> Finding:
     return FILE_UNREADABLE.at(f"It cannot be read: {error.strerror}.", path=path)
 
 
+def unreadable_now(path: str, error: OSError) -> Finding:
+    """Return the finding about a file that the walk saw; raise the error if it has changed."""
+    if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
+        raise error
+    return unreadable(path, error)
+
+
 def _wrong_type(is_directory: bool, target: Target | FindingType | None) -> str | None:
     """Return the type of a name that does not lead to a regular file; None if it does."""
     if isinstance(target, FindingType):

@@ -35,20 +35,11 @@ from tests.support.skills import SkillWriter
 from tests.support.watching import observer_of
 
 
-@pytest.fixture
-def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
-    """Return a function that makes a service with short pauses; it is stopped after the test."""
-    made: list[Serving] = []
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a service try again and report soon."""
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
-
-    def make(**settings: Any) -> Serving:
-        made.append(Serving(tmp_path, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.stop()
 
 
 def told(it: Serving) -> str:
@@ -240,7 +231,7 @@ def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     it.settings.data.rename(it.settings.data.with_name("deleted"))
     it.wait_for(lambda: "Create it, or name another" in caplog.text)
     before = time.process_time()
-    time.sleep(0.5)
+    time.sleep(0.5)  # a rest, in which a busy loop would show
     assert time.process_time() - before < 0.3
     away.rename(it.root)
     it.wait_for(lambda: it.statuses() == {"a": "active"})

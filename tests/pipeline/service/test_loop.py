@@ -27,20 +27,6 @@ from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
 
-@pytest.fixture
-def serving(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
-    """Return a function that makes a service with given settings; it is stopped after the test."""
-    made: list[Serving] = []
-
-    def make(**settings: Any) -> Serving:
-        made.append(Serving(tmp_path, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.stop()
-
-
 def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
     """Write a number of skills with different names."""
     for number in range(count):
