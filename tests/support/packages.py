@@ -23,7 +23,8 @@ from pipeline.sync import listeners, package_sources
 from pipeline.sync.change_log import log_changes
 from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Synchronizer
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Synchronizer
 from tests.support.records import NOON
 
 

@@ -15,12 +15,13 @@ from catalog.writing.tables.removals import Uptime
 from pipeline.roots import local_source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
+from pipeline.sync import change_batches
 from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals
-from pipeline.sync import synchronizer
 from pipeline.sync.engines import scanner
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Synchronizer
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Synchronizer
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -265,7 +266,7 @@ def test_an_interrupted_scan_continues_inside_an_archive(
 ) -> None:
     """An archive of which only some skills are stored is read again."""
     make_zip(folders.path / "x.zip", {f"{n}/SKILL.md": skill_md(f"s{n}") for n in range(5)})
-    monkeypatch.setattr(synchronizer, "BATCH", 2)
+    monkeypatch.setattr(change_batches, "BATCH", 2)
     cut = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
     next(cut.run())
     assert len(folders.statuses()) == 2
@@ -349,7 +350,7 @@ def test_an_interrupted_scan_leaves_complete_skills(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next scan does the rest."""
-    monkeypatch.setattr(synchronizer, "BATCH", 2)
+    monkeypatch.setattr(change_batches, "BATCH", 2)
     for number in range(5):
         skill(folders.path / f"s{number}", name=f"s{number}")
     scan = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
@@ -511,7 +512,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + step
 
-    for module in (sync_removals, synchronizer):
+    for module in (sync_removals, change_batches):
         monkeypatch.setattr(module, "datetime", Clock)
 
 
