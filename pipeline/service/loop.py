@@ -84,6 +84,7 @@ class Service:
         self._looks_at_outcomes = False
         self._next_tick = 0.0
         self._is_quiet = False
+        self._awaits_checkpoint = False
         self._collects = False
         self._stopping = False
         self._damage: str | None = None  # of the catalog; it is rebuilt at the next tick
@@ -307,8 +308,9 @@ class Service:
             self._store.health.set(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
             self._beat()
-            if is_quiet:
-                self._store.checkpoint()  # nothing waits for it now
+            self._awaits_checkpoint = is_quiet  # nothing waits for it now
+        if self._awaits_checkpoint:
+            self._awaits_checkpoint = not self._store.checkpoint()
 
     def _keep_catalog(self) -> None:
         """Start a new catalog if the file was deleted, replaced or damaged meanwhile."""

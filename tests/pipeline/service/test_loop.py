@@ -80,10 +80,14 @@ def test_a_renamed_parent_keeps_the_rows_of_its_skills(
 def test_a_quiet_service_has_written_everything_to_the_catalog_file(
     serving: Callable[..., Serving], skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """SQLite's log is written back while nothing waits, not during a later change."""
+    """SQLite's log is written back while nothing waits, as soon as no reader needs it."""
     it = serving().start()
-    skill(it.root / "a")
     it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT 1 FROM skills").fetchall()
+        skill(it.root / "a")
+        it.settle()
 
     def in_the_file() -> bool:
         shutil.copy(it.settings.catalog_path, tmp_path / "copy.db")
