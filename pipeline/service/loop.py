@@ -28,7 +28,7 @@ from pipeline.service.pending_units import PendingUnits
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scans import Scans
 from pipeline.service.timer import Timer
-from pipeline.service.troubles import LONGEST_PAUSE, Troubles
+from pipeline.service.troubles import Troubles
 from pipeline.sync import change_log, listeners
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
@@ -225,7 +225,7 @@ class Service:
             self._try("heartbeat", self._beat, BEAT)
 
     def _try(
-        self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
+        self, part: str, work: Callable[[], Problem | None], longest: float | None = None
     ) -> None:
         """Do a part of the work, unless it waits for its next try after a failure."""
 
