@@ -248,6 +248,20 @@ def test_an_interrupted_recovery_loses_no_history(
     assert list(settings.data.glob(".recovering-*")) == []
 
 
+def test_a_killed_recovery_leaves_nothing_behind(settings: Settings, tmp_path: Path) -> None:
+    """The next writer removes its directory, and no other directory or link of a similar name."""
+    killed, others, link = (settings.data / f".recovering-{name}" for name in ("a", "b", "c"))
+    for folder in (killed, others, tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / settings.catalog_path.name).touch()
+    (others / "notes.txt").touch()
+    link.symlink_to(tmp_path / "elsewhere")
+    open_store(settings).close()
+    assert sorted(settings.data.glob(".recovering-*")) == [others, link]
+    assert (link / settings.catalog_path.name).exists()
+    assert (others / settings.catalog_path.name).exists()
+
+
 def test_recovery_gets_past_a_stale_page(settings: Settings) -> None:
     """A lost write leads back to earlier rows, which must not be read endlessly."""
     pages = pages_of(settings.catalog_path, "versions")
