@@ -268,12 +268,13 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
 
 
 def test_a_second_writer_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
-    """`up` and `scan` beside a running service print one sentence."""
+    """`up` and `scan` beside a running service say so; `scan` names the command to use instead."""
     up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
     for command in ("up", "scan"):
         second = run("--watched", up.watched, "--data", up.data, command)
         assert second.returncode == 2
         assert f"process {up.process.pid}" in second.stderr
+        assert ("skilldrop reconcile" in second.stderr) == (command == "scan")
         assert "Traceback" not in second.stderr
 
 
