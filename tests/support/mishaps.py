@@ -104,7 +104,7 @@ class Mishaps(RuleBasedStateMachine):
 
     # The clock
 
-    @precondition(lambda self: FAKETIME or not isinstance(self.it, ServingProcess))
+    @precondition(lambda self: bool(FAKETIME) or not isinstance(self.it, ServingProcess))
     @rule(hours=st.sampled_from([-1, 1]))
     def set_the_clock(self, hours: int) -> None:
         """Set the clock an hour back or forward: full scans continue, and nothing is removed."""

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -92,7 +93,7 @@ class World:
         """Return the target of `current`, resolved once as a reader does."""
         return (self.packages / skill_id / "current").resolve()
 
-    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Query the catalog."""
         return self.store.db.execute(sql, list(values)).fetchall()
 

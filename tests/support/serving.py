@@ -100,7 +100,7 @@ class Serving:
         except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
             self.failure = error
 
-    def wait_for(self, what: Callable[[], Any]) -> Any:
+    def wait_for(self, what: Callable[..., Any]) -> Any:
         """Wait until something is true, and return it."""
         try:
             return wait_for(what, self._raise_failure)
@@ -274,7 +274,7 @@ class ServingProcess(Serving):
         now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
         self._await_scan_after(now)
 
-    def wait_for(self, what: Callable[[], Any]) -> Any:
+    def wait_for(self, what: Callable[..., Any]) -> Any:
         """Wait until something is true, and return it; a program that ends fails at once."""
 
         def checked() -> Any:

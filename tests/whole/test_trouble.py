@@ -274,6 +274,7 @@ def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillW
     for number in range(600):
         skill(up.root / f"s{number:03}", description="Does one thing.")
     up.start()
+    assert up.process
     killed = 0
     chance = random.Random(7)
     for description in ("Does another.", "Does a third."):

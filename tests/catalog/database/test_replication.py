@@ -70,7 +70,7 @@ def bucket(tmp_path: Path, started: Callable[..., subprocess.Popen[bytes]]) -> s
     return f"s3://team/catalog?endpoint=http://127.0.0.1:{port}"
 
 
-def eventually(what: Callable[[], bool], *alive: subprocess.Popen[bytes]) -> None:
+def eventually(what: Callable[..., bool], *alive: subprocess.Popen[bytes]) -> None:
     """Wait until something is true while processes live."""
 
     def check() -> None:

@@ -209,7 +209,8 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
     """In the order of an index, without those that only people may start."""
 
     async def work(client: Client) -> list[Any]:
-        pages, at = [], 0
+        pages: list[str] = []
+        at: int | None = 0
         while at is not None:
             page = json.loads(
                 text(await client.call_tool("list_skills", {"offset": at, "limit": 2}))
@@ -231,7 +232,8 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     """Each page names the start of the next one, and all pages together are the file."""
 
     async def work(client: Client) -> list[str]:
-        pages, at = [], 0
+        pages: list[str] = []
+        at: int | None = 0
         while at is not None:
             answer = await client.call_tool(
                 "read_skill_file",

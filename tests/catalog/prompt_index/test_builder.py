@@ -1,6 +1,7 @@
 """The text of a prompt index, and the states of its skills."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex, State
+from catalog.prompt_index.budget import State
+from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
 from catalog.prompt_index.formats import FORMATS
 from tests.support.candidates import CANDIDATES, SPECS, a, many
 
@@ -99,7 +101,7 @@ def test_no_more_is_drawn_than_the_budget_reaches() -> None:
     """In a catalog of any size, only the skills that fit by name and the next hundred are read."""
     drawn = 0
 
-    def endless() -> object:
+    def endless() -> Iterator[Candidate]:
         nonlocal drawn
         while True:
             drawn += 1

@@ -144,7 +144,7 @@ def test_results_are_kept_up_to_a_size() -> None:
     kept: ResultCache[str] = ResultCache(10, len)
 
     def result(key: str) -> str:
-        return kept.get(key, lambda: made.append(key) or key * 4)  # type: ignore[func-returns-value]
+        return kept.get(key, lambda: made.append(key) or key * 4)
 
     assert [result(key) for key in "abacab"] == [key * 4 for key in "abacab"]
     assert made == ["a", "b", "c", "b"]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.authoring import atomic_replace
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 
 
@@ -72,7 +71,7 @@ def rename_in_steps(monkeypatch: pytest.MonkeyPatch, fails: Container[int]) -> N
             raise OSError("no")
         real(source, target)
 
-    monkeypatch.setattr(atomic_replace.os, "rename", rename)
+    monkeypatch.setattr(os, "rename", rename)
 
 
 @pytest.mark.parametrize("fails", [0, 1, 2])

@@ -1013,7 +1013,7 @@ class TestReading:
         mark = tmp_path / "mark"
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
-        digest = reader.digest  # called after the last byte is read
+        # It is called after the last byte is read.
         monkeypatch.setattr(reader, "digest", lambda files: (change(root / "s"), digest(files))[1])
         assert reader.read(root, folder) is None
 

@@ -67,7 +67,7 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Kept:
     """Return a catalog of four folders, one of them rejected."""
     monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
     made = Kept(tmp_path)

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from catalog.model.skill import RootSpec
+from catalog.model.values import ChangeOutcome
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import Uptime
+from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import local_source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
@@ -22,6 +25,7 @@ from pipeline.sync.engines import scanner
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer
+from pipeline.sync.uptime import uptime
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -440,12 +444,11 @@ def test_an_internal_error_rejects_only_that_folder(
     skill(folders.path / "a")
     skill(folders.path / "cursed")
 
-    def stumble(data: bytes, name: str) -> None:
+    def stumble(data: bytes, name: str) -> Parsed:
         if b"cursed" in data:
             raise KeyError("spell")
-        return real(data, name)  # type: ignore[no-any-return]
+        return parse(data, name)
 
-    real = scanner.parse
     monkeypatch.setattr(scanner, "parse", stumble)
     folders.scan()
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
@@ -483,10 +486,10 @@ def test_a_changed_clock_does_not_affect_the_removal_guard(
 ) -> None:
     """Recent removals count by the time since the start of the machine."""
 
-    def remove(first: int, end: int) -> dict[str, int]:
+    def remove(first: int, end: int) -> Counter[ChangeOutcome]:
         for number in range(first, end):
             shutil.rmtree(folders.path / f"s{number}")
-        return dict(folders.scan().outcomes)
+        return folders.scan().outcomes
 
     for number in range(29):
         skill(folders.path / f"s{number}")
@@ -496,7 +499,7 @@ def test_a_changed_clock_does_not_affect_the_removal_guard(
     assert remove(15, 21)["held"] == 6
     folders.scan(accepts_removals=True)
     assert remove(21, 22)["removed"] == 1
-    boot, seconds = sync_removals.uptime()
+    boot, seconds = uptime()
     monkeypatch.setattr(sync_removals, "uptime", lambda: Uptime(boot, seconds + 601))
     for number in range(22, 40):
         skill(folders.path / f"s{number}")

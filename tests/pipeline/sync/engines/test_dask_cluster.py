@@ -10,7 +10,7 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.errors import ClusterUnusable
-from catalog.model.skill import RootSpec
+from catalog.model.skill import RootSpec, Verdict
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
@@ -112,7 +112,7 @@ def test_a_cluster_that_goes_away_loses_nothing(
         ) as leaving,
         dask_cluster.dask(leaving.scheduler_address) as engine,
     ):
-        seen = []
+        seen: list[Verdict] = []
         for one in engine(ScanScope(root, ("",), {}), HOW):
             if isinstance(one, Judged):
                 if not seen:
