@@ -15,8 +15,8 @@ from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from catalog.writing.tables.skills import StoredSkill
 from pipeline.roots import source
-from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import lost_mounts
 from pipeline.sync.change_batches import ChangeBatches
