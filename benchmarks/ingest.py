@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from made_skills import make_skills
+from timing import seconds_of
 
 from pipeline.config import loader
 from pipeline.config import settings as config_settings
@@ -58,7 +59,7 @@ def _measure(
     hash_all, stat_all = HASH_ALL.format(watched), STAT_ALL.format(watched)
     hash_one = HASH_ALL.format(changed.parent)
     floors = {
-        command: [_seconds(_shell(command)) for _ in range(repeat)]
+        command: [seconds_of(_shell(command)) for _ in range(repeat)]
         for command in (hash_all, stat_all, hash_one)
     }
 
@@ -70,14 +71,14 @@ def _measure(
     def cold_scan(engine: Engine) -> float:
         shutil.rmtree(settings.data, ignore_errors=True)
         os.sync()  # pending writes do not count for this scan
-        return _seconds(lambda: scan(engine))
+        return seconds_of(lambda: scan(engine))
 
     cold_serial = cold_scan(serial)
     cold = statistics.median(cold_scan(processes) for _ in range(repeat))
-    again = statistics.median(_seconds(scan) for _ in range(repeat))
+    again = statistics.median(seconds_of(scan) for _ in range(repeat))
     one = statistics.median(_one_change(settings, changed, n) for n in range(repeat))
     for command, times in floors.items():
-        times += [_seconds(_shell(command)) for _ in range(repeat)]
+        times += [seconds_of(_shell(command)) for _ in range(repeat)]
     count = sum(1 for _ in watched.rglob("SKILL.md"))
     floor = {command: statistics.median(times) for command, times in floors.items()}
     return [
@@ -97,19 +98,13 @@ def _one_change(settings: config_settings.Settings, skill_md: Path, number: int)
     store = open_store(settings)
     unit = unit_at(settings, skill_md.parent)
     assert unit
-    seconds = _seconds(lambda: scan_once(settings, store, [unit]))
+    seconds = seconds_of(lambda: scan_once(settings, store, [unit]))
     store.close()
     return seconds
 
 
 def _shell(command: str) -> Callable[[], object]:
     return lambda: subprocess.run(command, shell=True, check=True)
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _arguments() -> argparse.Namespace:

@@ -5,12 +5,9 @@ in the page cache, and pending writes are flushed before each measurement.
 """
 
 import argparse
-import http.client
 import json
 import os
 import platform
-import signal
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -19,17 +16,17 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from made_skills import make_skills
+from running_programs import peak_memory, put_aside, site
+from timing import seconds_of
 
 from catalog.database import connection as database_connection
 from catalog.reading import search
-from catalog.site.server.process import SiteProcess
 from catalog.writing.index_publisher import publish_indexes
 from pipeline.config import loader
 from pipeline.config.settings import Settings
@@ -134,7 +131,7 @@ class _Tree:
         yield Row(
             "deep re-scan",
             self.size,
-            _seconds(lambda: _scan(self.in_place, deep=True)),
+            seconds_of(lambda: _scan(self.in_place, deep=True)),
             "find | sha256sum",
             hashing,
         )
@@ -162,7 +159,7 @@ class _Tree:
             text = text.replace("description: ", f"description: Now {number}. ")
             changed.write_text(text, "utf-8")
             before = time.process_time()
-            times.append(_seconds(lambda: scan_once(self.base, store, [unit])))
+            times.append(seconds_of(lambda: scan_once(self.base, store, [unit])))
             cpu.append(time.process_time() - before)
         yield Row(
             "one change → package and index",
@@ -187,10 +184,10 @@ class _Tree:
         """Time the search function, and pages of the site over HTTP."""
         _report(f"{self.size:,}: search and site")
         db = database_connection.open_catalog(self.base.catalog_path)
-        times = [_seconds(lambda word=word: search.find(db, word)) for word in WORDS * 20]
+        times = [seconds_of(lambda word=word: search.find(db, word)) for word in WORDS * 20]
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
-        with _site(self.base) as client:
+        with site(self.base) as client:
             for name, path in {
                 "home": "/",
                 "table of skills": "/catalog/skills",
@@ -207,7 +204,7 @@ class _Tree:
     def memory(self) -> Iterator[Row]:
         """Measure the peak memory of a service that starts on this tree and scans it."""
         _report(f"{self.size:,}: memory")
-        yield Row("memory of the service, most, MB", self.size, _peak_memory(self.in_place))
+        yield Row("memory of the service, most, MB", self.size, peak_memory(self.in_place))
 
     def peers(self, python: Path) -> Iterator[Row]:
         """Time other programs on the same tree."""
@@ -222,21 +219,21 @@ class _Tree:
         return self._median(lambda: subprocess.run(command, shell=True, check=True))
 
     def _median(self, work: Callable[[], object]) -> float:
-        return statistics.median(_seconds(work) for _ in range(self.repeat))
+        return statistics.median(seconds_of(work) for _ in range(self.repeat))
 
     def _cold(self, settings: Settings, engine: Engine) -> float:
         def once() -> float:
-            _put_aside(settings.data)
+            put_aside(settings.data)
             os.sync()
-            return _seconds(lambda: _scan(settings, engine))
+            return seconds_of(lambda: _scan(settings, engine))
 
         return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
     def _copying(self) -> float:
         def once() -> float:
-            _put_aside(self.place / "copy")
+            put_aside(self.place / "copy")
             os.sync()
-            return _seconds(
+            return seconds_of(
                 lambda: subprocess.run(["cp", "-r", self.watched, self.place / "copy"], check=True)
             )
 
@@ -251,96 +248,6 @@ def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False)
         store.close()
 
 
-class _Client:
-    """Client that measures one site over one connection."""
-
-    def __init__(self, port: int) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-
-    def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
-        """Return the median seconds of a response."""
-        return statistics.median(
-            [_seconds(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
-        )
-
-    def tag(self, path: str) -> str:
-        """Return the ETag of a response."""
-        return self._get(path, {}).headers["ETag"] or ""
-
-    def _get(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
-        self.connection.request("GET", path, headers=headers)
-        response = self.connection.getresponse()
-        response.read()
-        assert response.status in (200, 304), f"{path} returns {response.status}"
-        return response
-
-
-@contextmanager
-def _site(settings: Settings) -> Iterator[_Client]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    site = SiteProcess(settings.catalog_path, "127.0.0.1", port, settings.data / "site.log")
-    site.start()
-    client = _Client(port)
-    try:
-        _wait_for(lambda: _is_ready(client))
-        yield client
-    finally:
-        site.stop()
-
-
-def _is_ready(client: _Client) -> bool:
-    try:
-        return bool(client.tag("/index/default"))
-    except OSError:
-        client.connection.close()
-        return False
-
-
-def _peak_memory(settings: Settings) -> float:
-    _put_aside(settings.data)
-    up = subprocess.Popen(
-        [
-            Path(sys.executable).with_name("skilldrop"),
-            "--watched",
-            settings.root_specs[0].path,
-            "--data",
-            settings.data,
-            "up",
-            "--no-site",
-        ],
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"},
-    )
-    try:
-        _wait_for(lambda: up.poll() is not None or _is_quiet(settings.catalog_path), 1800)
-        status = Path(f"/proc/{up.pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) / 1024
-    finally:
-        up.send_signal(signal.SIGTERM)
-        up.wait()
-
-
-def _is_quiet(catalog: Path) -> bool:
-    try:
-        with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
-            return bool(
-                db.execute(
-                    "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
-                ).fetchone()[0]
-            )
-    except sqlite3.OperationalError:
-        return False
-
-
-def _wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise SystemExit("The service or the site was not ready in time.")
-        time.sleep(0.1)
-
-
 def _peers() -> Path:
     """Return the Python of an environment with the peers, created once."""
     folder = HERE / ".peers"
@@ -352,18 +259,6 @@ def _peers() -> Path:
             [python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"], check=True
         )
     return python
-
-
-def _put_aside(folder: Path) -> None:
-    """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
-    if folder.exists():
-        folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _table(rows: Sequence[Row]) -> str:

@@ -11,12 +11,12 @@ import platform
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from made_skills import make_skills
+from timing import seconds_of
 
 from catalog.model.skill import RootSpec
 from catalog.writing.packages.builder import Packaging
@@ -43,7 +43,7 @@ def main() -> None:
         for number in range(arguments.repeat):
             for name, work in bench.works(number):
                 os.sync()  # pending writes do not count for this task
-                times.setdefault(name, []).append(_seconds(work))
+                times.setdefault(name, []).append(seconds_of(work))
                 print(f"  {name}: {times[name][-1]:.2f} s", flush=True)
         counts = bench.counts()
         subprocess.run(["chmod", "-R", "u+w", place], check=True)
@@ -133,12 +133,6 @@ class _Bench:
             script.write_text(f"#!/bin/sh\nexec python run.py {number}\n")
         self.store.packager.packaging = None
         self._scan()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _arguments() -> argparse.Namespace:

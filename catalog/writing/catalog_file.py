@@ -59,6 +59,7 @@ class CatalogFile:
     def _open_locked(
         cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
     ) -> "CatalogFile":
+        copies.sweep(path)
         is_empty = path.exists() and not path.stat().st_size
         try:
             if damage or (is_empty and lock.left):
@@ -115,7 +116,7 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         reason,
         aside,
     )
-    with TemporaryDirectory(dir=path.parent, prefix=".recovering-") as folder:
+    with TemporaryDirectory(dir=path.parent, prefix=copies.RECOVERING) as folder:
         new = Path(folder, path.name)
         connection = connect(new)
         try:

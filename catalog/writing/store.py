@@ -77,12 +77,13 @@ class Store:
         """Return whether the catalog file and its lock still exist at their original paths."""
         return not self._file or self._file.is_in_place()
 
-    def checkpoint(self) -> None:
-        """Copy the write-ahead log into the file, except the part that readers still need.
+    def checkpoint(self) -> bool:
+        """Copy the write-ahead log into the file; return False if a reader still needs a part.
 
         SQLite does the same during a commit once the log is long enough.
         """
-        self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        ((_, pages, copied),) = self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return bool(pages == copied)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -20,8 +20,8 @@ from pipeline.parsing.decoding import decode
 from pipeline.roots import reader
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Folder
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE

@@ -21,9 +21,9 @@ from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import is_skill_md
 from pipeline.roots.snapshot import PartialSnapshot

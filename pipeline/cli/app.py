@@ -63,8 +63,8 @@ def _leave_closed_streams() -> None:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        except (AttributeError, ValueError):  # no stream, or closed above
-            pass
+        except (AttributeError, ValueError):
+            pass  # the stream does not exist or is closed: nothing is left to write
 
 
 def _internal_error(error: BaseException) -> int:

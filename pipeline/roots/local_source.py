@@ -8,9 +8,9 @@ from catalog.model.paths import os_path
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import files, walk
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.snapshot import Snapshot
 
 

@@ -15,10 +15,10 @@ from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
 from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
-from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.files import identity, is_text, open_expected
-from pipeline.roots.local.folder import Folder, Limits, unreadable
-from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.roots.local.folder import Folder, Limits, unreadable_now
+from pipeline.roots.local.root_directory import RootDirectory, held_open
+from pipeline.roots.local.tree_walk import Archive
 from pipeline.roots.local.walk import (
     DEFAULT_LIMITS,
     archive_at,
@@ -131,9 +131,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
                 chunks = _chunks(root, f"{top}/{os_path(path)}", stat)
             sha256, head = _hashed(chunks, most)
         except OSError as error:
-            if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
-                raise
-            problems.append(unreadable(path, error))
+            problems.append(unreadable_now(path, error))
             continue
         if path == name:
             skill_md = head

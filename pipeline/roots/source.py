@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.local_source import open_local
 from pipeline.roots.snapshot import Snapshot
 

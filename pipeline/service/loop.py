@@ -3,70 +3,44 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from queue import Empty, SimpleQueue
-from typing import NamedTuple, TypeVar
 
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.change import ChangeResult
-from catalog.model.errors import CatalogDamaged, OutOfRoom, SkilldropError
+from catalog.model.errors import CatalogDamaged, SkilldropError
 from catalog.model.trouble import Problem
-from catalog.model.values import Trigger
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
 from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
-from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import WatchUnit
 from pipeline.service import systemd
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
+from pipeline.service.inbox import CollectDue, Hint, Inbox, ScanDue
 from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.request_runner import RequestRunner
-from pipeline.service.scan_queue import ScanQueue, ScanRequest
+from pipeline.service.scans import Scans
 from pipeline.service.timer import Timer
-from pipeline.service.troubles import LONGEST_PAUSE, Troubles
+from pipeline.service.troubles import Troubles
 from pipeline.sync import change_log, listeners
-from pipeline.sync.change_log import TroubleLog
-from pipeline.sync.engines.processes import processes
-from pipeline.sync.full_scan import FullScan, show_pending
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import Synchronizer, can_list_all
+from pipeline.sync.synchronizer import can_list_all
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
 log = logging.getLogger("skilldrop")
-
-T = TypeVar("T")
 
 TICK = 1.0
 """Seconds between two checks of the watcher and the site, which cannot report by themselves."""
 COLLECT_EVERY = 600.0
 """Seconds between two removals of expired packages."""
-
-
-class Hint(NamedTuple):
-    """Hint that something may have changed at a path; "" only wakes the loop."""
-
-    path: str
-
-
-class ScanDue(NamedTuple):
-    """Request for a full scan."""
-
-    trigger: Trigger
-
-
-class CollectDue(NamedTuple):
-    """Request to remove expired packages."""
 
 
 class Service:
@@ -81,8 +55,7 @@ class Service:
         self._store = store
         self._site = site
         self._roots = settings.root_specs
-        self._limits = Limits(**settings.limits.model_dump())
-        self._inbox: SimpleQueue[Hint | ScanDue | CollectDue] = SimpleQueue()
+        self._inbox = Inbox()
         self._units = PendingUnits(self._roots, settings.settle_quiet, settings.settle_longest)
         self._outcomes = OutcomeInbox(
             settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
@@ -90,13 +63,13 @@ class Service:
         self._supervisor = WatchSupervisor(
             [*(root.path for root in self._roots), str(settings.outcomes_folder)],
             self._on_path,
-            depth=self._limits.depth,
+            depth=settings.limits.depth,
             poll_every=settings.poll_every,
             only_polls=settings.follow == "polling",
         )
-        self._scans = ScanQueue(self._new_scan)
-        self._requests = RequestRunner(settings, self._scans)
-        self._trouble_log = TroubleLog()
+        self._scans = Scans(settings, store, self._units, self._supervisor)
+        self._full_scans = self._scans.queue
+        self._requests = RequestRunner(settings, self._full_scans)
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -111,12 +84,13 @@ class Service:
         self._looks_at_outcomes = False
         self._next_tick = 0.0
         self._is_quiet = False
+        self._awaits_checkpoint = False
         self._collects = False
         self._stopping = False
         self._damage: str | None = None  # of the catalog; it is rebuilt at the next tick
 
     def stop(self) -> None:
-        """Ask the service to end; safe in a signal handler, because SimpleQueue is reentrant."""
+        """Ask the service to end; safe in a signal handler."""
         self._stopping = True
         self._inbox.put(Hint(""))
 
@@ -150,7 +124,7 @@ class Service:
             systemd.notify("STOPPING=1")
             self._timer.stop()
             self._supervisor.stop()
-            self._scans.stop()
+            self._full_scans.stop()
             if self._site:
                 self._site.stop()
             with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
@@ -163,7 +137,7 @@ class Service:
         self._requests.abandon(self._store)
         with self._store.folders.opened(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # create the folder, so that it can be watched
-        self._scans.request("start")
+        self._full_scans.request("start")
         self._change_mode(self._supervisor.begin(time.monotonic()))
         self._index_schedule.publish_now()  # index files may be missing
 
@@ -175,14 +149,9 @@ class Service:
 
     def _receive(self) -> None:
         """Wait for a message, at most until the next work is due, and handle all in the inbox."""
-        try:
-            messages = [self._inbox.get(timeout=self._seconds_to_work())]
-            messages += [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]
-        except Empty:
-            return
-        for message in messages:
+        for message in self._inbox.take_all(self._seconds_to_work()):
             if isinstance(message, ScanDue):
-                self._scans.request(message.trigger)
+                self._full_scans.request(message.trigger)
             elif isinstance(message, CollectDue):
                 self._collects = True
             elif not self._stopping:
@@ -192,7 +161,7 @@ class Service:
         now = time.monotonic()
         if not self._has_catalog:
             return max(0.0, self._next_tick - now)
-        polling = 0.0 if self._scans.is_wanted else self._supervisor.seconds_to_poll(now)
+        polling = 0.0 if self._full_scans.is_wanted else self._supervisor.seconds_to_poll(now)
         waits = [self._next_tick - now]
         waits += [
             max(wait, self._troubles.seconds_to_try(part, now))
@@ -215,7 +184,7 @@ class Service:
 
     def _change_mode(self, change: ModeChange) -> None:
         """Record a change of the watcher mode, and scan for changes that were missed."""
-        self._scans.request("re-scan")
+        self._full_scans.request("re-scan")
         self._heartbeat.note_mode(change, _now())
 
     # Work
@@ -239,7 +208,7 @@ class Service:
             self._try("requests", self._grant)
         self._try("collect", self._collect)
         self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
-        self._try("changes", self._scan_due)
+        self._try("changes", partial(self._scans.scan_settled, lambda: self._stopping))
         self._try("outcomes", self._take_outcomes)
         self._try("scan", self._continue_scan)
         for name, listener in self._listeners.items():
@@ -256,7 +225,7 @@ class Service:
             self._try("heartbeat", self._beat, BEAT)
 
     def _try(
-        self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
+        self, part: str, work: Callable[[], Problem | None], longest: float | None = None
     ) -> None:
         """Do a part of the work, unless it waits for its next try after a failure."""
 
@@ -280,7 +249,7 @@ class Service:
             )
         if self._timer.revive():
             log.warning("timer of the full scans died and was restarted")
-            self._scans.request("re-scan")
+            self._full_scans.request("re-scan")
 
     def _keep_watch(self) -> Problem | None:
         now = time.monotonic()
@@ -327,19 +296,21 @@ class Service:
             len(self._units)
             or len(self._outcomes)
             or self._looks_at_outcomes
-            or self._scans.is_wanted
+            or self._full_scans.is_wanted
             or self._index_schedule.due is not None
             or self._supervisor.needs_count
         )
         if is_quiet and self._store.repair.awaits_scan and can_list_all(self._roots):
-            self._scans.request("re-scan")  # the last one found folders that were still changing
+            # The last full scan found folders that were still changing.
+            self._full_scans.request("re-scan")
             return
         if is_quiet != self._is_quiet:
             self._store.health.set(quiet_since=_now() if is_quiet else None)
             self._is_quiet = is_quiet
             self._beat()
-            if is_quiet:
-                self._store.checkpoint()  # nothing waits for it now
+            self._awaits_checkpoint = is_quiet  # nothing waits for it now
+        if self._awaits_checkpoint:
+            self._awaits_checkpoint = not self._store.checkpoint()
 
     def _keep_catalog(self) -> None:
         """Start a new catalog if the file was deleted, replaced or damaged meanwhile."""
@@ -353,13 +324,14 @@ class Service:
                     self._settings.catalog_path,
                 )
             self._has_catalog = False
-            self._scans.stop()
+            self._full_scans.stop()
             self._store.close()
             self._file_check = FileCheck(self._settings.catalog_path)
             if self._site:
                 self._site.stop()
         damage, self._damage = self._damage, None  # the damaged file is kept only once
         self._store = open_store(self._settings, damage=damage)
+        self._scans.use(self._store)
         try:
             self._begin()
         except BaseException:
@@ -367,55 +339,36 @@ class Service:
             raise
         self._has_catalog = True
 
-    def _scan_due(self) -> Problem | None:
-        """Scan the units that have settled."""
-        now = time.monotonic()
-        due = self._units.due(now)
-        if not due:
-            return self._units.problem
-        work = Synchronizer(
-            self._store,
-            self._roots,
-            self._limits,
-            trigger="event",
-            quiet=self._settings.settle_quiet,
-            still_settling=self._units.still_settling(due, now),
-        )
-        try:
-            with suppress(OutOfRoom):  # the other units must not wait for it
-                for _ in work.run(due):
-                    if self._stopping:
-                        return None
-            self._units.scanned(due, work.report)
-            if self._scans.is_running:
-                self._scans.superseded |= set(due)
-            self._show_pending(work.report)
-        finally:
-            self._trouble_log.log(work.report.troubles.values())
-        return self._units.problem
-
     def _continue_scan(self) -> None:
         """Run one batch of the running or the next requested full scan."""
-        if self._supervisor.polls(time.monotonic()) and not self._scans.is_wanted:
-            self._scans.request("re-scan", is_poll=True)
-        if not self._scans.is_wanted:
+        if self._supervisor.polls(time.monotonic()) and not self._full_scans.is_wanted:
+            self._full_scans.request("re-scan", is_poll=True)
+        if not self._full_scans.is_wanted:
             return
-        scan, has_ended = self._step()
-        if has_ended:
-            # The full scan may have read the superseded units earlier and stored them later.
-            again = self._units.scanned_all(scan.report, self._scans.superseded)
-            self._requests.scanned(
-                self._scans.repairs, again, time.monotonic() + self._settings.settle_longest
-            )
-            self._scans.superseded.clear()
-            self._index_schedule.publish_now()  # index files may be lost or damaged
-            if not all(request.is_poll for request in self._scans.granted):
-                self._file_check.begin(time.monotonic())
-                self._package_check.begin(self._store)
-            self._note_scanned()
-            self._looks_at_outcomes = True
-            self._show_pending(scan.report)
-        self._trouble_log.log(scan.report.troubles.values())
+        try:
+            with explained(self._settings.catalog_path):
+                report = self._scans.step()
+        except (SkilldropError, MemoryError) as error:
+            self._requests.failed(self._full_scans.repairs, error)
+            raise
+        if report:
+            self._finish_scan(report)
+
+    def _finish_scan(self, report: Report) -> None:
+        """Do the work that follows a full scan."""
+        # The full scan may have read the superseded units earlier and stored them later.
+        again = self._units.scanned_all(report, self._full_scans.superseded)
+        self._requests.scanned(
+            self._full_scans.repairs, again, time.monotonic() + self._settings.settle_longest
+        )
+        self._full_scans.superseded.clear()
+        self._index_schedule.publish_now()  # index files may be lost or damaged
+        if not all(request.is_poll for request in self._full_scans.granted):
+            self._file_check.begin(time.monotonic())
+            self._package_check.begin(self._store)
+        self._note_scanned()
+        self._looks_at_outcomes = True
+        self._scans.show_pending(report)
 
     def _take_outcomes(self) -> None:
         take = self._outcomes.take_all if self._looks_at_outcomes else self._outcomes.take_due
@@ -426,37 +379,12 @@ class Service:
         """Verify a few packages, if this is due and there is no other work."""
         now = time.monotonic()
         check, changes = self._package_check.due, self._units.seconds_to_next(now)
-        if check is None or check > now or self._scans.is_wanted or changes == 0.0:
+        if check is None or check > now or self._full_scans.is_wanted or changes == 0.0:
             return
         repaired = self._store.repair.count
         self._units.scan_again(self._package_check.step())
         if self._store.repair.count != repaired:
             self._index_schedule.publish_now()  # packages beyond repair are no longer published
-
-    def _step(self) -> tuple[FullScan, bool]:
-        try:
-            with explained(self._settings.catalog_path):
-                return self._scans.step()
-        except (SkilldropError, MemoryError) as error:
-            self._requests.failed(self._scans.repairs, error)
-            raise
-
-    def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
-        repairs = [request.repair for request in requests if request.repair]
-        self._store.skills.doubt([place for repair in repairs for place in repair.doubted])
-        return FullScan(
-            self._store,
-            self._roots,
-            self._limits,
-            trigger=requests[0].trigger,
-            quiet=self._settings.settle_quiet,
-            engine=processes,
-            deep=bool(repairs),
-            is_poll=all(request.is_poll for request in requests),
-            accepts_removals=any(repair.accepts_removals for repair in repairs),
-            was_announced=self._was_announced,
-            still_settling=self._units.waiting(),
-        )
 
     def _note_scanned(self) -> None:
         now = time.monotonic()
@@ -464,24 +392,6 @@ class Service:
         self._heartbeat.hurry()
         if not len(self._units) and (change := self._supervisor.check_all_heard(now)):
             self._change_mode(change)
-
-    def _was_announced(self, change: ChangeResult) -> bool:
-        """Return whether events announced a change before a re-scan found it.
-
-        Changes from before the watch began could not be announced, and do not count as missed.
-        """
-        return (
-            WatchUnit(change.root, change.path) in self._units
-            or self._scans.granted[0].trigger == "start"
-            or bool(self._scans.repairs)  # the scan distrusts the stored state on request
-            or self._supervisor.mode == "polling"
-        )
-
-    def _show_pending(self, report: Report) -> None:
-        """Mark the folders that take too long to settle as pending."""
-        for overdue in self._units.overdue(report):
-            since = _now() - timedelta(seconds=overdue.seconds)
-            show_pending(self._store, self._roots, overdue.place, since, overdue.reason)
 
 
 def _until(moment: float | None, now: float) -> float | None:

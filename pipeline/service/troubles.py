@@ -45,7 +45,7 @@ class Troubles:
         """Whether anything has changed since this was last set to False."""
 
     def attempt(
-        self, part: str, work: Callable[[], Problem | None], longest: float = LONGEST_PAUSE
+        self, part: str, work: Callable[[], Problem | None], longest: float | None = None
     ) -> None:
         """Do a part of the work, unless it waits for its next try, and record failures.
 
@@ -67,7 +67,7 @@ class Troubles:
                     f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
                     "ends. Provide more memory or set lower limits."
                 ) from error
-            self.failed(part, message, time.monotonic(), datetime.now(UTC))
+            self.failed(part, message, time.monotonic(), datetime.now(UTC), longest)
         else:
             if problem:
                 self.reported(part, problem, time.monotonic(), datetime.now(UTC))
@@ -88,11 +88,14 @@ class Troubles:
         return self._failed[part].times if part in self._failed else 0
 
     def failed(
-        self, part: str, message: str, now: float, at: datetime, longest: float = LONGEST_PAUSE
+        self, part: str, message: str, now: float, at: datetime, longest: float | None = None
     ) -> None:
-        """Record a failure; the next try follows after a pause of at most `longest` seconds."""
+        """Record a failure; the next try follows after a pause.
+
+        The pause is at most `longest` seconds, by default LONGEST_PAUSE.
+        """
         times = self.times(part) + 1
-        pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest)
+        pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest or LONGEST_PAUSE)
         self._waits.add(part)
         if not self._is_logged(message):
             log.error("%s Trying again in %g s.", message, pause)

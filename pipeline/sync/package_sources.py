@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.writing.packages.staging import Original, Readable
-from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import Archive
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.source import Source, open_source
 

@@ -1,26 +1,25 @@
 """Synchronizer: the only path from changes in the roots to the catalog."""
 
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TypeAlias
 
-from catalog.model.change import Change, ChangeResult, Judged, Removal
-from catalog.model.errors import OutOfRoom, RootUnreadable
+from catalog.model.change import ChangeResult, Judged, Removal
+from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import RootSpec
-from catalog.model.values import ChangeOutcome, Trigger
+from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from catalog.writing.tables.skills import StoredSkill
 from pipeline.roots import source
-from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import lost_mounts
+from pipeline.sync.change_batches import ChangeBatches
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import (
     NewFolder,
@@ -34,27 +33,7 @@ from pipeline.sync.engines.scanner import (
 from pipeline.sync.removals import RemovalDetector
 from pipeline.sync.report import Report
 
-BATCH = 512
-"""Most changes in one transaction: enough to spread its cost, few enough to stop soon."""
-PAUSE = 0.5
-"""Seconds after which a scan pauses even if its batch is not full."""
-
 _FolderResult: TypeAlias = Unchanged | Unsettled | NewFolder | Judged
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Mutable counterpart of the report while a scan runs."""
-
-    folders: int = 0
-    outcomes: Counter[ChangeOutcome] = field(default_factory=Counter)
-    missed_by_events: int = 0
-    unsettled: list[WatchUnit] = field(default_factory=list)
-    failures: dict[WatchUnit, str] = field(default_factory=dict)
-    delayed: dict[WatchUnit, float] = field(default_factory=dict)
-    no_room: dict[WatchUnit, str] = field(default_factory=dict)
-    postponed: tuple[WatchUnit, ...] = ()
-    troubles: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -91,12 +70,11 @@ class Synchronizer:
         may follow for the units in still_settling. accepts_removals turns the removal guard off.
         """
         self._store = store
+        self._batches = ChangeBatches(store, trigger, scan_id, was_announced)
+        self._tally = self._batches.tally
         self._roots = {root.path: root for root in roots}
         self._options = ScanOptions(limits, quiet, deep)
         self._engine = engine
-        self._trigger = trigger
-        self._scan_id = scan_id
-        self._was_announced = was_announced
         self._accepts_removals = accepts_removals
         self._removals = RemovalDetector(
             store,
@@ -106,27 +84,12 @@ class Synchronizer:
             still_settling=still_settling,
             accepts_removals=accepts_removals,
         )
-        self._tally = _Tally()
-        self._batch: list[Change] = []
         self._new_folders: dict[str, list[str]] = defaultdict(list)  # paths by root
-        self._paused_at = time.monotonic()
-        self._no_room: OutOfRoom | None = None
 
     @property
     def report(self) -> Report:
         """The results so far."""
-        tally = self._tally
-        return Report(
-            tally.folders,
-            +tally.outcomes,
-            tally.missed_by_events,
-            tuple(tally.unsettled),
-            dict(tally.failures),
-            dict(tally.delayed),
-            dict(tally.no_room),
-            tally.postponed,
-            self._removals.troubles | tally.troubles,
-        )
+        return self._tally.report(self._removals.troubles)
 
     def run(self, units: Sequence[WatchUnit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
@@ -145,7 +108,7 @@ class Synchronizer:
         for unit, rows in known.items():
             yield from self._scan_unit(unit, rows, options)
         yield from self._read_new_folders()
-        self._apply()
+        self._batches.flush()
         decision = self._removals.decide()
         self._tally.outcomes["held"] += decision.held
         self._tally.postponed = decision.postponed
@@ -153,8 +116,8 @@ class Synchronizer:
         troubles = self.report.troubles
         for root in roots:
             self._store.roots.set_trouble(root, troubles.get(root))
-        if self._no_room:  # raised last: removals free space
-            raise self._no_room
+        if self._batches.no_room:  # raised last: removals free space
+            raise self._batches.no_room
 
     def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
         """Hold the removal of skills whose root is no longer configured, or remove them."""
@@ -166,9 +129,9 @@ class Synchronizer:
     def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
-            self._batch.append(Removal(*place, source.leads_out(*place)))
-            yield from self._pause()
-        self._apply()
+            self._batches.add(Removal(*place, source.leads_out(*place)))
+            yield from self._batches.pause()
+        self._batches.flush()
 
     def _scan_unit(
         self, unit: WatchUnit, known: Mapping[str, StoredSkill], options: ScanOptions
@@ -184,7 +147,7 @@ class Synchronizer:
             for result in self._engine(scope, options):
                 if result:
                     self._sort(result, unit, known, unit_scan)
-                yield from self._pause()
+                yield from self._batches.pause()
         except RootUnreadable as error:
             self._tally.troubles[unit.root] = str(error)
             if not source.can_list(unit.root):
@@ -240,7 +203,7 @@ class Synchronizer:
                     ):
                         is_new = not self._removals.discard(WatchUnit(root, path))
                         self._note(root, result, is_new=is_new)
-                    yield from self._pause()
+                    yield from self._batches.pause()
             except RootUnreadable as error:
                 self._tally.troubles[root] = str(error)
 
@@ -254,53 +217,13 @@ class Synchronizer:
         if isinstance(result, Unchanged):
             self._tally.outcomes["unchanged"] += 1
         elif isinstance(result, Unsettled):
-            self._note_unsettled(WatchUnit(root, path), result.failure)
+            self._tally.note_unsettled(WatchUnit(root, path), result.failure)
         else:
             if is_new:
                 moved_from = self._removals.claim(result.verdict.digest, path)
                 result = result._replace(moved_from=moved_from)
-            self._batch.append(result)
+            self._batches.add(result)
         return path
-
-    def _note_unsettled(self, place: WatchUnit, failure: str | None) -> None:
-        self._tally.unsettled.append(place)
-        if failure:
-            self._tally.failures[place] = failure
-
-    def _pause(self) -> Iterator[None]:
-        """Apply the batch and pause if it is full or the last pause was PAUSE seconds ago."""
-        if len(self._batch) >= BATCH or time.monotonic() - self._paused_at >= PAUSE:
-            self._apply()
-            yield
-            self._paused_at = time.monotonic()
-
-    def _apply(self) -> None:
-        batch, self._batch = self._batch, []
-        for result in self._store_batch(batch):
-            place = WatchUnit(result.root, result.path)
-            if result.outcome == "unsettled":
-                self._note_unsettled(place, result.detail)
-            elif result.outcome == "delayed":
-                self._tally.delayed[place] = result.wait
-            else:
-                self._tally.outcomes[result.outcome] += 1
-                if result.outcome != "unchanged":
-                    self._tally.missed_by_events += not self._was_announced(result)
-
-    def _store_batch(self, batch: Sequence[Change]) -> list[ChangeResult]:
-        """Store a batch; if there is no room for all of it, store the changes that fit."""
-        try:
-            return self._store.apply(
-                batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
-            )
-        except OutOfRoom as error:
-            if len(batch) > 1:
-                return [result for change in batch for result in self._store_batch([change])]
-            self._no_room = self._no_room or error
-            if isinstance(batch[0], Judged):
-                place = batch[0].verdict.place
-                self._tally.no_room[WatchUnit(place.root, place.path)] = str(error)
-            return []
 
 
 def _path_of(result: _FolderResult) -> str:

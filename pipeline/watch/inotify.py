@@ -120,6 +120,7 @@ class _Inotify(InotifyFD):
         self.has_overflowed = False
         self.refused = 0  # directories beyond the system's limit
         self.has_missed = False  # a directory that should be watched may not be
+        self._has_ended = False  # the thread, by `close` or by an error
         self._is_released = False
         self._was_denied = False  # a directory is not watched because of its permissions
         self._depth = depth
@@ -134,28 +135,34 @@ class _Inotify(InotifyFD):
         """Run the thread until it is stopped."""
         with _recording_fault(self):
             super().run()
-        self._release()
+        with self._lock:
+            self._has_ended = True
+            self._release()
 
     def close(self) -> None:
-        """Let the thread end, which then closes its descriptors; close them here if it is dead.
+        """Let the thread end, which closes its descriptors; if it does not run, close them here.
 
         watchdog closes them while the thread still reads, and never if the thread died.
         """
         with self._lock:
             self._closed = True
+            self._release()
             if not self._is_released:
                 os.write(self._kill_w, b"!")
-        if not self.is_alive():
-            self._release()
 
     def _close_resources(self) -> None:
         """Do nothing: `_release` closes the descriptors."""
 
     def _release(self) -> None:
-        with self._lock:
-            if not self._is_released:
-                self._is_released = True
-                super()._close_resources()
+        """Close the descriptors as soon as nothing uses them; the caller holds the lock.
+
+        After an error that ends the thread, emitters still add watches until `close`: the number
+        of a closed descriptor may be another file's by then.
+        """
+        is_running = self.ident is not None and not self._has_ended
+        if self._closed and not is_running and not self._is_released:
+            self._is_released = True
+            super()._close_resources()
 
     def handle_event(self, event: InotifyEvent) -> None:
         """Record an overflow; watchdog's own recovery would overflow the queue again and again."""

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -146,7 +146,8 @@ def page(
     request: pytest.FixtureRequest, chromium: "Browser", library: Library, seen: Seen
 ) -> "Iterator[Page]":
     """Return a page of a configurable browser, which must print nothing."""
-    width, scheme = getattr(request, "param", (1280, "light"))
+    options: tuple[int, Any] = getattr(request, "param", (1280, "light"))
+    width, scheme = options
     context = chromium.new_context(
         base_url=library.origin, color_scheme=scheme, viewport={"width": width, "height": 900}
     )

@@ -1,6 +1,7 @@
 """Validation with all registered dialects, and with profiles by name."""
 
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 from catalog.model.finding import Finding
@@ -15,6 +16,17 @@ from pipeline.validation import verdict
 from pipeline.validation.fields.frontmatter import Declaration
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import Examined
+
+
+def public_functions(module: ModuleType) -> set[Any]:
+    """Return the public functions and classes that a module defines."""
+    return {
+        value
+        for name, value in vars(module).items()
+        if callable(value)
+        and getattr(value, "__module__", "") == module.__name__
+        and not name.startswith("_")
+    }
 
 
 def judge(

@@ -104,7 +104,7 @@ class Mishaps(RuleBasedStateMachine):
 
     # The clock
 
-    @precondition(lambda self: FAKETIME or not isinstance(self.it, ServingProcess))
+    @precondition(lambda self: bool(FAKETIME) or not isinstance(self.it, ServingProcess))
     @rule(hours=st.sampled_from([-1, 1]))
     def set_the_clock(self, hours: int) -> None:
         """Set the clock an hour back or forward: full scans continue, and nothing is removed."""
@@ -203,7 +203,7 @@ class Mishaps(RuleBasedStateMachine):
         ) != [(SWARM,)]:
             self.it.kill_helper(chance)
             self.it.wait_for(lambda: True)  # the program itself lives
-            time.sleep(chance.uniform(0.0, 0.05))
+            time.sleep(chance.uniform(0.0, 0.05))  # a random moment
         shutil.rmtree(self.it.root / "swarm")
 
     def forget_mishaps(self) -> None:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
@@ -23,7 +24,8 @@ from pipeline.sync import listeners, package_sources
 from pipeline.sync.change_log import log_changes
 from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Synchronizer
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Synchronizer
 from tests.support.records import NOON
 
 
@@ -91,7 +93,7 @@ class World:
         """Return the target of `current`, resolved once as a reader does."""
         return (self.packages / skill_id / "current").resolve()
 
-    def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Query the catalog."""
         return self.store.db.execute(sql, list(values)).fetchall()
 

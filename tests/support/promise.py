@@ -115,7 +115,7 @@ class Life(Departures, Mishaps):
                 for piece in ("---\nname: slow\n", f"description: {description}\n", "---\n"):
                     file.write(piece)
                     file.flush()
-                    time.sleep(0.03)
+                    time.sleep(0.03)  # longer than a scan
 
     @rule(folder=folders, description=descriptions, inner=st.sampled_from(["", "inner", "x/y"]))
     def move_in(self, folder: str, description: str, inner: str) -> None:
@@ -157,7 +157,7 @@ class Life(Departures, Mishaps):
             with path.open("wb") as file:
                 file.write(data[:cut])
                 file.flush()
-                time.sleep(rests)
+                time.sleep(rests)  # the pause of the copy
                 if is_completed:
                     file.write(data[cut:])
 
@@ -278,7 +278,7 @@ class Life(Departures, Mishaps):
             (place / "touched.md").write_text(f"{self.number}")
         for _ in range(2 * times):
             _libc.renameat2(-100, os.fsencode(link), -100, os.fsencode(place), _RENAME_EXCHANGE)
-            time.sleep(0.005)
+            time.sleep(0.005)  # as long as the scan of a folder
 
     # Permissions
 

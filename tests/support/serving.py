@@ -7,9 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,14 @@ from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store
 from tests.support.ports import free_port
 from tests.support.skills import write_skill
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 """The library that gives a program another clock; None where it is not installed."""
+
+
+class WrongQuery(AssertionError):
+    """Query of a test that does not fit the tables of the catalog."""
 
 
 TICK = 0.1
@@ -97,15 +100,17 @@ class Serving:
         except BaseException as error:  # noqa: BLE001  # for the test's thread to raise
             self.failure = error
 
-    def wait_for(self, what: Callable[[], Any]) -> Any:
+    def wait_for(self, what: Callable[..., Any]) -> Any:
         """Wait until something is true, and return it."""
-        end = time.monotonic() + PATIENCE
-        while not (found := what()):
-            if self.failure:
-                raise self.failure
-            assert time.monotonic() < end, f"it never came true; health: {self.health()}"
-            time.sleep(0.01)
-        return found
+        try:
+            return wait_for(what, self._raise_failure)
+        except AssertionError as error:
+            error.add_note(f"health: {self.health()}")
+            raise
+
+    def _raise_failure(self) -> None:
+        if self.failure:
+            raise self.failure
 
     def settle(self) -> None:
         """Wait until all earlier changes in the root have been handled.
@@ -133,17 +138,23 @@ class Serving:
         return self.health().get("quiet_since") is not None
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Query the catalog file; return nothing while it does not exist."""
+        """Query the catalog file; return nothing while it does not exist.
+
+        A file that is locked or, on purpose, damaged has no rows either. A query that is wrong,
+        for example because it names a column that does not exist, raises WrongQuery.
+        """
         try:
             db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
         except sqlite3.OperationalError:
             return []
-        try:
-            return db.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError:  # it may be damaged on purpose
-            return []
-        finally:
-            db.close()
+        with closing(db), suppress(sqlite3.DatabaseError):
+            has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'health'").fetchone()
+            try:
+                return db.execute(sql, values).fetchall()
+            except sqlite3.OperationalError as error:
+                if has_tables and error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+                    raise WrongQuery(sql) from error
+        return []
 
     def health(self) -> dict[str, Any]:
         """Return the health row."""
@@ -263,7 +274,7 @@ class ServingProcess(Serving):
         now = self.rows("SELECT ifnull(max(id), 0) FROM scans")[0][0]
         self._await_scan_after(now)
 
-    def wait_for(self, what: Callable[[], Any]) -> Any:
+    def wait_for(self, what: Callable[..., Any]) -> Any:
         """Wait until something is true, and return it; a program that ends fails at once."""
 
         def checked() -> Any:

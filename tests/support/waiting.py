@@ -3,17 +3,25 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 PATIENCE = 60.0
 """Seconds that a loaded machine may take for what takes well under a second on an idle one."""
 
 
-def wait_for(what: Callable[[], object]) -> None:
-    """Wait until something is true."""
+def wait_for(what: Callable[[], T], meanwhile: Callable[[], object] = lambda: None) -> T:
+    """Wait until something is true, and return it.
+
+    Between two looks, call `meanwhile`, which may raise an exception to end the wait.
+    """
     end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    while not (found := what()):
+        meanwhile()
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)  # no event reports the state of another process
+    return found
 
 
 def overflow(watched: Path) -> None:

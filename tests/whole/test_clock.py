@@ -1,12 +1,12 @@
 """Times of rows where the system's clock is set back between two changes."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from catalog.model.change import Removal
+from catalog.model.change import Change, Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.writing.retention.packages import Retention
 from catalog.writing.store import Store
@@ -28,14 +28,15 @@ def store() -> Iterator[Store]:
 
 def test_times_within_a_skill_never_go_back(store: Store) -> None:
     """Whatever changes, and the newest version has the last name."""
-    for at, change in [
+    changes: list[tuple[datetime, Change]] = [
         (NOON, judged("a", "One.")),
         (BACK, judged("a", "Two.")),
         (BACK, refused("a")),
         (BACK, judged("a", "Three.")),
         (BACK, Removal(ROOT, "a")),
         (BACK, judged("a", "Four.")),
-    ]:
+    ]
+    for at, change in changes:
         store.apply([change], trigger="event", at=at)
         assert store.db.execute("SELECT last_changed FROM skills").fetchone() == (
             NOON.isoformat(timespec="milliseconds"),

@@ -115,7 +115,7 @@ def kill_helpers_until_quiet(it: ServingProcess, chance: random.Random) -> int:
     while not it.is_quiet():
         killed += it.kill_helper(chance)
         it.wait_for(lambda: True)  # the program itself lives
-        time.sleep(chance.uniform(0.0, 0.1))
+        time.sleep(chance.uniform(0.0, 0.1))  # the random moment
     return killed
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.ports import free_port
 from tests.support.skills import SkillWriter
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 
 class Running:
@@ -76,13 +76,15 @@ class Running:
 
     def eventually(self, what: Callable[[], Any]) -> Any:
         """Wait until a condition is true, and return its value; on failure show the log."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if found := what():
-                return found
-            assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.02)
-        pytest.fail(f"it never came true; the program said:\n{self.log.read_text()}")
+
+        def check() -> None:
+            assert self.process.poll() is None
+
+        try:
+            return wait_for(what, check)
+        except AssertionError as error:
+            error.add_note(self.log.read_text())
+            raise
 
 
 def program() -> Path:
@@ -196,10 +198,7 @@ def test_a_killed_program_leaves_neither_site_nor_lock_behind(
     up.eventually(lambda: up.site("/search.json?q=a") is not None)
     up.process.kill()
     up.process.wait()
-    end = time.monotonic() + PATIENCE
-    while up.site("/search.json?q=a") is not None and time.monotonic() < end:
-        time.sleep(0.02)
-    assert up.site("/search.json?q=a") is None
+    wait_for(lambda: up.site("/search.json?q=a") is None)
     skill(up.watched / "meanwhile")
     up.process = up.start()
     up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
@@ -258,23 +257,24 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
         "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up", "--no-site"
     )
     try:
-        end = time.monotonic() + PATIENCE
-        while not (index.exists() and "before" in index.read_text()):
+
+        def check() -> None:
             assert process.poll() is None
-            assert time.monotonic() < end
-            time.sleep(0.02)
+
+        wait_for(lambda: index.exists() and "before" in index.read_text(), check)
     finally:
         process.terminate()
     assert process.wait(PATIENCE) == 0
 
 
 def test_a_second_writer_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
-    """`up` and `scan` beside a running service print one sentence."""
+    """`up` and `scan` beside a running service say so; `scan` names the command to use instead."""
     up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
     for command in ("up", "scan"):
         second = run("--watched", up.watched, "--data", up.data, command)
         assert second.returncode == 2
         assert f"process {up.process.pid}" in second.stderr
+        assert ("skilldrop reconcile" in second.stderr) == (command == "scan")
         assert "Traceback" not in second.stderr
 
 

@@ -19,11 +19,11 @@ LIVES = settings(
 
 def test_the_promise_holds_after_any_life_of_a_root() -> None:
     """In a thread, with the same lives each time; `make soak` lives others."""
-    run_state_machine_as_test(seed(7)(Life), settings=LIVES)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(seed(7)(Life), settings=LIVES)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_promise_holds_for_the_program_itself() -> None:
     """In a process with full scans, which is suspended and whose helpers are killed."""
     few = settings(LIVES, max_examples=4, stateful_step_count=15)
-    run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)

@@ -274,6 +274,7 @@ def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillW
     for number in range(600):
         skill(up.root / f"s{number:03}", description="Does one thing.")
     up.start()
+    assert up.process
     killed = 0
     chance = random.Random(7)
     for description in ("Does another.", "Does a third."):
@@ -286,7 +287,7 @@ def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillW
                     os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
                     killed += 1
             assert up.process.poll() is None, up.log.read_text()
-            time.sleep(chance.uniform(0.0, 0.1))
+            time.sleep(chance.uniform(0.0, 0.1))  # the random moment
         up.settle()
     assert killed
     assert_promise(up)

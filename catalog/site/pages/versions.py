@@ -62,6 +62,7 @@ class Part:
     changes: tuple[FileChange, ...]
     first: int  # rows before this page
     total: int  # rows on all pages
+    is_coarse: bool = False  # whether no lines were matched, because the site is busy
 
     @property
     def following(self) -> int | None:
@@ -100,12 +101,17 @@ async def page(context: RequestContext) -> Response:
     if not result:
         return context.not_found(f"{skill_id} has no version {name}.")
     skill, version, before, old, new = result
-    first = context.number("from") or 0
+    first, continues_coarse = context.number("from") or 0, bool(context.parameter("coarse"))
     key = (before and before["digest"], version["digest"], only)
-    part = await aside(
-        lambda: take(_COMPARISONS.get(key, lambda: list(compare(old, new, Work()))), first),
-        otherwise=lambda: take(compare(old, new, Work(0)), first),
-    )
+
+    def exact() -> Part:
+        return take(_COMPARISONS.get(key, lambda: list(compare(old, new, Work()))), first)
+
+    def coarse() -> Part:  # its rows have other numbers
+        start = first if continues_coarse else 0
+        return replace(take(compare(old, new, Work(0)), start), is_coarse=True)
+
+    part = await aside(coarse if continues_coarse else exact, otherwise=coarse)
     return context.page(
         "diff.html",
         skill=skill,

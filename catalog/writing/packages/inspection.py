@@ -49,7 +49,7 @@ def list_packages(folder: Path) -> PackagesListing:
                 else:
                     foreign.append(name)
     except FileNotFoundError:
-        pass
+        pass  # no package has been published yet
     return PackagesListing(directories, tuple(foreign))
 
 

@@ -3,12 +3,15 @@
 import logging
 import os
 import re
+import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 log = logging.getLogger("skilldrop")
 
+RECOVERING = ".recovering-"
+"""Prefix of the directories beside a catalog in which a recovery works."""
 KEPT = 3
 """Number of damaged catalogs to keep; each is as large as the catalog was."""
 _ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
@@ -23,6 +26,15 @@ def aside_of(path: Path, at: datetime) -> Path:
         count += 1
         name = f"{base}-{count}"
     return path.with_name(name)
+
+
+def sweep(path: Path) -> None:
+    """Remove directories of recoveries that were killed, which hold nothing but a catalog."""
+    names = {f"{path.name}{ending}" for ending in ("", "-journal", "-wal", "-shm")}
+    for folder in path.parent.glob(f"{RECOVERING}*"):
+        with suppress(OSError):
+            if not folder.is_symlink() and names.issuperset(os.listdir(folder)):
+                shutil.rmtree(folder)
 
 
 def exchange(path: Path, aside: Path, new: Path) -> None:

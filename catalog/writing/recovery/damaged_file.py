@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from catalog.database.sql import columns
+from catalog.writing.recovery.copies import RECOVERING
 
 Values: TypeAlias = tuple[Any, ...]
 TABLES = (
@@ -66,7 +67,7 @@ def _with_header(damaged: Path) -> Iterator[Path]:
         if file.read(len(_MAGIC)) == _MAGIC:
             yield damaged
             return
-    with TemporaryDirectory(dir=damaged.parent, prefix=".recovering-") as folder:
+    with TemporaryDirectory(dir=damaged.parent, prefix=RECOVERING) as folder:
         copy = Path(folder, damaged.name)
         shutil.copyfile(damaged, copy)
         log = damaged.with_name(f"{damaged.name}-wal")

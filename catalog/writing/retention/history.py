@@ -10,6 +10,7 @@ from sqlite_utils import Database
 
 from catalog.database import sql
 from catalog.text.times import iso
+from catalog.writing.rows.version_rate import HOUR
 
 BATCH = 500
 """Rows deleted in one transaction, so that other writers need not wait."""
@@ -21,6 +22,7 @@ class HistoryRetention:
 
     rows: int = 200  # versions, and the same number of ingestions
     days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
+    """An hour at least for versions of existing skills."""
 
 
 def thin(
@@ -38,6 +40,8 @@ def thin(
     parameters = {
         "most": keep.rows,
         "past": iso(at - timedelta(days=keep.days)),
+        # The limit of versions an hour counts the rows of that hour.
+        "superseded": iso(at - max(timedelta(days=keep.days), HOUR)),
     }
     deleted = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
@@ -61,7 +65,7 @@ _IDS = "(SELECT value FROM json_each(?))"
 _VERSIONS = """
     WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
     candidates AS (
-        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :past
+        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :superseded
         UNION
         SELECT v.id FROM crowded AS c JOIN versions AS v ON v.skill = c.skill
             AND v.id <= (SELECT n.id FROM versions AS n WHERE n.skill = c.skill

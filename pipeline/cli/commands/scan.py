@@ -5,6 +5,8 @@ from typing import get_args
 
 import click
 
+from catalog.database.connection import service_runs
+from catalog.model.errors import CatalogBusy
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
@@ -70,8 +72,16 @@ def scan(
                 progress=lambda so_far: progress(so_far.folders),
             )
 
-    with terminal.progress("packages") as published:
-        result = with_store(settings, work, published)
+    try:
+        with terminal.progress("packages") as published:
+            result = with_store(settings, work, published)
+    except CatalogBusy as error:
+        if not service_runs(settings.catalog_path):
+            raise
+        raise CatalogBusy(
+            f"{error} A running service follows the roots by itself; `skilldrop reconcile` lets it "
+            "check everything now."
+        ) from error
     for problem in result.report.troubles.values():
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))

@@ -19,11 +19,11 @@ from pipeline.roots.archives.tar_file import open_tar
 from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.archives.zip_file import open_zip
 from pipeline.roots.codes import FOLDER_TOO_DEEP
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.files import identity, open_expected
 from pipeline.roots.local.folder import Folder, hard_link
 from pipeline.roots.local.root_directory import RootDirectory
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.local.walk import folders_in
 
 _ZIPS = (".zip", ".skill")

@@ -1,56 +1,23 @@
-"""Descent from a root to a path, and the walk over the skill folders below it."""
+"""Descent from a root to the path where a walk begins."""
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-from catalog.model.finding import Finding, FindingType
-from catalog.model.paths import is_archive, os_path, text_path
-from pipeline.roots.codes import (
-    DIRECTORY_UNREADABLE,
-    FOLDER_TOO_DEEP,
-    LINK_BEHIND_LINK,
-    LINK_LOOP,
-    READ_FAILED,
-    SKILL_MD_IN_ROOT,
-    SPECIAL_FILE,
+from catalog.model.paths import os_path
+from pipeline.roots.local.directory import Directory, DiskTree
+from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.root_directory import EXHAUSTED, RootDirectory, unlisted
+from pipeline.roots.local.tree_walk import (
+    VANISHED,
+    Archive,
+    LooseFinding,
+    TreeWalk,
+    loose_findings,
+    unlistable,
 )
-from pipeline.roots.local.directory import Directory, DiskTree, Listing, Tree
-from pipeline.roots.local.folder import Folder, FolderBuilder, Limits, Target, Targets
-from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, RootDirectory, unlisted
 from pipeline.roots.names import is_junk, is_skill_md
-from pipeline.roots.snapshot import fingerprint
-
-_VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-
-
-@dataclass(frozen=True, slots=True)
-class LooseFinding:
-    """Finding in a root about something that belongs to no skill."""
-
-    path: str  # relative to the root
-    finding: Finding
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """Archive file, seen by a walk but not opened yet."""
-
-    path: str  # of its top, relative to the root: `group/x.zip!`
-    root: str  # absolute
-    file: str  # path below the root, without links: see RootDirectory
-    stat: os.stat_result = field(compare=False)  # for a link, that of its target
-    limits: Limits
-    fingerprint: str  # changes with the file and with the limits
-    is_alias: bool  # reached through a link
-
-    @property
-    def changed_ns(self) -> int:
-        """Its ctime, in ns since the epoch."""
-        return self.stat.st_ctime_ns
 
 
 class Descent:
@@ -121,7 +88,7 @@ class Descent:
                 return here.child(name)
             if name in here.linked(others):
                 return here.child(name, others[name])
-        return next(_loose_findings(here, [name] if is_skill_md(name) else [], others), None)
+        return next(loose_findings(here, [name] if is_skill_md(name) else [], others), None)
 
     def _stat(
         self, here: Directory, name: str, end: str = ""
@@ -133,10 +100,10 @@ class Descent:
             self._check_root()
             if error.errno in EXHAUSTED:
                 raise unlisted(self._root.path, error) from error
-            if error.errno in _VANISHED | {errno.ENAMETOOLONG}:
+            if error.errno in VANISHED | {errno.ENAMETOOLONG}:
                 return None
             return self._unlisted_on_the_way(here) or LooseFinding(
-                f"{here.child(name).text}{end}", _unlisted(error)
+                f"{here.child(name).text}{end}", unlistable(error)
             )
 
     def _unlisted_on_the_way(self, here: Directory) -> LooseFinding | None:
@@ -144,7 +111,7 @@ class Descent:
         try:
             self._root.names(here.path)
         except OSError as error:
-            return LooseFinding(here.text, _unlisted(error)) if here.text else None
+            return LooseFinding(here.text, unlistable(error)) if here.text else None
         return None
 
     def _check_root(self) -> None:
@@ -153,185 +120,3 @@ class Descent:
             os.scandir(self._root.path).close()
         except OSError as error:
             raise unlisted(self._root.path, error) from error
-
-
-class TreeWalk:
-    """Walk over a tree of directories, on disk or in an archive."""
-
-    def __init__(self, tree: Tree, limits: Limits, root: str = "") -> None:
-        self._tree = tree
-        self._limits = limits
-        self._root = root
-
-    def below(self, start: Directory) -> Iterator[Folder | Archive | LooseFinding]:
-        """Yield the folders, archives and loose findings at and below a directory."""
-        pending = [iter((start,))]
-        while pending:
-            here = next(pending[-1], None)
-            if here is None:
-                pending.pop()
-                continue
-            listing = self._list(here, self._limits.files)
-            if isinstance(listing, Finding):
-                yield LooseFinding(here.text, listing)
-            elif listing is None:
-                continue
-            elif here.judge(listing) or here.in_skill:
-                folder, nested = self._build(here, listing)
-                if here.is_skill:
-                    yield folder
-                pending.append(iter(nested))
-            else:
-                others = self.targets(here, listing.others)
-                yield from _loose_findings(here, listing.skill_mds, others)
-                yield from self.archives(here, listing.files, others)
-                pending.append(here.children(listing, others))
-
-    def skill_at(self, here: Directory) -> Folder | None:
-        """Return a directory as a skill folder; None if it is none."""
-        listing = self._list(here, self._limits.files)
-        if not isinstance(listing, Listing) or not here.judge(listing):
-            return None
-        return self._build(here, listing)[0]
-
-    def targets(self, here: Directory, names: Sequence[str]) -> Targets:
-        """Return the targets of names that are neither files nor directories, loops as findings.
-
-        Raises RootUnreadable if the system does not reveal them.
-        """
-        if not names:
-            return {}
-        try:
-            targets = self._tree.targets(here.path, names)
-        except OSError as error:
-            raise unlisted(self._root, error) from error
-        return {
-            name: LINK_LOOP if _leads_back(here, target) else target
-            for name, target in targets.items()
-        }
-
-    def archives(self, here: Directory, files: Sequence[str], others: Targets) -> Iterator[Archive]:
-        """Yield the archives directly in a directory outside of skills."""
-        for name in sorted(filter(is_archive, {*files, *others})):
-            target = others.get(name)
-            if isinstance(target, Target) and S_ISREG(target.stat.st_mode):
-                yield self.archive(here, name, target.stat, target)
-            elif target is None:
-                try:
-                    stat = self._tree.stats(here.path)(name)
-                except OSError:
-                    continue
-                if S_ISREG(stat.st_mode):
-                    yield self.archive(here, name, stat)
-
-    def archive(
-        self, here: Directory, name: str, stat: os.stat_result, target: Target | None = None
-    ) -> Archive:
-        """Return the archive of a name and its stat; `target` is set if the name is a link."""
-        is_alias = target is not None or here.links > 0
-        file = target.path if target else f"{here.path}/{name}"
-        return Archive(
-            f"{here.child(name).text}!",
-            self._root,
-            file,
-            stat,
-            self._limits,
-            fingerprint([(f"{self._limits} {is_alias}", stat)]),
-            is_alias,
-        )
-
-    def _list(self, here: Directory, files: int) -> Listing | Finding | None:
-        """List a directory, or return the finding about it; None if it has just vanished."""
-        if here.depth > self._limits.depth:
-            limit = self._limits.depth
-            return FOLDER_TOO_DEEP.at(
-                f"The directory lies more than {limit} directories below the root; "
-                "nothing in it is read.",
-            )
-        try:
-            return self._tree.listing(here.path, files)
-        except OSError as error:
-            if not here.text or error.errno in EXHAUSTED:
-                raise unlisted(self._root, error) from error
-            if error.errno in _VANISHED:
-                return None
-            return _unlisted(error)
-
-    def _build(self, top: Directory, top_listing: Listing) -> tuple[Folder, list[Directory]]:
-        """Return the skill folder at `top`, and the directories of skill folders inside it."""
-        builder = FolderBuilder(top.text, self._limits)
-        nested: list[Directory] = []
-        pending = [self._add(builder, top, top_listing)]
-        while pending:
-            here = next(pending[-1], None)
-            if here is None:
-                pending.pop()
-                continue
-            listing = self._list(here, builder.room)
-            if isinstance(listing, Finding):
-                builder.add_unlisted(here.text, listing)
-            elif listing is None:
-                continue
-            elif not listing.skill_mds or here.is_data:
-                pending.append(self._add(builder, here, listing))
-            elif here.links > 1:
-                builder.report(LINK_BEHIND_LINK, here.text)
-            else:
-                nested.append(here)
-        folder = builder.folder()
-        if top.links:  # the files and their stats are those of the link's target
-            folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
-        return folder, nested
-
-    def _add(
-        self, builder: FolderBuilder, here: Directory, listing: Listing
-    ) -> Iterator[Directory]:
-        """Add the direct entries of a directory of a skill; return the directories among them."""
-        try:
-            stat, stat_of = self._tree.stat(here.path), self._tree.stats(here.path)
-        except OSError:
-            return iter(())
-        builder.add_directory(here.text, stat, listing.file_count + len(listing.others))
-        for name in listing.files:
-            path = f"{here.text}/{text_path(name)}"
-            try:
-                stat = stat_of(name)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                builder.report_unreadable(path, error)
-                continue
-            builder.add(path, stat)
-            if stat.st_nlink > 1:
-                builder.add_hard_link(path, stat, f"{here.path}/{name}")
-        others = {} if builder.is_full else self.targets(here, listing.others)
-        if here.is_skill:
-            builder.add_skill_mds(listing.skill_mds, listing.directories, others)
-        builder.add_targets(here.text, others)
-        return here.children(listing, others)
-
-
-def _unlisted(error: OSError) -> Finding:
-    kind = READ_FAILED if error.errno in IO_ERRORS else DIRECTORY_UNREADABLE
-    return kind.at(f"The directory cannot be listed: {error.strerror}.")
-
-
-def _leads_back(here: Directory, target: Target | FindingType) -> bool:
-    return isinstance(target, Target) and S_ISDIR(target.stat.st_mode) and here.lies_in(target.path)
-
-
-def _loose_findings(
-    here: Directory, skill_mds: list[str], others: Targets
-) -> Iterator[LooseFinding]:
-    """Yield the loose findings directly in a directory outside of skills."""
-    for name in sorted({*skill_mds, *others}):
-        target = others.get(name)
-        if name in skill_mds:
-            kind = SKILL_MD_IN_ROOT
-        elif isinstance(target, FindingType) and target is not SPECIAL_FILE:
-            kind = target
-        elif here.links and isinstance(target, Target) and S_ISDIR(target.stat.st_mode):
-            kind = LINK_BEHIND_LINK
-        else:
-            continue
-        yield LooseFinding(here.child(name).text, kind.at())

@@ -8,8 +8,8 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from pipeline.roots.local.files import is_text, read_head
-from pipeline.roots.local.folder import Folder, Limits, unreadable
-from pipeline.roots.local.root_directory import IO_ERRORS, RootDirectory, held_open
+from pipeline.roots.local.folder import Folder, Limits, unreadable_now
+from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.native_files import may_be_native
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
 
@@ -48,9 +48,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
             elif path == name or may_be_native(path, mode) or not root.may_read(root_path):
                 head = read_head(root, root_path, stat, most)
         except OSError as error:
-            if not (isinstance(error, PermissionError) or error.errno in IO_ERRORS):
-                raise
-            problems.append(unreadable(path, error))
+            problems.append(unreadable_now(path, error))
             continue
         if path == name:
             skill_md = head

@@ -8,10 +8,11 @@ from pathlib import Path
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, os_path, text_path
 from pipeline.roots.codes import DIRECTORY_UNREADABLE, READ_FAILED
-from pipeline.roots.local.descent import Archive, Descent, LooseFinding, TreeWalk
+from pipeline.roots.local.descent import Descent
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, TreeWalk
 from pipeline.roots.names import is_junk, is_skill_md
 
 DEFAULT_LIMITS = Limits()

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -143,8 +144,8 @@ def _finish(task: Task, future: _Future) -> None:
     """Add the results to a task and set its state. Raises ClusterUnusable and RootUnreadable."""
     try:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
-    except (KilledWorker, OSError) as error:
-        # Several workers died over the task, or the worker with its results died.
+    except (KilledWorker, CancelledError, OSError) as error:
+        # Several workers died over the task, the scheduler died, or the worker with its results.
         log.warning(
             "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
         )

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 from catalog.model.change import Judged
-from pipeline.roots.local.descent import LooseFinding
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.partition import is_worth_sharing, pieces, split
 from pipeline.sync.engines.pool import Executor, Task, WorkerPool

@@ -19,9 +19,9 @@ from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
 from pipeline.validation.codes import INTERNAL_ERROR

@@ -112,7 +112,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Begin:
     connect = sqlite3.connect
 
     def telling(path: Any, *given: Any, **named: Any) -> sqlite3.Connection:
-        connection = connect(path, *given, **named)
+        connection: sqlite3.Connection = connect(path, *given, **named)
         if "catalog.db" in str(path) and sys._getframe(1).f_globals["__name__"] not in TESTS_OWN:
             connection.set_trace_callback(lambda sql: caught.append(Statement(flow[0], sql)))
         return connection

@@ -20,7 +20,7 @@ from catalog.writing.store import Store
 from tests.support.ports import free_port
 from tests.support.records import NOON, judged, rooted
 from tests.support.skills import SkillWriter
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import wait_for
 
 HERE = Path(sys.executable).parent
 KEYS = {"LITESTREAM_ACCESS_KEY_ID": "key", "LITESTREAM_SECRET_ACCESS_KEY": "secret"}
@@ -70,13 +70,13 @@ def bucket(tmp_path: Path, started: Callable[..., subprocess.Popen[bytes]]) -> s
     return f"s3://team/catalog?endpoint=http://127.0.0.1:{port}"
 
 
-def eventually(what: Callable[[], bool], *alive: subprocess.Popen[bytes]) -> None:
+def eventually(what: Callable[..., bool], *alive: subprocess.Popen[bytes]) -> None:
     """Wait until something is true while processes live."""
-    end = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < end, "it never came true"
+
+    def check() -> None:
         assert all(process.poll() is None for process in alive), "a process ended"
-        time.sleep(0.02)
+
+    wait_for(what, check)
 
 
 def _listens(port: int) -> bool:

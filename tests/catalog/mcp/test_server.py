@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +21,7 @@ from tests.support.escapes import ESCAPES
 from tests.support.ports import free_port
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter, write_skill
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 LONG = "".join(f"第 {n} 行:字数统计。\n" for n in range(6000))
 Server: TypeAlias = StdioServerParameters | str
@@ -77,11 +76,11 @@ def url(shelf: Shelf) -> Iterator[str]:
     log = shelf.root.parent / "mcp.log"
     with log.open("w") as stderr:
         process = subprocess.Popen(program(shelf, "--http", str(port)), stderr=stderr)
-    end = time.monotonic() + PATIENCE
-    while not answers(port):
+
+    def check() -> None:
         assert process.poll() is None, log.read_text()
-        assert time.monotonic() < end
-        time.sleep(0.02)
+
+    wait_for(lambda: answers(port), check)
     yield f"http://127.0.0.1:{port}/mcp"
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0, log.read_text()
@@ -238,7 +237,8 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
     """In the order of an index, without those that only people may start."""
 
     async def work(client: Client) -> list[Any]:
-        pages, at = [], 0
+        pages: list[str] = []
+        at: int | None = 0
         while at is not None:
             page = json.loads(
                 text(await client.call_tool("list_skills", {"offset": at, "limit": 2}))
@@ -260,7 +260,8 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     """Each page names the start of the next one, and all pages together are the file."""
 
     async def work(client: Client) -> list[str]:
-        pages, at = [], 0
+        pages: list[str] = []
+        at: int | None = 0
         while at is not None:
             answer = await client.call_tool(
                 "read_skill_file",

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.budget import STEPS
-from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex, State
+from catalog.prompt_index.budget import STEPS, State
+from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import Bounds
 from catalog.text import tokens
@@ -184,7 +185,7 @@ def test_no_more_is_drawn_than_the_budget_reaches() -> None:
     """In a catalog of any size, only the skills that fit by name and the next hundred are read."""
     drawn = 0
 
-    def endless() -> object:
+    def endless() -> Iterator[Candidate]:
         nonlocal drawn
         while True:
             drawn += 1

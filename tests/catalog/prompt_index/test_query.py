@@ -1,5 +1,6 @@
 """Skills of a catalog in an index, and their order."""
 
+import random
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -225,7 +226,7 @@ FILTERS = st.builds(
 )
 
 
-def changes(skills: list[tuple[str, str, float | None, set[str], bool]]) -> list[Judged]:
+def changes(skills: list[tuple[str, Level, float | None, set[str], bool]]) -> list[Judged]:
     """Return accepted skills as tuples of name, level, priority, tags, and seen by agents."""
     return [
         judged(
@@ -243,7 +244,11 @@ def changes(skills: list[tuple[str, str, float | None, set[str], bool]]) -> list
 
 @settings(max_examples=60, deadline=None)
 @given(SKILLS, FILTERS, st.randoms())
-def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(skills, spec, rng) -> None:
+def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(
+    skills: list[tuple[str, Level, float | None, set[str], bool]],
+    spec: IndexSpec,
+    rng: random.Random,
+) -> None:
     """Each exactly once; the order of arrival changes no byte."""
     store = filled(*changes(skills))
     store.indexes.configure([spec])

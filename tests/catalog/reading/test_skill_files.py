@@ -141,7 +141,8 @@ def test_skill_md_is_found_in_lower_case(shelf: Shelf) -> None:
 @pytest.mark.parametrize("path", ["references/long.md", "assets/logo.png", "bom.txt"])
 def test_pages_joined_are_the_file(shelf: Shelf, path: str) -> None:
     """Each page says where the next one starts, and how large the whole file is."""
-    whole, at, pages = read(shelf, path), 0, []
+    whole, pages = read(shelf, path), list[str]()
+    at: int | None = 0
     while at is not None:
         page = read(shelf, path, offset=at, limit=5000)
         assert (page.size, page.sha256) == (whole.size, whole.sha256)

@@ -5,20 +5,24 @@ import hashlib
 import html
 import io
 import re
+import threading
 import time
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catalog.model.change import Removal
 from catalog.model.skill import FileEntry
 from catalog.site.pages import file, versions
-from catalog.site.rendering import background
+from catalog.site.rendering import background, markdown
 from catalog.site.rendering.result_cache import ResultCache
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site
+from tests.support.waiting import PATIENCE
 
 SKILL_MD = FileEntry("SKILL.md", 1, "0" * 64, 0o644, "skill_md", True)
 
@@ -53,14 +57,16 @@ def texts(page: str) -> str:
     return "\n".join(plain)
 
 
-def all_parts(site: Site, path: str) -> list[str]:
-    """Return a page with all that follow it."""
-    pages = [site.get(path).text]
-    while match := re.search(r'<a href="([^"]*)" rel="next">', pages[-1]):
+def all_parts(site: Site, path: str) -> Iterator[str]:
+    """Yield a page and all that follow it, each requested when it is taken."""
+    link = path
+    for _ in range(60):
+        page = site.get(link if link.startswith("/") else path + link).text
+        yield page
+        if not (match := re.search(r'<a href="([^"]*)" rel="next">', page)):
+            return
         link = html.unescape(match[1])
-        pages.append(site.get(link if link.startswith("/") else path + link).text)
-        assert len(pages) < 60
-    return pages
+    raise AssertionError("there are too many pages")
 
 
 @pytest.mark.parametrize("body", ["# a\n" * 9_900, "# a\n" * 90_000, "a\n\n" * 100_000])
@@ -91,10 +97,20 @@ def test_a_long_text_is_shown_plainly_and_goes_on(site: Site, catalog: Path) -> 
     assert f'id="L{match[2].replace(",", "")}"' in following
 
 
-def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path) -> None:
+def test_others_are_answered_while_a_text_is_rendered(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rendering happens beside the event loop: health is answered before the page is there."""
     put(catalog, "*a* " * 40_000)
     order: list[str] = []
+    has_begun = threading.Event()
+    render = markdown.kept
+
+    def render_noticed(*arguments: Any) -> Any:
+        has_begun.set()
+        return render(*arguments)
+
+    monkeypatch.setattr(markdown, "kept", render_noticed)
 
     async def ask(path: str) -> None:
         await site.datasette.client.get(path)
@@ -102,7 +118,7 @@ def test_others_are_answered_while_a_text_is_rendered(site: Site, catalog: Path)
 
     async def both() -> None:
         page = asyncio.create_task(ask("/skills/hostile"))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(has_begun.wait, PATIENCE)
         await asyncio.gather(ask("/-/healthz"), page)
 
     site.runner.run(both())
@@ -128,7 +144,7 @@ def test_results_are_kept_up_to_a_size() -> None:
     kept: ResultCache[str] = ResultCache(10, len)
 
     def result(key: str) -> str:
-        return kept.get(key, lambda: made.append(key) or key * 4)  # type: ignore[func-returns-value]
+        return kept.get(key, lambda: made.append(key) or key * 4)
 
     assert [result(key) for key in "abacab"] == [key * 4 for key in "abacab"]
     assert made == ["a", "b", "c", "b"]
@@ -148,7 +164,7 @@ def test_results_are_kept_up_to_a_size() -> None:
 def test_the_parts_of_a_file_are_all_of_it(site: Site, catalog: Path, text: str) -> None:
     """The parts together show each character once, whatever the lines."""
     put(catalog, "b", text=text)
-    pages = all_parts(site, "/skills/hostile/view/notes.md")
+    pages = list(all_parts(site, "/skills/hostile/view/notes.md"))
     joined = texts(pages[0])
     for before, page in pairwise(pages):
         joined += ("" if "continues in the next part" in before else "\n") + texts(page)
@@ -199,11 +215,38 @@ def test_the_parts_of_a_difference_are_all_of_it(
 ) -> None:
     """However many or long its lines, following the links shows each of them, and soon."""
     put(catalog, old, new)
+    began = time.process_time()
+    pages = list(all_parts(site, newest_difference(site)))
+    assert time.process_time() - began < 30
+    assert_shows_all(pages, old, new)
+
+
+@pytest.mark.parametrize("busy", [0, 1])
+def test_a_difference_is_shown_whole_by_a_site_that_is_busy_for_a_moment(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch, busy: int
+) -> None:
+    """From then on no page matches lines, because rows of two comparisons do not fit together."""
+    lines = [f"{number:x}\n" for number in range(8_000)]
+    old, new = "".join(lines), "".join(lines[4_000:] + lines[:4_000])
+    put(catalog, old, new)
+    pages = []
+    monkeypatch.setattr(background, "LONGEST_WAIT", 0 if busy == 0 else PATIENCE)
+    for number, page in enumerate(all_parts(site, newest_difference(site)), 1):
+        monkeypatch.setattr(background, "LONGEST_WAIT", 0 if busy == number else PATIENCE)
+        pages.append(page)
+    assert len(pages) > 2
+    assert_shows_all(pages, old, new)
+
+
+def newest_difference(site: Site) -> str:
+    """Return the path of the page that compares the newest version with the one before."""
     newest = re.search(r'href="(/skills/hostile/versions/[^"]+)"', site.get("/skills/hostile").text)
     assert newest
-    began = time.process_time()
-    pages = all_parts(site, newest[1])
-    assert time.process_time() - began < 30
+    return newest[1]
+
+
+def assert_shows_all(pages: Sequence[str], old: str, new: str) -> None:
+    """Both texts can be read from the pages of their difference."""
     rows = re.findall(r'class="line (add|del|same)[^>]*>.*?<code>(.*?)</code>', "".join(pages))
     for kinds, body in (({"add", "same"}, new), ({"del", "same"}, old)):
         shown = "".join(text for kind, text in rows if kind in kinds)

@@ -363,7 +363,7 @@ def test_a_disk_without_room_leaves_the_catalog_as_it_was(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(staging.os, "write", full)
+        patch.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space"):
             world.scan()
     assert world.rows("SELECT count(*) FROM skills") == [(0,)]

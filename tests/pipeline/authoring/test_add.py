@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from catalog.model.errors import NotAdded
 from catalog.model.skill import RootSpec
 from pipeline.authoring import add as authoring_add
-from pipeline.authoring import atomic_replace
 from pipeline.authoring.add import Addition, root_named
 from pipeline.cli.app import cli
 from tests.support.skills import SkillWriter
@@ -107,7 +106,7 @@ def test_a_copy_that_fails_leaves_the_root_as_it_was(
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    for module, function in ((atomic_replace.shutil, "copytree"), (atomic_replace.os, "rename")):
+    for module, function in ((shutil, "copytree"), (os, "rename")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, full)
             with pytest.raises(NotAdded, match="No space left on device"):

@@ -2,11 +2,12 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Container
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from pipeline.authoring import atomic_replace
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 
 
@@ -60,22 +61,26 @@ def test_a_folder_that_changed_meanwhile_is_not_replaced(old: Path) -> None:
     assert (tree(old), os.listdir(old.parent)) == (before, ["dice"])
 
 
+def rename_in_steps(monkeypatch: pytest.MonkeyPatch, fails: Container[int]) -> None:
+    """Take the atomic exchange away, and let some renames fail, counted from 1."""
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
+    real, calls = os.rename, count(1)
+
+    def rename(source: Path, target: Path) -> None:
+        if next(calls) in fails:
+            raise OSError("no")
+        real(source, target)
+
+    monkeypatch.setattr(os, "rename", rename)
+
+
 @pytest.mark.parametrize("fails", [0, 1, 2])
 def test_without_an_atomic_exchange_the_folders_are_renamed_in_steps(
     old: Path, monkeypatch: pytest.MonkeyPatch, fails: int
 ) -> None:
     """The result is the same, and a failure in between restores everything."""
     before = tree(old)
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
-    renames, calls = os.rename, [0]
-
-    def rename(source: Path, target: Path) -> None:
-        calls[0] += 1
-        if fails and calls[0] == 2 + fails:
-            raise OSError("no")
-        renames(source, target)
-
-    monkeypatch.setattr(atomic_replace.os, "rename", rename)
+    rename_in_steps(monkeypatch, fails={2 + fails} if fails else ())
     if fails:
         with pytest.raises(OSError, match="no"):
             replace_it(old)
@@ -90,16 +95,7 @@ def test_the_old_folder_is_kept_if_it_cannot_be_restored(
 ) -> None:
     """It stays as the backup and is never removed."""
     before = tree(old)
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
-    renames, calls = os.rename, [0]
-
-    def rename(source: Path, target: Path) -> None:
-        calls[0] += 1
-        if calls[0] > 3:
-            raise OSError("no")
-        renames(source, target)
-
-    monkeypatch.setattr(atomic_replace.os, "rename", rename)
+    rename_in_steps(monkeypatch, fails=range(4, 99))
     with pytest.raises(OSError, match="no"):
         replace_it(old)
     assert tree(old.with_name("dice~")) == before

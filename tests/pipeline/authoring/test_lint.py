@@ -16,6 +16,7 @@ from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli import app
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
+from pipeline.roots.local.partial_read import read_partially
 from tests.support.made_archives import pack_zip
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
@@ -71,7 +72,7 @@ def test_a_skill_folder_includes_nested_skills_and_its_skill_md_does_not(tree: P
 
 def test_a_skill_that_is_named_twice_is_judged_once(tree: Path) -> None:
     """By its SKILL.md, its folder, the tree, or another path to it."""
-    named = ["tree/outer/SKILL.md", "tree/outer", "tree", tree, "tree/../tree"]
+    named: list[str | Path] = ["tree/outer/SKILL.md", "tree/outer", "tree", tree, "tree/../tree"]
     assert paths(*named) == ["tree/outer", "tree/outer/inner", "tree/group/other"]
 
 
@@ -147,7 +148,7 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that always changes is a finding, and one that disappears is not listed."""
-    read, times = lint.read_partially, iter(range(100))
+    read, times = read_partially, iter(range(100))
 
     def restless(root: Any, folder: Any, limits: Any) -> Any:
         with (tree / "group/other/SKILL.md").open("a") as file:

@@ -141,7 +141,7 @@ def test_a_known_file_is_not_opened(
     opened: list[object] = []
     really_open = os.open
 
-    def recorded_open(path: object, *rest: Any, **options: Any) -> int:
+    def recorded_open(path: Any, *rest: Any, **options: Any) -> int:
         opened.append(path)
         return really_open(path, *rest, **options)
 

@@ -20,10 +20,10 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import descent as local_descent
+from pipeline.roots.local import tree_walk
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.snapshot import digest
 from tests.support.judging import judge
 from tests.support.made_archives import pack_zip
@@ -425,7 +425,7 @@ class TestHardLinks:
         (tmp_path / "root").mkdir()
         (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
         (archive,) = local_walk.walk(tmp_path / "root", "", limits)
-        assert isinstance(archive, local_descent.Archive)
+        assert isinstance(archive, tree_walk.Archive)
         with open_archive(archive) as (folder,):
             assert problems(folder) == [(code, None)]
             assert bool(folder.entries) == (code == "hard-linked-file")
@@ -1013,7 +1013,7 @@ class TestReading:
         mark = tmp_path / "mark"
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
-        digest = reader.digest  # called after the last byte is read
+        # It is called after the last byte is read.
         monkeypatch.setattr(reader, "digest", lambda files: (change(root / "s"), digest(files))[1])
         assert reader.read(root, folder) is None
 
@@ -1075,6 +1075,6 @@ def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> 
         one.finding.code
         for path in paths
         for one in local_walk.walk(root, path)
-        if isinstance(one, local_descent.LooseFinding)
+        if isinstance(one, tree_walk.LooseFinding)
     ]
     assert found == ["folder-too-deep"]

@@ -7,8 +7,8 @@ from zipfile import ZipFile
 import pytest
 
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.source import can_list, open_source
 
 TEXT = "---\nname: a\ndescription: Use it.\n---\n"

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from apscheduler.job import Job
 from apscheduler.jobstores.memory import MemoryJobStore
+from sqlite_utils import Database
 
 from catalog.database import connection as database_connection
 from catalog.database import stored_health
 from catalog.model.errors import OutOfMemory
 from catalog.model.trouble import Trouble
-from catalog.reading import search
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.output import status as output_status
@@ -35,27 +35,18 @@ from tests.support.skills import SkillWriter
 from tests.support.watching import observer_of
 
 
-@pytest.fixture
-def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Serving]]:
-    """Return a function that makes a service with short pauses; it is stopped after the test."""
-    made: list[Serving] = []
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a service try again and report soon."""
     monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
-
-    def make(**settings: Any) -> Serving:
-        made.append(Serving(tmp_path, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.stop()
 
 
 def told(it: Serving) -> str:
     """Return the output of `status --check`; nothing if it exits with 0."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
-        found = reading_status.load(search.Database(connection), catalog)
+        found = reading_status.load(Database(connection), catalog)
     return "" if output_status.health_of(found).is_followed else output_status.health(found)
 
 
@@ -218,7 +209,8 @@ def test_the_timer_is_replaced_when_its_thread_has_died(
         if not deaths:
             deaths.append(threading.current_thread().name)
             sys.exit()
-        return due_jobs(store, now)
+        jobs: list[Job] = due_jobs(store, now)
+        return jobs
 
     service = serving(rescan_every=0.5).start()
     service.settle()
@@ -240,7 +232,7 @@ def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     it.settings.data.rename(it.settings.data.with_name("deleted"))
     it.wait_for(lambda: "Create it, or name another" in caplog.text)
     before = time.process_time()
-    time.sleep(0.5)
+    time.sleep(0.5)  # a rest, in which a busy loop would show
     assert time.process_time() - before < 0.3
     away.rename(it.root)
     it.wait_for(lambda: it.statuses() == {"a": "active"})
@@ -268,7 +260,7 @@ class SetBack(datetime):
     """System clock that was set back by an hour."""
 
     @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
         """Return the time of an hour ago."""
         return datetime.now(tz) - timedelta(hours=1)
 
@@ -294,7 +286,7 @@ def test_the_file_explains_a_silent_catalog_even_if_the_clock_is_set_back(
 def look(it: Serving) -> dict[str, Any]:
     """Return health as readers get it."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
-        return stored_health.load(search.Database(connection), it.settings.catalog_path)
+        return stored_health.load(Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """

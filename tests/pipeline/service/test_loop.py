@@ -17,7 +17,8 @@ from watchdog.observers.inotify_c import InotifyFD
 from catalog.database.lock import WriterLock
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy
-from pipeline.service import loop, troubles
+from pipeline.service import scans as service_scans
+from pipeline.service import troubles
 from pipeline.sync.engines import processes
 from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
 from pipeline.sync.reconcile import compare
@@ -26,20 +27,6 @@ from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
-
-
-@pytest.fixture
-def serving(tmp_path: Path) -> Iterator[Callable[..., Serving]]:
-    """Return a function that makes a service with given settings; it is stopped after the test."""
-    made: list[Serving] = []
-
-    def make(**settings: Any) -> Serving:
-        made.append(Serving(tmp_path, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.stop()
 
 
 def write_many(skill: SkillWriter, folder: Path, count: int) -> None:
@@ -68,7 +55,7 @@ def test_a_scan_does_not_undo_newer_changes(
 
     it.settings = it.settings.model_copy(update={"settle_quiet": 0.05})
     time.sleep(0.06)  # the first look must find the folder at rest
-    monkeypatch.setattr(loop, "processes", slow)
+    monkeypatch.setattr(service_scans, "processes", slow)
     it.start()
     it.settle()
     assert it.rows("SELECT description FROM skills WHERE path = 'a'") == [("New.",)]
@@ -94,10 +81,14 @@ def test_a_renamed_parent_keeps_the_rows_of_its_skills(
 def test_a_quiet_service_has_written_everything_to_the_catalog_file(
     serving: Callable[..., Serving], skill: SkillWriter, tmp_path: Path
 ) -> None:
-    """SQLite's log is written back while nothing waits, not during a later change."""
+    """SQLite's log is written back while nothing waits, as soon as no reader needs it."""
     it = serving().start()
-    skill(it.root / "a")
     it.settle()
+    with closing(sqlite3.connect(it.settings.catalog_path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT 1 FROM skills").fetchall()
+        skill(it.root / "a")
+        it.settle()
 
     def in_the_file() -> bool:
         shutil.copy(it.settings.catalog_path, tmp_path / "copy.db")

@@ -9,7 +9,7 @@ from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
-from pipeline.sync import synchronizer
+from pipeline.sync import change_batches
 from pipeline.sync.full_scan import FullScan
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -53,7 +53,7 @@ def test_one_scan_answers_all_earlier_requests(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request made during a scan waits for the next one."""
-    monkeypatch.setattr(synchronizer, "BATCH", 1)
+    monkeypatch.setattr(change_batches, "BATCH", 1)
     assert not passes.is_wanted
     passes.request("start")
     passes.request("re-scan")
@@ -106,7 +106,7 @@ def test_a_scan_can_be_stopped_in_between(
     passes: ScanQueue, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything that it has stored is complete."""
-    monkeypatch.setattr(synchronizer, "BATCH", 1)
+    monkeypatch.setattr(change_batches, "BATCH", 1)
     passes.request("start")
     passes.step()
     passes.stop()

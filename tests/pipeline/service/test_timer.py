@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import apscheduler.schedulers.base
@@ -24,7 +23,7 @@ class Clock(datetime):
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Clock]]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
     """Return a clock that the scheduler uses."""
     monkeypatch.setattr(apscheduler.schedulers.base, "datetime", Clock)
     monkeypatch.setattr("pipeline.service.timer.datetime", Clock)

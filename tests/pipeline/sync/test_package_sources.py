@@ -10,8 +10,8 @@ import pytest
 from catalog.model.errors import NotAsJudged
 from pipeline.roots import local_source
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder
+from pipeline.roots.local.tree_walk import Archive
 from pipeline.sync import package_sources
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,9 @@ from pipeline.sync.request_handlers import REPAIR
 from pipeline.sync.run_once import scan_once
 from tests.support.indexes import location_of
 from tests.support.made_archives import pack_zip
-from tests.support.serving import PATIENCE, ServingProcess
+from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter
+from tests.support.waiting import PATIENCE, wait_for
 
 
 class Kept:
@@ -67,7 +67,7 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+def kept(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Kept:
     """Return a catalog of four folders, one of them rejected."""
     monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
     made = Kept(tmp_path)
@@ -435,14 +435,6 @@ def up(tmp_path: Path) -> Iterator[ServingProcess]:
     made.stop()
 
 
-def wait_until(condition: Callable[[], Any]) -> None:
-    """Wait for a condition while the program is suspended."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
     """Run `skilldrop reconcile` to its end; return its exit code and what it printed."""
     done = subprocess.run(
@@ -551,7 +543,7 @@ def test_a_repair_that_the_service_does_not_finish_is_reported(
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_until(lambda: up.rows("SELECT 1 FROM requests"))
+    wait_for(lambda: up.rows("SELECT 1 FROM requests"))
     with sqlite3.connect(up.settings.catalog_path) as db:
         db.execute("UPDATE requests SET started_at = asked_at")
     db.close()

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
@@ -10,17 +11,21 @@ from pathlib import Path
 import pytest
 
 from catalog.model.skill import RootSpec
+from catalog.model.values import ChangeOutcome
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import Uptime
+from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import local_source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
+from pipeline.sync import change_batches
 from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals
-from pipeline.sync import synchronizer
 from pipeline.sync.engines import scanner
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report, Synchronizer
+from pipeline.sync.report import Report
+from pipeline.sync.synchronizer import Synchronizer
+from pipeline.sync.uptime import uptime
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
@@ -265,7 +270,7 @@ def test_an_interrupted_scan_continues_inside_an_archive(
 ) -> None:
     """An archive of which only some skills are stored is read again."""
     make_zip(folders.path / "x.zip", {f"{n}/SKILL.md": skill_md(f"s{n}") for n in range(5)})
-    monkeypatch.setattr(synchronizer, "BATCH", 2)
+    monkeypatch.setattr(change_batches, "BATCH", 2)
     cut = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
     next(cut.run())
     assert len(folders.statuses()) == 2
@@ -349,7 +354,7 @@ def test_an_interrupted_scan_leaves_complete_skills(
     folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next scan does the rest."""
-    monkeypatch.setattr(synchronizer, "BATCH", 2)
+    monkeypatch.setattr(change_batches, "BATCH", 2)
     for number in range(5):
         skill(folders.path / f"s{number}", name=f"s{number}")
     scan = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
@@ -439,12 +444,11 @@ def test_an_internal_error_rejects_only_that_folder(
     skill(folders.path / "a")
     skill(folders.path / "cursed")
 
-    def stumble(data: bytes, name: str) -> None:
+    def stumble(data: bytes, name: str) -> Parsed:
         if b"cursed" in data:
             raise KeyError("spell")
-        return real(data, name)  # type: ignore[no-any-return]
+        return parse(data, name)
 
-    real = scanner.parse
     monkeypatch.setattr(scanner, "parse", stumble)
     folders.scan()
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
@@ -482,10 +486,10 @@ def test_a_changed_clock_does_not_affect_the_removal_guard(
 ) -> None:
     """Recent removals count by the time since the start of the machine."""
 
-    def remove(first: int, end: int) -> dict[str, int]:
+    def remove(first: int, end: int) -> Counter[ChangeOutcome]:
         for number in range(first, end):
             shutil.rmtree(folders.path / f"s{number}")
-        return dict(folders.scan().outcomes)
+        return folders.scan().outcomes
 
     for number in range(29):
         skill(folders.path / f"s{number}")
@@ -495,7 +499,7 @@ def test_a_changed_clock_does_not_affect_the_removal_guard(
     assert remove(15, 21)["held"] == 6
     folders.scan(accepts_removals=True)
     assert remove(21, 22)["removed"] == 1
-    boot, seconds = sync_removals.uptime()
+    boot, seconds = uptime()
     monkeypatch.setattr(sync_removals, "uptime", lambda: Uptime(boot, seconds + 601))
     for number in range(22, 40):
         skill(folders.path / f"s{number}")
@@ -511,7 +515,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + step
 
-    for module in (sync_removals, synchronizer):
+    for module in (sync_removals, change_batches):
         monkeypatch.setattr(module, "datetime", Clock)
 
 

@@ -15,8 +15,8 @@ from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive, LooseFinding
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.model.apexbridge import ApexBridge
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
-from catalog.model.values import Acceptance
+from catalog.model.values import Acceptance, Level
 from catalog.text.body import body_of
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
@@ -272,7 +272,7 @@ def test_naming(
 ) -> None:
     """A skill is named as declared, else after its folder, and qualified by its plugin."""
     line = f"name: {declared}\n" if declared else ""
-    level = "plugin" if plugin else "project"
+    level: Level = "plugin" if plugin else "project"
     text = GOOD.replace("name: pdf\n", line)
     record = accepted(text, place=Place("/watched", path, level, plugin))
     assert (record.name, record.skill_id) == (name, skill_id)

@@ -4,9 +4,9 @@ import errno
 import os
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -224,6 +224,11 @@ def churn(root: Path, may_end: threading.Event) -> None:
             shutil.rmtree(root / "b")
 
 
+def has_shown_life(watch: Watch, hints: SimpleQueue[str]) -> bool:
+    """Return whether a watch has given a hint, or found a fault."""
+    return not hints.empty() or watch.fault() is not None
+
+
 def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> None:
     """Also if directories come and go meanwhile, or an error of watchdog ends it."""
     roots = [tmp_path / "one", tmp_path / "two"]
@@ -236,13 +241,13 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
     before, open_before = threads(), descriptors()
     try:
         for number in range(15):
-            watch = Watch([str(root) for root in roots], lambda _: None)
-            with suppress(OSError):  # the supervisor starts such a watch again
-                watch.start()
-                if number % 3 == 1:
-                    forget_path(observer_of(roots[0]))
+            hints: SimpleQueue[str] = SimpleQueue()
+            watch = Watch([str(root) for root in roots], hints.put)
+            watch.start()
+            if number % 3 == 1:
+                forget_path(observer_of(roots[0]))
             if number % 3 == 2:
-                time.sleep(0.05)  # until events arrive
+                wait_for(partial(has_shown_life, watch, hints))
             watch.stop()
         wait_for(lambda: threads() <= before)
     finally:
@@ -250,6 +255,39 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(tmp_path: Path) -> No
         for thread in churning:
             thread.join()
     assert descriptors() <= open_before
+
+
+def test_an_error_while_a_watch_starts_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader ends between two roots; the second is still added to the watch, and to no file."""
+    roots = [str(tmp_path / name) for name in ("one", "two")]
+    for root in roots:
+        Path(root).mkdir()
+    add, added = InotifyFD.add_callback, list[bytes]()
+
+    def add_after_the_end(self: InotifyFD, path: bytes, *rest: Any) -> Any:
+        if added:
+            Path(os.fsdecode(added[0]), "new").mkdir()  # its event ends the reader
+            wait_for(lambda: not self.is_alive())
+        added.append(path)
+        return add(self, path, *rest)
+
+    monkeypatch.setattr(InotifyFD, "add_callback", add_after_the_end)
+    monkeypatch.setattr(InotifyFD, "handle_event", fail)
+    before = descriptors()
+    watch = Watch(roots, lambda _: None)
+    watch.start()
+    fault = watch.fault()
+    assert fault
+    assert fault.kind is FaultKind.THREAD_ENDED
+    watch.stop()
+    assert descriptors() == before
+
+
+def fail(*_: object) -> None:
+    """Fail as watchdog does when it has confused the names of directories."""
+    raise KeyError
 
 
 def test_a_watch_that_was_never_started_leaves_no_descriptor(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from watchdog.observers.inotify_c import InotifyEvent
 
 from pipeline.watch import supervisor
+from pipeline.watch.observer import Watch
 from pipeline.watch.supervisor import FAULTS, RETRY, WatchSupervisor
 from tests.support.waiting import wait_for
 from tests.support.watching import observer_of
@@ -116,7 +117,7 @@ def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise OSError(28, "no more")
 
-    monkeypatch.setattr(supervisor.Watch, "start", refuse)
+    monkeypatch.setattr(Watch, "start", refuse)
     made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
     assert made.begin(0.0).mode == "polling"
     tries = []

@@ -1,5 +1,3 @@
-"""How the site answers over HTTP, asked as a client would."""
-
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from tests.support.sites import Site
     ],
 )
 def test_what_is_known_is_not_sent_again(site: Site, published: Path, path: str) -> None:
-    """With the validator of the first answer the second is 304, without a body."""
+    """A request with the ETag of the first response gets 304 and no body."""
     first = site.ask("get", path)
     assert first.status_code == 200
     again = site.ask("get", path, headers={"If-None-Match": first.headers["etag"]})
@@ -35,7 +33,7 @@ def test_what_is_known_is_not_sent_again(site: Site, published: Path, path: str)
 
 @pytest.mark.parametrize("path", ["/", "/index/default", "/skills/word-count", "/-/healthz"])
 def test_head_is_get_without_the_body(site: Site, published: Path, path: str) -> None:
-    """A client learns type and size without fetching."""
+    """A client learns type and size without a download."""
     plain = {"Accept-Encoding": "identity"}
     head, get = (site.ask(method, path, headers=plain) for method in ("head", "get"))
     assert head.content == b""
@@ -65,7 +63,7 @@ def test_compression_is_for_those_who_ask(site: Site, accepts: str, encoding: st
 
 
 def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: Path) -> None:
-    """The ETag names the form, and both forms match the same text."""
+    """The ETag has a suffix for gzip; with or without it, it stands for the same text."""
     long = site.ask("get", "/skills/word-count/preview", headers={"Accept-Encoding": "gzip"})
     assert long.headers["etag"].endswith('-gzip"')
     plain = {"Accept-Encoding": "identity", "If-None-Match": long.headers["etag"]}
@@ -99,7 +97,7 @@ def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: P
 def test_validators_are_compared_as_the_standard_says(
     site: Site, published: Path, path: str, method: str, form: str, status: int
 ) -> None:
-    """Weakly and as a whole: RFC 9110, sections 8.8.3.2 and 13.1.2."""
+    """RFC 9110, sections 8.8.3.2 and 13.1.2: weak comparison of whole values."""
     plain = {"Accept-Encoding": "identity"}
     etag = site.ask("get", path, headers=plain).headers["etag"].strip('"')
     response = site.ask(method, path, headers=plain | {"If-None-Match": form.replace("{}", etag)})
@@ -108,7 +106,7 @@ def test_validators_are_compared_as_the_standard_says(
 
 
 def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> None:
-    """If-Modified-Since with the time of the first answer, and not with an earlier one."""
+    """If-Modified-Since counts only without If-None-Match, and only from Last-Modified on."""
     since = site.ask("get", "/index/default").headers["last-modified"]
     for moment, status in ((since, 304), ("Mon, 01 Jan 2001 00:00:00 GMT", 200), ("rubbish", 200)):
         response = site.ask("get", "/index/default", headers={"If-Modified-Since": moment})
@@ -119,14 +117,14 @@ def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> N
 
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 def test_only_reading_is_answered(site: Site, method: str) -> None:
-    """A method that could change data is refused with the list of allowed methods."""
+    """The response lists the allowed methods."""
     response = site.ask(method, "/skills/word-count")
     assert response.status_code in {403, 405}
     assert response.status_code == 403 or response.headers["allow"] == "GET, HEAD"
 
 
 def test_the_clock_of_a_file_counts_in_seconds() -> None:
-    """HTTP knows no smaller ones, so a file is not newer than itself."""
+    """Times in HTTP have no fractions; compared exactly, each file would be newer than itself."""
 
     class Request:
         headers = {"if-modified-since": "Fri, 20 Nov 2026 12:00:00 GMT"}  # noqa: RUF012

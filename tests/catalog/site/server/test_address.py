@@ -1,5 +1,3 @@
-"""Where the site listens."""
-
 import socket
 from pathlib import Path
 
@@ -12,14 +10,14 @@ from tests.support.ports import free_port
 
 
 def test_an_address_that_is_free_passes() -> None:
-    """Checking leaves nothing behind that would keep the site from listening there."""
+    """It can be checked again: the check leaves no socket open."""
     port = free_port()
     address.check("127.0.0.1", port)
     address.check("127.0.0.1", port)
 
 
 def test_a_port_in_use_is_named(catalog: Path) -> None:
-    """The site is not started only to die of it."""
+    """The site is not started at all."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(SiteUnavailable, match=f"127.0.0.1:{port}: another program uses it"):
@@ -35,7 +33,7 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
     ],
 )
 def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None:
-    """A misspelt address is one sentence and not a traceback."""
+    """The message is one sentence, for example about a misspelt host."""
     with pytest.raises(SiteUnavailable, match=complaint):
         address.check(host, free_port())
 
@@ -50,5 +48,5 @@ def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None
     ],
 )
 def test_a_browser_can_follow_the_url(host: str, url: str) -> None:
-    """An address that means all of them is shown as the one that leads here."""
+    """The address of all interfaces is replaced by the loopback address."""
     assert address.url(host, 80) == url

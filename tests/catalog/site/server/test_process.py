@@ -22,7 +22,7 @@ from catalog.site.server.process import SiteProcess
 from catalog.writing.store import Store
 from tests.support.ports import free_port
 from tests.support.sites import fill
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -203,8 +203,7 @@ def test_a_child_that_ran_for_long_is_trusted_again(child: SiteProcess) -> None:
     child.start()
     ask(child)
     child.ensure_running(0)
-    while not child._probe.has_answered:
-        time.sleep(0.01)
+    wait_for(lambda: child._probe.has_answered)
     child.ensure_running(process.STEADY)
     os.kill(child.pid or 0, signal.SIGKILL)
     assert tries(child, [100]) == [100]
@@ -311,13 +310,10 @@ def serve(catalog: Path, port: int) -> subprocess.Popen[str]:
 
 
 def answers(port: int) -> bool:
-    """Wait for the answer to a search; return whether it succeeds."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        with suppress(httpx.ConnectError):
-            response = httpx.get(f"http://127.0.0.1:{port}/search.json?q=a", trust_env=False)
-            return response.status_code == 200
-        time.sleep(0.02)
+    """Return whether a site answers a search, which must then succeed."""
+    with suppress(httpx.ConnectError):
+        url = f"http://127.0.0.1:{port}/search.json?q=a"
+        return httpx.get(url, trust_env=False).raise_for_status().is_success
     return False
 
 
@@ -326,11 +322,11 @@ def test_the_command_serve_starts_a_dead_site_again(catalog: Path) -> None:
     port = free_port()
     with serve(catalog, port) as command:
         try:
-            assert answers(port)
+            wait_for(lambda: answers(port))
             (child,) = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
             os.kill(int(child), signal.SIGKILL)
             assert ended(int(child), PATIENCE)
-            assert answers(port)
+            wait_for(lambda: answers(port))
         finally:
             command.terminate()
         assert command.wait(PATIENCE) == 0
@@ -345,12 +341,8 @@ HANGS = "select instr(zeroblob(32000000), zeroblob(16000000)||x'01')"
 
 
 def watched_until(child: SiteProcess, is_true: Callable[[], Any]) -> None:
-    """Look after a site as a service does, until something is true; 60 seconds at most."""
-    end = time.monotonic() + PATIENCE
-    while not is_true():
-        assert time.monotonic() < end
-        child.ensure_running(time.monotonic())
-        time.sleep(0.01)
+    """Look after a site as a service does, until something is true."""
+    wait_for(is_true, lambda: child.ensure_running(time.monotonic()))
 
 
 @pytest.fixture
@@ -397,11 +389,14 @@ def test_looking_after_a_hung_site_never_waits(child: SiteProcess) -> None:
     watched_until(child, lambda: child._probe.has_answered)
     os.kill(child.pid or 0, signal.SIGSTOP)
     pid, longest = child.pid, 0.0
-    while child.pid == pid:
+
+    def look_after() -> None:
+        nonlocal longest
         begun = time.monotonic()
         child.ensure_running(begun)
         longest = max(longest, time.monotonic() - begun) if child.pid == pid else longest
-        time.sleep(0.01)
+
+    wait_for(lambda: child.pid != pid, look_after)
     assert longest < health_probe.ANSWER_SECONDS
     assert len(ask(child)) == 11
 

@@ -6,8 +6,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def settings(made: Settings, tmp_path: Path) -> Settings:
     return made.model_copy(update={"data": tmp_path / "data"})
 
 
-def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
+def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
     """Query a catalog file."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         return db.execute(sql).fetchall()
@@ -248,6 +249,20 @@ def test_an_interrupted_recovery_loses_no_history(
     assert list(settings.data.glob(".recovering-*")) == []
 
 
+def test_a_killed_recovery_leaves_nothing_behind(settings: Settings, tmp_path: Path) -> None:
+    """The next writer removes its directory, and no other directory or link of a similar name."""
+    killed, others, link = (settings.data / f".recovering-{name}" for name in ("a", "b", "c"))
+    for folder in (killed, others, tmp_path / "elsewhere"):
+        folder.mkdir()
+        (folder / settings.catalog_path.name).touch()
+    (others / "notes.txt").touch()
+    link.symlink_to(tmp_path / "elsewhere")
+    open_store(settings).close()
+    assert sorted(settings.data.glob(".recovering-*")) == [others, link]
+    assert (link / settings.catalog_path.name).exists()
+    assert (others / settings.catalog_path.name).exists()
+
+
 def test_recovery_gets_past_a_stale_page(settings: Settings) -> None:
     """A lost write leads back to earlier rows, which must not be read endlessly."""
     pages = pages_of(settings.catalog_path, "versions")
@@ -323,6 +338,22 @@ def _connect_without_cache(path: Path, *, is_doubted: bool = False) -> sqlite3.C
     return connection
 
 
+@contextmanager
+def rebuilding(folder: Path, skill: SkillWriter) -> Iterator[Serving]:
+    """Yield a running service with skills, which is to have a whole catalog in the end."""
+    it = Serving(folder)
+    for number in range(SKILLS - 1):
+        skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
+    it.start()
+    try:
+        it.settle()
+        yield it
+        it.settle()
+        assert_whole(it.settings)
+    finally:
+        it.stop()
+
+
 @pytest.mark.parametrize("damage", [middle_of_versions, truncated])
 def test_a_catalog_that_is_damaged_while_the_service_runs(
     tmp_path: Path,
@@ -332,12 +363,7 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
 ) -> None:
     """As with a deleted catalog, the service continues with a new one."""
     monkeypatch.setattr("catalog.writing.catalog_file.connect", _connect_without_cache)
-    it = Serving(tmp_path)
-    for number in range(SKILLS - 1):
-        skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
-    it.start()
-    try:
-        it.settle()
+    with rebuilding(tmp_path, skill) as it:
         it.wait_for(
             lambda: (
                 it.settings.catalog_path.stat().st_size
@@ -348,10 +374,6 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
         for number in range(SKILLS - 1):
             skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000} New {number}")
         it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
-        it.settle()
-        assert_whole(it.settings)
-    finally:
-        it.stop()
 
 
 def test_damage_is_found_while_nothing_is_written(
@@ -359,22 +381,13 @@ def test_damage_is_found_while_nothing_is_written(
 ) -> None:
     """Each re-scan checks the file itself, because the writer may see only its cache."""
     monkeypatch.setattr("catalog.database.file_check.SHARE", 1000.0)  # also soon after the last
-    it = Serving(tmp_path)
-    for number in range(SKILLS - 1):
-        skill(it.root / f"s{number:02}", body=f"{'Text. ' * 2000}{number}")
-    it.start()
-    try:
-        it.settle()
+    with rebuilding(tmp_path, skill) as it:
         with closing(sqlite3.connect(it.settings.catalog_path)) as db:
             # The rest of the log would overwrite the damage.
             it.wait_for(lambda: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
         overwrite(it.settings.catalog_path, pages_of(it.settings.catalog_path, "versions")[-1:])
-        it.rescan()
-        it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
-        it.settle()
-        assert_whole(it.settings)
-    finally:
-        it.stop()
+        # A re-scan starts no check while the one before, which may miss the damage, still runs.
+        it.wait_for(lambda: it.rescan() or it.rows("SELECT 1 FROM recoveries"))
 
 
 def test_an_undamaged_catalog_is_not_checked(

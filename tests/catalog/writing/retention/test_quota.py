@@ -3,7 +3,8 @@
 import os
 import shutil
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -133,15 +134,28 @@ def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) ->
     assert world.current("c").is_dir()
 
 
-def test_some_room_on_the_disk_stays_free(
-    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Publishing pauses before the disk is full, and resumes by itself."""
+@contextmanager
+def disk_with(free: int) -> Iterator[None]:
+    """Let every disk have some bytes free."""
     disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
+    with pytest.MonkeyPatch.context() as full:
+        full.setattr("os.statvfs", lambda _: disk(free // 512, 512))
+        yield
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a service soon try again."""
+    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
+
+
+def test_some_room_on_the_disk_stays_free(world: World, skill: SkillWriter) -> None:
+    """Publishing pauses before the disk is full, and resumes by itself."""
     world.store.packager.quota = Quota(free_bytes=512 * 2**20)
     skill(world.root / "a")
-    with monkeypatch.context() as full:
-        full.setattr("os.statvfs", lambda _: disk(2**20, 512))
+    with disk_with(512 * 2**20):
         with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Free some space"):
             world.scan()
         assert world.rows("SELECT count(*) FROM skills") == [(0,)]
@@ -149,27 +163,18 @@ def test_some_room_on_the_disk_stays_free(
     assert world.current("a").is_dir()
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_the_service_pauses_and_goes_on(
-    tmp_path: Path,
-    skill: SkillWriter,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It publishes once the disk has room, without another event."""
-    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
-    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
-    monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
-    real: Callable[[Path], Any] = os.statvfs
     it = Serving(tmp_path).start()
     try:
         it.settle()
-        with monkeypatch.context() as full:
-            full.setattr("os.statvfs", lambda _: disk(0, 512))
+        with disk_with(0):
             skill(it.root / "a")
             it.wait_for(lambda: "Nothing is published" in caplog.text)
             assert "active" not in it.statuses().values()
-        assert os.statvfs is real
         it.wait_for(lambda: it.statuses() == {"a": "active"})
     finally:
         it.stop()
@@ -187,16 +192,11 @@ def test_skills_are_removed_even_without_room(world: World, skill: SkillWriter) 
     assert world.rows("SELECT path, status FROM skills") == [("a", "removed")]
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_the_service_recovers_from_a_start_without_room(
-    tmp_path: Path,
-    skill: SkillWriter,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A missing package is rebuilt once the disk has room; until then health reports it."""
-    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
-    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
     it = Serving(tmp_path).start()
     try:
         skill(it.root / "a")
@@ -204,8 +204,7 @@ def test_the_service_recovers_from_a_start_without_room(
         it.stop()
         directory = it.settings.packages_folder / "a"
         directory.rename(tmp_path / "lost")
-        with monkeypatch.context() as full:
-            full.setattr("os.statvfs", lambda _: disk(0, 512))
+        with disk_with(0):
             it.start()
             it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'scan'"))
             it.wait_for(lambda: "Nothing is published" in caplog.text)
@@ -214,11 +213,11 @@ def test_the_service_recovers_from_a_start_without_room(
         it.stop()
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_a_skill_that_is_too_large_does_not_delay_others(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Only that skill waits for room, and health reports it."""
-    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
     it = Serving(tmp_path, retention=RetentionSettings(packages_bytes=50_000)).start()
     try:
         it.settle()

@@ -195,7 +195,7 @@ def test_the_search_has_just_the_accepted_skills(monkeypatch: pytest.MonkeyPatch
         print_blob=False,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(seed(2)(Lives), settings=lives)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(seed(2)(Lives), settings=lives)
 
 
 @pytest.fixture

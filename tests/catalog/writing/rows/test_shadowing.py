@@ -14,7 +14,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.sync import listeners
 from pipeline.sync.change_log import log_changes
 from pipeline.sync.full_scan import FullScan
-from pipeline.sync.synchronizer import Report
+from pipeline.sync.report import Report
 from tests.support.made_archives import make_zip
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter

@@ -1,4 +1,5 @@
 import sys
+import time
 
 import pytest
 
@@ -10,7 +11,7 @@ def test_progress_is_shown_after_a_second_and_cleared_for_output(
 ) -> None:
     """Short work shows nothing; long work counts at most ten times a second on one line."""
     now = 100.0
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with terminal.progress("skills") as progress:
         for count, moment in ((1, 100.9), (2, 101.1), (3, 101.15), (4_000, 101.3)):
@@ -30,7 +31,7 @@ def test_progress_is_for_terminals(
 ) -> None:
     """A log file is not filled with counts."""
     moments = iter(range(100))
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: float(next(moments)) * 10)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(moments)) * 10)
     with terminal.progress("skills") as progress:
         progress(1)
         progress(2)

@@ -8,7 +8,7 @@ from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge import codes as findings
 from pipeline.dialects.apexbridge.fields import FIELDS
 from pipeline.dialects.registry import PROFILES
-from tests.support.judging import declare
+from tests.support.judging import declare, public_functions
 from tests.support.parsed_skills import codes, found, skill
 
 BODY = """# 天气
@@ -607,13 +607,5 @@ def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
     rules = (*field_rules.RULES, *file_rules.RULES, *body_rules.RULES)
     assert set(PROFILES["apexbridge"].rules) == set(rules)
     for module in (field_rules, file_rules, body_rules):
-        written = {
-            value
-            for name, value in vars(module).items()
-            if callable(value)
-            and getattr(value, "__module__", "") == module.__name__
-            and not name.startswith("_")
-            and name != "sections_of"
-        }
-        assert written == set(module.RULES)
+        assert public_functions(module) - {body_rules.sections_of} == set(module.RULES)
     assert {kind.profile for kind in findings.TYPES} == {"apexbridge"}

@@ -19,8 +19,8 @@ from pipeline.roots import reader
 from pipeline.roots.archives.entries import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import Archive
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.tree_walk import Archive
 from pipeline.roots.snapshot import Snapshot
 from pipeline.sync.reconcile import compare
 from tests.support.made_archives import (
@@ -619,6 +619,6 @@ def slow_copy(serving: Serving, data: bytes, path: Path) -> None:
             "still changing",
         ):
             file.write(bytes([next(rest)]))
-            time.sleep(0.02)
+            time.sleep(0.02)  # the pace of the copy
         assert serving.statuses() == {f"{path.name}!": "pending"}
         file.write(bytes(rest))

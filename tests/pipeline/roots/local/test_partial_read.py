@@ -13,11 +13,11 @@ from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.descent import LooseFinding
-from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.walk import DEFAULT_LIMITS
-from tests.pipeline.validation.test_registry import BAD, LIMITS, MADE, NOT_FOR_ROOT
+from tests.pipeline.validation.test_registry import MADE, NOT_FOR_ROOT
+from tests.support.bad_samples import BAD, LIMITS
 from tests.support.judging import examine, judge
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
@@ -30,7 +30,7 @@ def both(
 ) -> Iterator[tuple[tuple[Finding, ...], bool, tuple[Finding, ...], bool]]:
     """Yield findings and validity, after a partial and after a full read."""
     for folder in local_walk.walk(root, "", limits):
-        if isinstance(folder, LooseFinding):
+        if not isinstance(folder, Folder):
             continue
         place = Place(str(root), folder.path, "project")
         seen, snapshot = read_partially(root, folder, limits), reader.read(root, folder, limits)
@@ -134,7 +134,7 @@ def test_a_skill_md_that_changes_is_not_taken(
     """The walk and the reading must see the same file."""
     made = skill(tmp_path / "root/sample") / "SKILL.md"
     (folder,) = local_walk.walk(tmp_path / "root")
-    assert not isinstance(folder, LooseFinding)
+    assert isinstance(folder, Folder)
     if change == "write":
         made.write_text("other")
     else:

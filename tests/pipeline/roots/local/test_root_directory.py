@@ -12,7 +12,7 @@ from catalog.model.change import Judged
 from catalog.model.skill import RootSpec, SkillRecord
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import descent
+from pipeline.roots.local import tree_walk
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
@@ -93,7 +93,7 @@ class TestExchangedForALink:
         for place in (root / "x.zip", root.parent / "outside/x.zip"):
             place.write_bytes(b"PK")
         (archive,) = local_walk.walk(root, "x.zip!")
-        assert isinstance(archive, descent.Archive)
+        assert isinstance(archive, tree_walk.Archive)
         (root / "x.zip").unlink()
         (root / "x.zip").symlink_to("../outside/x.zip")
         with pytest.raises(OSError, match="leads out of the root"), open_archive(archive):

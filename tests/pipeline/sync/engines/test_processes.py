@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,7 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
 
 
-def verdicts(seen: list[object]) -> list[str]:
+def verdicts(seen: Sequence[object]) -> list[str]:
     """Return the results without times, sorted."""
     return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen if one)
 
@@ -313,6 +313,7 @@ def test_garbage_collection_pauses_only_during_a_scan(root: RootSpec, whole: boo
     if whole:
         list(seen)
     else:
+        assert isinstance(seen, Generator)
         seen.close()
     assert gc.isenabled()
 

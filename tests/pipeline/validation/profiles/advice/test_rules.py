@@ -10,7 +10,7 @@ from pipeline.parsing.document import parse
 from pipeline.validation.profiles.advice import rules as advice_rules
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import Skill
-from tests.support.judging import check, declare
+from tests.support.judging import check, declare, public_functions
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
 
 
@@ -281,14 +281,7 @@ def test_every_rule_is_asked() -> None:
     for profile in ("advice", "safety", "claude-code"):
         rules = PROFILES[profile].rules
         module = __import__(rules[0].__module__, fromlist=["RULES"])
-        written = {
-            value
-            for name, value in vars(module).items()
-            if callable(value)
-            and getattr(value, "__module__", "") == module.__name__
-            and not name.startswith("_")
-        }
-        assert written == set(rules)
+        assert public_functions(module) == set(rules)
 
 
 HOSTILE = (

@@ -259,7 +259,7 @@ def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
 
 def test_every_finding_of_the_rules_can_be_made() -> None:
     """Every code in the registry is raised by a rule."""
-    everything = [
+    everything: list[dict[str, Any]] = [
         {
             "name": "-A--b_" + "x" * 70,
             "description": "x" * 2_000,

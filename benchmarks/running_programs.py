@@ -1,0 +1,118 @@
+"""Site and service as processes of their own, measured from outside."""
+
+import http.client
+import os
+import signal
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from timing import seconds_of
+
+from catalog.site.server.process import SiteProcess
+from pipeline.config.settings import Settings
+
+
+class Client:
+    """Client that measures one site over one connection."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
+        """Return the median seconds of a response."""
+        return statistics.median(
+            [seconds_of(lambda: self._get(path, headers)) for _ in range(count + 5)][5:]
+        )
+
+    def tag(self, path: str) -> str:
+        """Return the ETag of a response."""
+        return self._get(path, {}).headers["ETag"] or ""
+
+    def _get(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+        self.connection.request("GET", path, headers=headers)
+        response = self.connection.getresponse()
+        response.read()
+        assert response.status in (200, 304), f"{path} returns {response.status}"
+        return response
+
+
+@contextmanager
+def site(settings: Settings) -> Iterator[Client]:
+    """Run the site of a catalog, and yield a client of it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    site = SiteProcess(settings.catalog_path, "127.0.0.1", port, settings.data / "site.log")
+    site.start()
+    client = Client(port)
+    try:
+        _wait_for(lambda: _is_ready(client))
+        yield client
+    finally:
+        site.stop()
+
+
+def _is_ready(client: Client) -> bool:
+    try:
+        return bool(client.tag("/index/default"))
+    except OSError:
+        client.connection.close()
+        return False
+
+
+def peak_memory(settings: Settings) -> float:
+    """Return the highest memory of a service that scans all roots, in MiB."""
+    put_aside(settings.data)
+    up = subprocess.Popen(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            "--watched",
+            settings.root_specs[0].path,
+            "--data",
+            settings.data,
+            "up",
+            "--no-site",
+        ],
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"},
+    )
+    try:
+        _wait_for(lambda: up.poll() is not None or _is_quiet(settings.catalog_path), 1800)
+        status = Path(f"/proc/{up.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    finally:
+        up.send_signal(signal.SIGTERM)
+        up.wait()
+
+
+def _is_quiet(catalog: Path) -> bool:
+    try:
+        with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
+            return bool(
+                db.execute(
+                    "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
+                ).fetchone()[0]
+            )
+    except sqlite3.OperationalError:
+        return False
+
+
+def _wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit("The service or the site was not ready in time.")
+        time.sleep(0.1)
+
+
+def put_aside(folder: Path) -> None:
+    """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
+    if folder.exists():
+        folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
