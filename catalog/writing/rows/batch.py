@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge
+from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
 from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -184,7 +184,10 @@ def _restore_content(
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
-    work.buffer.texts.append(mapping.search_document(old["id"], version, record))
+    text = mapping.search_document(old["id"], version, record)
+    work.buffer.texts.append(text)
+    sketches.remove(work.db.conn, version)
+    work.buffer.bodies.append((version, text.body))
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:

@@ -31,6 +31,9 @@ PAGES = [
     "/indexes",
     "/indexes/default",
     "/activity",
+    "/duplicates",
+    "/duplicates?kind=near",
+    "/duplicates?kind=description",
 ]
 
 
