@@ -2,9 +2,10 @@
 
 A text, without case, spaces, punctuation and markup, is cut into pieces of about four words. A cut
 depends only on the bytes beside it, so an edit changes one piece and leaves the others, in every
-language: Chinese needs no words. The sketch holds the lowest hashes of the pieces (a bottom-k
-sketch, Broder 1997). The similarity is that of the sets of pieces (Jaccard): the shared pieces as
-a part of all pieces. It is close to that of runs of three words, and takes a fifth of the time.
+language: Chinese needs no words. Pieces of an even length are left out, which halves the time. The
+sketch holds the lowest hashes of the others (a bottom-k sketch, Broder 1997). The similarity is
+that of the two sets of pieces (Jaccard): the shared pieces as a part of all. It is close to the
+similarity of the runs of three words, and takes a fifth of the time.
 """
 
 import struct
@@ -18,10 +19,10 @@ Of 136,000 pairs of published skills, hardly any two lie between 0.5 and 0.75.
 """
 HASHES = 256
 """Hashes in a sketch, of 4 bytes each; the standard error of an estimate is at most 0.03."""
-FEWEST = 12
-"""Pieces of the shortest text that is compared, about 50 words; shorter ones are never similar."""
+FEWEST = 8
+"""Pieces of the shortest text that is compared, about 65 words; shorter ones are never similar."""
 
-_SHORTEST = 8  # bytes of a piece; shorter pieces are in every text
+_SHORT = 8  # bytes; shorter pieces are in every text
 _BANDS = 6
 _CUTS = b"dmp\x83\x91\xa1\xb3"  # letters, and bytes that one in eight Chinese characters has
 _CUT = ord("\n")
@@ -35,7 +36,9 @@ def sketch(text: str) -> bytes:
     Sketches are stored, so the same text must have the same sketch in every release.
     """
     pieces = text.encode(errors="replace").translate(_PIECES, _DROPPED).split(b"\n")
-    hashes = sorted({crc32(piece) for piece in pieces if len(piece) >= _SHORTEST})[:HASHES]
+    hashes = sorted({crc32(piece) for piece in pieces if len(piece) & 1 and len(piece) > _SHORT})[
+        :HASHES
+    ]
     return b"" if len(hashes) < FEWEST else struct.pack(f"<{len(hashes)}I", *hashes)
 
 

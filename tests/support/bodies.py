@@ -10,7 +10,7 @@ _WORDS = (
 _CHINESE = "将会议录音文字稿整理成纪要并列出决定与待办事项负责人期限数据表格报告部署检查错误查询"
 
 
-def made_body(seed: int, words: int = 400, *, is_chinese: bool = False) -> str:
+def made_body(seed: int, words: int = 1000, *, is_chinese: bool = False) -> str:
     """Return a text that depends on the seed, with ten words in a line."""
     rng = random.Random(seed)
     if is_chinese:

@@ -24,7 +24,7 @@ SHOWN_VERSIONS = 12
 LONGEST_TEXT = 100_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 SHOWN_SIMILAR = 10
-"""Most similar skills on the page, which counts the rest."""
+"""Most folders of the same identifier, and most similar skills, on the page."""
 MOST_FILES = 500
 """Most files on the page, which links to the rest."""
 UNKNOWN_SKILL = "No skill has or ever had the identifier {}."

@@ -184,10 +184,9 @@ def _restore_content(
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
-    text = mapping.search_document(old["id"], version, record)
-    work.buffer.texts.append(text)
+    work.buffer.texts.append(mapping.search_document(old["id"], version, record))
     sketches.remove(work.db.conn, version)
-    work.buffer.bodies.append((version, text.body))
+    work.buffer.sketches.append((version, record.sketch))
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:

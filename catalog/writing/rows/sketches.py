@@ -18,9 +18,8 @@ BATCH = 1000
 """Versions of an earlier release that get their sketches in one transaction."""
 
 
-def add(db: Connection, bodies: Sequence[tuple[int, str]]) -> None:
-    """Store the sketches of bodies, given with their versions. Raises sqlite3.Error."""
-    rows = [(version, sketch(body)) for version, body in bodies]
+def add(db: Connection, rows: Sequence[tuple[int, bytes]]) -> None:
+    """Store versions with the sketches of their bodies. Raises sqlite3.Error."""
     write(db, insert, "body_sketches", ("version", "sketch"), rows)
     # In the order of the table, neighbours are written together.
     found = sorted({(bucket, version) for version, stored in rows for bucket in buckets(stored)})
@@ -46,7 +45,10 @@ def add_missing(db: Database, transaction: Transaction) -> None:
         with transaction():
             for version, *_ in rows:
                 remove(db.conn, version)
-            add(db.conn, [(version, body_of(text, chars).text) for version, text, chars in rows])
+            add(
+                db.conn,
+                [(version, sketch(body_of(text, chars).text)) for version, text, chars in rows],
+            )
 
 
 _MISSING = """

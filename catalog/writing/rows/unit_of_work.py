@@ -14,7 +14,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import DESCRIBED, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.text.body import body_of
+from catalog.text.sketch import sketch
 from catalog.text.times import iso
 from catalog.writing.rows import mapping
 from catalog.writing.rows.ingestions import Ingestion
@@ -124,8 +124,7 @@ class UnitOfWork:
             }
         )
         self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
-        body = body_of(record.skill_md_content, record.body_chars)
-        self.buffer.bodies.append((version, body.text))
+        self.buffer.sketches.append((version, record.sketch))
         if old and old["current_version_id"]:
             self.buffer.superseded.append((moment, old["current_version_id"]))
         return version
@@ -149,7 +148,7 @@ class UnitOfWork:
         self.buffer.files += [(version, *file) for file in files]
         text = mapping.restored_text(old["id"], content, [path for path, *_ in files])
         self.buffer.texts.append(text)
-        self.buffer.bodies.append((version, text.body))
+        self.buffer.sketches.append((version, sketch(text.body)))
         self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 

@@ -20,7 +20,7 @@ class WriteBuffer:
     skills: list[database_sql.Row] = field(default_factory=list)
     versions: list[database_sql.Row] = field(default_factory=list)
     files: list[tuple[Any, ...]] = field(default_factory=list)
-    bodies: list[tuple[int, str]] = field(default_factory=list)  # of versions
+    sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     texts: list[mapping.SearchDocument] = field(default_factory=list)
@@ -40,7 +40,7 @@ class WriteBuffer:
         _write_rows(db, insert, "versions", self.versions)
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
-        sketches.add(db, self.bodies)
+        sketches.add(db, self.sketches)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
         ingestions.add(db, self.ingestions)

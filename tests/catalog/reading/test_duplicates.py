@@ -21,8 +21,8 @@ def store() -> Store:
         [
             judged("pdf", "Reads.", body=BODY),
             judged("copy/pdf", "Reads.", body=BODY),
-            judged("reader", "Reads papers.", body=edited(BODY, 0.1)),
-            judged("papers", "Reads papers.", body=edited(BODY, 0.2, seed=2)),
+            judged("reader", "Reads papers.", body=edited(BODY, 0.05)),
+            judged("papers", "Reads papers.", body=edited(BODY, 0.25, seed=2)),
             judged("chart", "Draws.", body=OTHER),
             judged("graph", "Paints.", body=edited(OTHER, 0.05)),
             judged("one", "Is alone.", body=made_body(3)),

@@ -66,3 +66,13 @@ def test_the_canned_queries_list_the_same(site: Site, catalog: Path) -> None:
     assert len(site.rows("near_duplicates")) >= 20
     (first, *_) = site.rows("same_description")
     assert (first["folders"], first["description"]) == (20, "Likes.")
+
+
+def test_many_folders_of_one_identifier_are_counted(site: Site, catalog: Path) -> None:
+    """The first ones are listed; a link leads to all."""
+    store = Store.open(catalog)
+    store.apply([judged(f"{n}/pdf", body=str(n)) for n in range(30)], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/skills/pdf").text
+    assert page.count("shadowed by the project skill") == 10
+    assert "All 30 folders" in page
