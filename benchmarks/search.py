@@ -2,8 +2,7 @@
 
     python benchmarks/search.py --sizes 484 3300
 
-DATA holds `queries.jsonl`, tasks with the names of the skills that answer them, and these skills in
-`skills/<collection>/<name>/SKILL.md`. Each task is searched as a sentence and as keywords. Made
+`search_tasks.py` describes the data. Each task is searched as a sentence and as keywords. Made
 skills with the same vocabulary fill the catalog up to each size; all engines have the same texts.
 The floor of the times is plain FTS5 OR in the same run.
 """
@@ -23,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bm25s
-import frontmatter
 import tantivy
 from recombined_skills import Skill, recombined
+from search_tasks import Task, rank_of, read_skills, read_tasks
 from sqlite_utils import Database
 
 from catalog.database import connection
@@ -40,14 +39,6 @@ SHOWN = 10
 FLOOR = "plain FTS5 OR"
 
 Engine = Callable[[str], Sequence[str]]  # from a query to names, best first
-
-
-class Task(NamedTuple):
-    """Task in the words of its author, and the skills that answer it."""
-
-    sentence: str
-    keywords: str
-    relevant: frozenset[str]
 
 
 class Row(NamedTuple):
@@ -83,7 +74,7 @@ def main() -> int:
     if not (arguments.data / "queries.jsonl").is_file():
         print(f"There is no {arguments.data}/queries.jsonl: name its folder with --data.")
         return 2
-    tasks, skills = _tasks(arguments.data), _skills(arguments.data)
+    tasks, skills = read_tasks(arguments.data), read_skills(arguments.data)
     rows: list[Row] = []
     for size in arguments.sizes:
         with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
@@ -102,20 +93,6 @@ def main() -> int:
     for row in rows:
         print(f"| {' | '.join(row.cells())} |")
     return 0
-
-
-def _tasks(data: Path) -> list[Task]:
-    lines = (data / "queries.jsonl").read_text("utf-8").splitlines()
-    return [
-        Task(task["sentence"], task["keywords"], frozenset(task["relevant"]))
-        for task in map(json.loads, lines)
-    ]
-
-
-def _skills(data: Path) -> list[Skill]:
-    files = sorted(data.glob("skills/*/*/SKILL.md"))
-    posts = [frontmatter.load(str(file)) for file in files]
-    return [Skill(str(post["name"]), str(post["description"]), post.content) for post in posts]
 
 
 def _measured(
@@ -233,7 +210,7 @@ def _rows(
             began = time.perf_counter()
             names = find(getattr(task, form))
             times[name].append(1000 * (time.perf_counter() - began))
-            ranks[name].append(_rank(names, task.relevant))
+            ranks[name].append(rank_of(names, task.relevant))
             empty[name] += not names
     cuts = {name: statistics.quantiles(taken, n=20) for name, taken in times.items()}
     for name in engines:
@@ -250,11 +227,6 @@ def _rows(
             cuts[name][18],
             cuts[name][18] / cuts[FLOOR][18],
         )
-
-
-def _rank(names: Sequence[str], relevant: frozenset[str]) -> int:
-    """Return the place of the first right skill, from 1; 0 if there is none."""
-    return next((place for place, name in enumerate(names, 1) if name in relevant), 0)
 
 
 def _report(work: str) -> None:
