@@ -22,8 +22,8 @@ CJK_SHORT_WEIGHT = 0.8
 """The same for a query with CJK text: its pairs stand in a long text by chance more often."""
 MOST_PHRASES, PHRASE_WEIGHT = 16, 0.25
 """Neighbouring words of a query that count once more where they stand together; their weight."""
-MOST_CHARACTERS, CHARACTER_WEIGHT = 24, 0.1
-"""CJK characters of a query that count a little where their pairs do not stand; their weight."""
+MOST_CHARACTERS, CHARACTER_WEIGHT = 24, 0.2
+"""CJK characters of a query that count a little in name, description and tags; their weight."""
 
 _ANY = Filters()
 _SEARCHED = ("active", "shadowed", "all")
@@ -134,15 +134,14 @@ def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int,
     }
     characters = characters_of(query)[:MOST_CHARACTERS]
     phrases = " OR ".join(f'"{phrase}"' for phrase in phrases_of(query)[:MOST_PHRASES])
-    alone = " OR ".join(f'{search_query.GRAMS} : "{character}"*' for character in characters)
+    alone = " OR ".join(f'grams : "{character}"*' for character in characters)
     short_weight = CJK_SHORT_WEIGHT if characters else SHORT_WEIGHT
     scores: dict[int, float] = {}
     for statement, expression, weight in (
         (_WHOLE, match, 1.0),
         (_SHORT, match.replace(search_query.GRAMS, "grams"), short_weight),
         (_WHOLE, phrases, PHRASE_WEIGHT),
-        (_WHOLE, alone, CHARACTER_WEIGHT),
-        (_SHORT, alone.replace(search_query.GRAMS, "grams"), CHARACTER_WEIGHT * short_weight),
+        (_SHORT, alone, CHARACTER_WEIGHT),
     ):
         if expression:
             rows = db.execute(statement.format(filters.condition), values | {"match": expression})
