@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeAlias
+from typing import Annotated, Any, ParamSpec
 from urllib.parse import quote
 
 import uvicorn
@@ -31,8 +31,8 @@ from sqlite_utils import Database
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.mcp import search_parameters
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
-from catalog.model.values import Level, Status
 from catalog.reading import search, skill_files
 from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
@@ -82,7 +82,6 @@ Prefer search_skills if you know the subject.
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
-_Status: TypeAlias = Status | Literal["all"]
 _Arguments = ParamSpec("_Arguments")
 _Tool = Callable[_Arguments, CallToolResult]
 
@@ -182,50 +181,20 @@ class SkillServer(MCPServer[None]):
     @_with_errors
     def search_skills(
         self,
-        query: Annotated[
-            str,
-            Field(
-                description="The task in a sentence or two, such as: sum up the columns of a CSV"
-                " file. Without a query, the filters list skills by name."
-            ),
-        ] = "",
-        limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
-        offset: Annotated[
-            int, Field(ge=0, description="Number of results to skip: the next_offset of a result.")
-        ] = 0,
-        status: Annotated[
-            _Status,
-            Field(
-                description="Only skills with this status. A shadowed skill has the name of an"
-                " active one; read its file at its location, not with read_skill_file."
-            ),
-        ] = "active",
-        level: Annotated[
-            Level | None, Field(description="Only skills of roots with this level.")
-        ] = None,
-        root: Annotated[
-            str, Field(description="Only skills of this root: its path or the last part of it.")
-        ] = "",
-        plugin: Annotated[str, Field(description="Only skills of this plugin.")] = "",
-        tag: Annotated[str, Field(description="Only skills with this tag.")] = "",
-        author: Annotated[str, Field(description="Only skills of this author.")] = "",
-        license: Annotated[  # noqa: A002
-            str, Field(description="Only skills with this licence, such as MIT.")
-        ] = "",
-        tool: Annotated[
-            str,
-            Field(description="Only skills that ask for this tool in allowed-tools, such as Bash."),
-        ] = "",
-        has_scripts: Annotated[
-            bool | None, Field(description="Only skills with, or without, scripts.")
-        ] = None,
-        valid: Annotated[
-            bool | None, Field(description="Only skills that are, or are not, valid.")
-        ] = None,
-        changed_since: Annotated[
-            str,
-            Field(description="Only skills changed since a date or time in ISO 8601, or in 7d."),
-        ] = "",
+        query: search_parameters.Query = "",
+        limit: search_parameters.Limit = 10,
+        offset: search_parameters.Offset = 0,
+        status: search_parameters.Status = "active",
+        level: search_parameters.Level = None,
+        root: search_parameters.Root = "",
+        plugin: search_parameters.Plugin = "",
+        tag: search_parameters.Tag = "",
+        author: search_parameters.Author = "",
+        license: search_parameters.License = "",  # noqa: A002
+        tool: search_parameters.Tool = "",
+        has_scripts: search_parameters.HasScripts = None,
+        valid: search_parameters.Valid = None,
+        changed_since: search_parameters.ChangedSince = "",
     ) -> CallToolResult:
         """Return the matching skills, with the words that matched and a snippet around one."""
         filters = Filters(

@@ -110,6 +110,7 @@ class SkillRecord(NamedTuple):
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
+    fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
 
 
@@ -127,6 +128,7 @@ DESCRIBED: Mapping[str, Any] = {
     "priority": None,
     "model_invocable": 1,
     "user_invocable": 1,
+    "fallback_description": None,
     "body_lines": None,
     "estimated_tokens": None,
     "skill_md_name": None,

@@ -39,7 +39,7 @@ class Results:
     unknown: tuple[str, ...] = ()  # words that no skill has, without a similar word
     left_out: int = 0  # terms beyond the limit
     next_offset: int | None = None  # of the next page; None on the last one
-    why_empty: str = ""  # sentences about filters, if there are no results at all
+    why_empty: str = ""  # sentences about the filters or the query, if there are no results
     nearest: tuple[str, ...] = ()  # names nearest by spelling, if so
 
     @property
@@ -86,7 +86,7 @@ def search(
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
     terms = terms_of(query)
     if not terms and filters.is_default:
-        return Results()
+        return Results(why_empty="The query has no words." if query.strip() else "")
     is_typing = is_typing and query[-1:].isalnum()
     read = search_query.read(db, terms, is_typing=is_typing)
     ranked, scores = _ranked(db, query, terms, read, filters) if terms else _listed(db, filters)

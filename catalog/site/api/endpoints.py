@@ -12,7 +12,7 @@ from datasette.utils.asgi import Response
 from catalog.database import stored_health
 from catalog.model.errors import FilterInvalid
 from catalog.model.skill import DESCRIBED
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.reading import health_summary, search
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files

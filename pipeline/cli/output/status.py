@@ -20,7 +20,7 @@ _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 def hits(results: Results) -> str:
     """Return two lines for each hit, and one about other skills of its name."""
     if not results.hits:
-        return "No skill matches the filters." if results.why_empty else _NO_HIT
+        return "No skill found." if results.why_empty else _NO_HIT
     return "\n".join(line for hit in results.hits for line in _hit(hit))
 
 

@@ -310,7 +310,7 @@ PAGES = {
     "/search.json?q=words": 200,
     "/skills/skill-7/preview": 200,
     "/skills/skill-7/files/SKILL.md": 200,
-    "/index/default.xml": 200,
+    "/index/default.txt": 200,
     "/index/default.meta.json": 200,
     "/.well-known/agent-skills/index.json": 200,
     "/-/healthz": 200,

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from catalog.prompt_index import builder
 from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.text.sanitize import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back

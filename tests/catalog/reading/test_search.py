@@ -152,6 +152,12 @@ def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
     store.close()
 
 
+def test_a_query_without_words_is_reported(catalog: Store) -> None:
+    """An empty one is not."""
+    assert search.search(catalog.db, "😀 ?!").note == "The query has no words."
+    assert search.search(catalog.db, " ").note == ""
+
+
 def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> None:
     """Best first; a search never ends without a next step."""
     results = search.search(catalog.db, "invqqqzzz")

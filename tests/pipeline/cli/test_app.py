@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.cli import app
 from pipeline.cli.commands import scan
+from tests.support.indexes import location_of
 from tests.support.skills import SkillWriter
 
 
@@ -93,8 +94,10 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("index")
     assert code == 0
-    assert f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>" in out
-    assert out == (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
+    assert location_of(out, "count-words") == (
+        f"{watched.parent}/var/packages/count-words/current/SKILL.md"
+    )
+    assert out == (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
     assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
@@ -117,8 +120,8 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
 def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None:
     """The published index does not change."""
     call("scan")
-    published = (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
-    assert published.startswith("<available_skills>\n<skill>\n<name>count-words")
+    published = (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
+    assert "\ncount-words: " in published
     _, out, _ = call(
         "index", "--format", "json", "--featured", "会议纪要", "--location-base", "http://h/skills"
     )
@@ -127,8 +130,8 @@ def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
     options = "--overflow fit --language zh --format markdown --budget-chars 210"
-    assert "以下技能只列名称；" in call("index", *options.split())[1]
-    assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8") == published
+    assert "这里只列名称：" in call("index", *options.split())[1]
+    assert (watched.parent / "var/index/default.txt").read_text(encoding="utf-8") == published
 
 
 def test_an_older_publication_of_an_index_can_be_read(
@@ -167,7 +170,7 @@ def test_search_has_filters(call: Any, watched: Path, skill: SkillWriter) -> Non
         out = call("search", *words, "--license", "mit", "--changed-since", "7d", "--json")[1]
         assert [hit["name"] for hit in json.loads(out)] == ["licensed"]
     code, out, err = call("search", "licensed", "--license", "GPL")
-    assert (code, out) == (0, "No skill matches the filters.\n")
+    assert (code, out) == (0, "No skill found.\n")
     assert err == "No skill has the license 'GPL'; known: MIT.\n"
     assert call("search")[0] == call("search", "x", "--level", "team")[0] == 2
     assert "12h, 7d or 2w" in call("search", "x", "--changed-since", "soon")[2]

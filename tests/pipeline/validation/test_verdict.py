@@ -86,7 +86,7 @@ def test_a_good_skill_becomes_a_record() -> None:
     assert record.skill_md_hash == hashlib.sha256(GOOD.encode()).hexdigest()
     assert (record.skill_md_name, record.skill_md_content) == ("SKILL.md", GOOD)
     assert body_of(record.skill_md_content, record.body_chars).text == "# Use\n\nRun it."
-    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 4)
+    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 7)
     assert record.inventory.script_files == ("scripts/run.py",)
     assert record.frontmatter == {"name": "pdf", "description": "Reads PDF."}
     assert (record.model_invocable, record.user_invocable) == (True, True)

@@ -17,9 +17,9 @@ from tests.support.sites import Site
 def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> None:
     """Byte for byte the file, with its type; its report lies beside it."""
     response = site.get("/index/default")
-    assert response.content == (published / "default.xml").read_bytes()
+    assert response.content == (published / "default.txt").read_bytes()
     assert response.headers["content-type"] == "application/xml; charset=utf-8"
-    assert site.get("/index/default.xml").content == response.content
+    assert site.get("/index/default.txt").content == response.content
     report = site.get("/index/default.meta.json")
     assert report.headers["content-type"] == "application/json; charset=utf-8"
     assert report.json()["sha256"]
@@ -39,7 +39,7 @@ def test_nothing_but_an_index_is_given(site: Site, published: Path, name: str) -
 def test_a_new_index_is_given_at_once(site: Site, published: Path) -> None:
     """The response has the new ETag, never an old one."""
     first = site.get("/index/default").headers["etag"]
-    (published / "default.xml").write_text("new")
+    (published / "default.txt").write_text("new")
     response = site.ask("get", "/index/default", headers={"If-None-Match": first})
     assert (response.status_code, response.text) == (200, "new")
 

@@ -180,9 +180,10 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
         pytest.param("", {"body-empty"}, id="empty"),
         pytest.param("\n".join(["Go on."] * 500), set(), id="500 lines"),
         pytest.param("\n".join(["Go on."] * 501), {"body-too-long"}, id="501 lines"),
-        pytest.param("word " * 4_000, set(), id="5,000 tokens"),
-        pytest.param("word " * 4_100, {"body-too-long"}, id="more tokens"),
-        pytest.param("字" * 5_001, {"body-too-long"}, id="Chinese costs a token a character"),
+        pytest.param("word " * 5_000, set(), id="5,000 tokens"),
+        pytest.param("word " * 5_001, {"body-too-long"}, id="more tokens"),
+        pytest.param("字" * 5_900, {"body-too-long"}, id="5,015 tokens of Chinese"),
+        pytest.param("🚀" * 2_501, {"body-too-long"}, id="an emoji costs two tokens"),
     ],
 )
 def test_body(body: str, expected: set[str]) -> None:
