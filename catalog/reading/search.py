@@ -12,12 +12,18 @@ from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
 from catalog.text import suggestions
 from catalog.text.humanize import count
-from catalog.text.query_terms import Term, terms_of
+from catalog.text.query_terms import Term, characters_of, phrases_of, terms_of
 
 CANDIDATES = 200
-"""Skills ranked by each of the two indexes."""
+"""Skills ranked by each part of the score."""
 SHORT_WEIGHT = 0.4
 """Weight of a match in name, description and tags, beside the match in the whole text."""
+CJK_SHORT_WEIGHT = 0.8
+"""The same for a query with CJK text: its pairs stand in a long text by chance more often."""
+MOST_PHRASES, PHRASE_WEIGHT = 16, 0.25
+"""Neighbouring words of a query that count once more where they stand together; their weight."""
+MOST_CHARACTERS, CHARACTER_WEIGHT = 24, 0.2
+"""CJK characters of a query that count a little in name, description and tags; their weight."""
 
 _ANY = Filters()
 _SEARCHED = ("active", "shadowed", "all")
@@ -107,7 +113,7 @@ def _ranked(
 ) -> tuple[list[int], dict[int, float]]:
     """Return the skills for a query, best first, and the scores of those that have its words."""
     if filters.status in _SEARCHED:
-        scores = _scores(db, read.match, filters)
+        scores = _scores(db, query, read.match, filters)
     else:
         values = {"terms": sql.to_json([term.text for term in terms]), "limit": CANDIDATES}
         without_text = _WITHOUT_TEXT.format(filters.condition)
@@ -120,15 +126,27 @@ def _ranked(
     return ranked, scores
 
 
-def _scores(db: Database, match: str, filters: Filters) -> dict[int, float]:
-    """Return the best skills with their scores."""
-    if not match:
-        return {}
-    values = {"match": match, "limit": CANDIDATES} | filters.values
-    scores = dict(db.execute(_WHOLE.format(filters.condition), values).fetchall())
-    short = {"match": match.replace("{grams body_grams}", "grams")}
-    for skill, score in db.execute(_SHORT.format(filters.condition), values | short):
-        scores[skill] = scores.get(skill, 0.0) + SHORT_WEIGHT * score
+def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int, float]:
+    """Return the best skills with their scores: the weighted sum of a few rankings."""
+    values = filters.values | {
+        "limit": CANDIDATES,
+        "most": 4 * CANDIDATES if filters.is_default else -1,
+    }
+    characters = characters_of(query)[:MOST_CHARACTERS]
+    phrases = " OR ".join(f'"{phrase}"' for phrase in phrases_of(query)[:MOST_PHRASES])
+    alone = " OR ".join(f'grams : "{character}"*' for character in characters)
+    short_weight = CJK_SHORT_WEIGHT if characters else SHORT_WEIGHT
+    scores: dict[int, float] = {}
+    for statement, expression, weight in (
+        (_WHOLE, match, 1.0),
+        (_SHORT, match.replace(search_query.GRAMS, "grams"), short_weight),
+        (_WHOLE, phrases, PHRASE_WEIGHT),
+        (_SHORT, alone, CHARACTER_WEIGHT),
+    ):
+        if expression:
+            rows = db.execute(statement.format(filters.condition), values | {"match": expression})
+            for skill, score in rows:
+                scores[skill] = scores.get(skill, 0.0) + weight * score
     return scores
 
 
@@ -194,11 +212,13 @@ def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], in
 
 
 _FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
-# CROSS JOIN: a search of the text for each skill of a filter's index would cost far more.
+# CROSS JOIN: a search of the text for each skill of a filter's index would cost far more. Without
+# filters only the best matches are looked up among the skills.
 _WHOLE = """
-    SELECT f.rowid, -bm25(skills_fts) AS score FROM skills_fts AS f
-    CROSS JOIN skills AS s ON s.id = f.rowid
-    WHERE skills_fts MATCH :match AND {} ORDER BY bm25(skills_fts) LIMIT :limit
+    SELECT f.rowid, -f.score FROM (
+        SELECT rowid, bm25(skills_fts) AS score FROM skills_fts
+        WHERE skills_fts MATCH :match ORDER BY score LIMIT :most) AS f
+    CROSS JOIN skills AS s ON s.id = f.rowid WHERE {} ORDER BY f.score LIMIT :limit
 """
 _SHORT = _WHOLE.replace("skills_fts", "skills_short_fts")
 _WITHOUT_TEXT = """

@@ -10,10 +10,12 @@ from catalog.database.stemming import Stemmer
 from catalog.text import spelling
 from catalog.text.query_terms import Term
 
-MOST_TERMS = 32
-"""Terms of one search, at most: the rarest ones. Each costs a lookup in the index."""
-READ_TERMS = 8 * MOST_TERMS
+MOST_TERMS = 16
+"""Terms of one search, at most: the rarest ones. More take time and find nothing better."""
+READ_TERMS = 16 * MOST_TERMS
 """Terms of a query among which the rarest ones are looked for: the first ones."""
+GRAMS = "{grams body_grams}"
+"""Columns of CJK pairs, as a filter in FTS5; those of the short table are `grams` alone."""
 SHORTEST_PREFIX = 3
 """Letters of a word that is not found, or being typed, from which it may begin another."""
 MOST_CORRECTIONS = 5
@@ -72,10 +74,11 @@ def read(db: Database, terms: Sequence[Term], *, is_typing: bool = False) -> Que
 
 
 def _rarest(db: Database, expressions: dict[str, str]) -> dict[str, str]:
+    """Keep the terms that the fewest names, descriptions and tags have: these count fast."""
     if len(expressions) <= MOST_TERMS:
         return expressions
     counts = {
-        text: db.execute(_COUNT, [expression]).fetchone()[0]
+        text: db.execute(_COUNT, [expression.replace(GRAMS, "grams")]).fetchone()[0]
         for text, expression in expressions.items()
     }
     kept = set(sorted(expressions, key=counts.__getitem__)[:MOST_TERMS])
@@ -87,7 +90,7 @@ def _expression(term: Term, *, is_prefix: bool) -> str:
         return f'("{term.text}" OR "{term.text}"*)' if is_prefix else f'"{term.text}"'
     # A single character is the beginning of each pair in which it comes first.
     prefix = "*" if len(term.text) == 1 else ""
-    return f'{{grams body_grams}} : "{term.text}"{prefix}'
+    return f'{GRAMS} : "{term.text}"{prefix}'
 
 
 def _exists(db: Database, expression: str) -> bool:
@@ -126,7 +129,7 @@ def _distance(word: str, stem: str, term: str) -> int:
 
 
 _EXISTS = "SELECT 1 FROM skills_fts WHERE skills_fts MATCH ? LIMIT 1"
-_COUNT = "SELECT count(*) FROM skills_fts WHERE skills_fts MATCH ?"
+_COUNT = "SELECT count(*) FROM skills_short_fts WHERE skills_short_fts MATCH ?"
 _VOCABULARY = """
     SELECT term FROM search_vocabulary
     WHERE term >= :first AND term < :first || char(0x10ffff)

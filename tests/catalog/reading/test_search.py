@@ -268,3 +268,41 @@ def test_a_reader_sees_what_the_writer_has_committed(tmp_path: Path) -> None:
         db.execute("DELETE FROM skills")
     db.conn.close()
     store.close()
+
+
+def stored(**skills: tuple[str, str]) -> Store:
+    """Return a catalog of skills with these descriptions and bodies."""
+    store = rooted(Store.in_memory())
+    records = [judged(name, text, body=body) for name, (text, body) in skills.items()]
+    store.apply(records, trigger="command", at=NOON)
+    return store
+
+
+def test_words_that_stand_together_count_more_than_the_same_words_apart() -> None:
+    """Of two skills with the same words, the one with two neighbours of the query is first."""
+    store = stored(
+        apart=("Checks a request to pull.", "Plays music.\n"),
+        together=("Checks to a pull request.", "Plays music.\n"),
+        other=("Sings.", "Plays music.\n"),
+        more=("Dances.", "Plays music.\n"),
+        last=("Cooks.", "Plays music.\n"),
+    )
+    assert names(store, "request, and pull") == ["apart", "together"]
+    assert names(store, "review my pull request") == ["together", "apart"]
+    store.close()
+
+
+def test_one_character_of_a_chinese_query_suffices() -> None:
+    """A query whose pairs no skill has finds the skills with its characters."""
+    store = stored(买卖=("比较价格。", "写下结论。\n"), 其他=("画图。", "写下。\n"))
+    assert names(store, "想购买茶叶") == ["买卖"]
+    assert names(store, "想") == []
+    store.close()
+
+
+def test_letters_beside_chinese_are_a_word() -> None:
+    """A word is found where it touches Chinese characters, in full-width letters, too."""
+    store = stored(表格=("导出CSV文件。", "写下结论。\n"), 其他=("画图。", "写下。\n"))
+    assert names(store, "csv") == ["表格"]
+    assert names(store, "ＣＳＶ") == ["表格"]
+    store.close()
