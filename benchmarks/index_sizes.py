@@ -22,7 +22,7 @@ from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.budget import DESCRIPTION_STEPS
 from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.text import tokens
 from catalog.text.ngrams import CJK_RUN
 from catalog.text.truncate import shorten

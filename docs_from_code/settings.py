@@ -11,9 +11,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from docs_from_code.markdown import cell
+from pipeline.config.index_settings import IndexSettings
 from pipeline.config.settings import (
     PREFIX,
-    IndexSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,

@@ -35,7 +35,7 @@ HOMES = {
     "sqlite_utils": "catalog",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
-    "jellyfish": "catalog.reading.search",
+    "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
     "yaml": "pipeline.parsing pipeline.authoring.convert",
 }

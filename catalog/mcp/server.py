@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 from urllib.parse import quote
@@ -30,11 +31,15 @@ from sqlite_utils import Database
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.mcp import search_parameters
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import search, skill_files
+from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
+from catalog.text import times
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
@@ -64,8 +69,11 @@ the version from the result, so that all pages are from one version.
 
 _SEARCH = """\
 Find the skills for a task, best match first. Describe the task in a sentence or two, in English or
-Chinese; any word may match, and rare words count most. To see more results, pass an offset.
-用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面。"""
+Chinese; any word may match, and rare words count most. Filters such as tag, tool or changed_since
+go together with the query, or list skills without one. Each result has the words that matched, a
+score, where the skill lies, its version, and other skills of its name. To see more results, pass
+next_offset as the offset.
+用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面;可同时使用筛选条件。"""
 
 _LIST = """\
 List all skills with their descriptions, most important first, one page at a time.
@@ -173,32 +181,42 @@ class SkillServer(MCPServer[None]):
     @_with_errors
     def search_skills(
         self,
-        query: Annotated[
-            str,
-            Field(
-                description="The task in plain words, such as: sum up the columns of a CSV file."
-            ),
-        ],
-        limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
-        offset: Annotated[int, Field(ge=0, description="Number of results to skip.")] = 0,
+        query: search_parameters.Query = "",
+        limit: search_parameters.Limit = 10,
+        offset: search_parameters.Offset = 0,
+        status: search_parameters.Status = "active",
+        level: search_parameters.Level = None,
+        root: search_parameters.Root = "",
+        plugin: search_parameters.Plugin = "",
+        tag: search_parameters.Tag = "",
+        author: search_parameters.Author = "",
+        license: search_parameters.License = "",  # noqa: A002
+        tool: search_parameters.Tool = "",
+        has_scripts: search_parameters.HasScripts = None,
+        valid: search_parameters.Valid = None,
+        changed_since: search_parameters.ChangedSince = "",
     ) -> CallToolResult:
         """Return the matching skills, with the words that matched and a snippet around one."""
+        filters = Filters(
+            status=status,
+            level=level or "",
+            root=root.strip(),
+            plugin=plugin.strip(),
+            tag=tag.strip(),
+            author=author.strip(),
+            license=license.strip(),
+            tool=tool.strip(),
+            has_scripts=has_scripts,
+            valid=valid,
+            changed_since=times.since(changed_since.strip(), datetime.now(UTC)),
+            model_invocable=True,
+        )
         with self._catalog() as db:
-            results = search.search(db, query, limit, offset=offset, for_models=True)
+            results = search.search(db, query, limit, offset=offset, filters=filters)
         return _as_json(
             {
-                "skills": [
-                    {
-                        "name": one_line(hit.name),
-                        "skill_id": hit.skill_id,
-                        "description": one_line(hit.description),
-                        "version": hit.version,
-                        "score": hit.score,
-                        "matched": hit.matched,
-                        "snippet": one_line(hit.snippet),
-                    }
-                    for hit in results.hits
-                ]
+                "skills": [_hit(hit) for hit in results.hits],
+                "next_offset": results.next_offset,
             }
             | ({"note": one_line(results.note)} if results.note else {})
         )
@@ -360,6 +378,23 @@ def _description(file: SkillFile) -> str:
             f"the next page starts at offset {file.next_offset} of version {file.version}."
         )
     return text
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    """Return a hit with the text of its skill in single lines."""
+    return {
+        "name": one_line(hit.name),
+        "skill_id": hit.skill_id,
+        "description": one_line(hit.description),
+        "status": hit.status,
+        "level": hit.level,
+        "version": hit.version,
+        "location": one_line(hit.location),
+        "score": hit.score,
+        "matched": hit.matched,
+        "snippet": one_line(hit.snippet),
+        "others": {"count": hit.others.count, "first": [one_line(p) for p in hit.others.first]},
+    }
 
 
 def _uri(skill_id: str, path: str) -> str:

@@ -49,6 +49,10 @@ class NotInCatalog(SkilldropError):
     """The catalog does not have the requested name."""
 
 
+class FilterInvalid(SkilldropError):
+    """A filter of a search has a value that it cannot have."""
+
+
 class RequestFailed(SkilldropError):
     """The running service could not carry out a request."""
 

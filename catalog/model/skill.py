@@ -106,9 +106,11 @@ class SkillRecord(NamedTuple):
     allowed_tools: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = ()
+    search_words: tuple[str, ...] = ()  # other words and phrases that find it as its tags do
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
+    fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
 
 
@@ -126,6 +128,7 @@ DESCRIBED: Mapping[str, Any] = {
     "priority": None,
     "model_invocable": 1,
     "user_invocable": 1,
+    "fallback_description": None,
     "body_lines": None,
     "estimated_tokens": None,
     "skill_md_name": None,

@@ -1,18 +1,41 @@
-"""Allocation of a text's budget to ranked skills."""
+"""Allocation of a text's budget to ranked skills: equal room for each, in fixed steps."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from catalog.prompt_index.formats import Form, Listed, Names
+from catalog.prompt_index.formats.form import Form, Layout, Listed
+from catalog.prompt_index.measures import Bounds, Budget, size
+from catalog.prompt_index.shortening import READABLE, shorten_description
 from catalog.text.sanitize import one_line
-from catalog.text.truncate import shorten
 
 State: TypeAlias = Literal["full", "shortened", "name_only"]
 
-DESCRIPTION_STEPS = (120, 240, 480)
-"""Characters of a description that every skill gets, in order, before one gets more."""
+
+class Step(NamedTuple):
+    """Characters of a description that a skill has room for, before its own factor counts."""
+
+    room: float
+    featured: float
+
+
+WHOLE = Step(float("inf"), float("inf"))
+ROOMS = (
+    *(1024, 800, 640, 512, 400, 320, 256, 200, 160, 128, 100),
+    *(80, 64, 50, 40, 32, 25, 20, 16, 12, 10, 8),
+)
+"""Room of a description, each about 4/5 of the one before; below them, a skill has only its name.
+"""
+FEATURED_ROOMS = (160, 80, 40, 0)
+"""Room of a featured skill where the others have none."""
+STEPS = (WHOLE, *(Step(n, n) for n in ROOMS), *(Step(0, n) for n in FEATURED_ROOMS))
+"""Rooms that are tried, the largest first."""
+
+MOST_ADVICE = 4
+"""A list of names begins with the advice to search if that takes up to one part in so many."""
 
 _MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
 
@@ -23,6 +46,18 @@ class Described(Listed, Protocol):
     @property
     def description(self) -> str:
         """The whole description."""
+
+    @property
+    def fallback(self) -> str | None:
+        """Text to show if the description says nothing."""
+
+    @property
+    def is_featured(self) -> bool:
+        """Whether it has words even where others have names only."""
+
+    @property
+    def factor(self) -> float:
+        """Its room, as a multiple of that of others."""
 
 
 S = TypeVar("S", bound=Described)
@@ -56,159 +91,174 @@ class Queue(Generic[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class EntryText:
+class ItemText:
     """Text of one skill in an index."""
 
     state: State
     text: str
-    description: str = ""  # as it is shown
+    shown: str = ""  # what the text shows of its description
     reason: str | None = None  # for a state other than full
 
 
-Plan: TypeAlias = tuple[str, list[EntryText]]
+Plan: TypeAlias = tuple[str, list[ItemText]]
+_NOTHING: Plan = ("", [])
 
 
-def exclude(form: Form, queue: Queue[S], total: int, budget: int) -> Plan:
-    """Return whole entries in order, up to the first that does not fit."""
-    return _composed(form, _whole(form, queue, budget), "")
+class Allocation(Generic[S]):
+    """Allocation of a budget to the skills of one index."""
 
+    def __init__(
+        self, form: Form, queue: Queue[S], total: int, budget: Budget, per_skill: Bounds
+    ) -> None:
+        """Take the skills in their order, and their number."""
+        self._form, self._queue, self._total = form, queue, total
+        self._budget, self._per_skill = budget, per_skill
+        self._advises = self._size(form.search_first) <= budget.size / MOST_ADVICE
 
-def fit(form: Form, queue: Queue[S], total: int, budget: int) -> Plan:
-    """Return as many skills as can be named, and as much of each description as fits.
+    def exclude(self) -> Plan:
+        """Return whole entries in order, up to the first that does not fit."""
+        items = self._whole()
+        return self._composed(self._form.entries, items) if items else _NOTHING
 
-    Every skill gets its name first. Then, from the top, each gets the first step of its
-    description, then each the second, and so on up to the whole; the next in line gets the rest.
-    Neither the number of named nor of described skills depends on the total: one more skill at
-    the end takes words from others, but no name, and no whole description while its own is shown.
-    """
-    whole = _whole(form, queue, budget)
-    count = _count_nameable(form, queue, budget)
-    last_line = form.left_out(total - count) if count < total else ""
-    if form.names is None or len(whole) >= count:
-        line = form.left_out(total - len(whole)) if 0 < len(whole) < total else ""
-        text, entries = _composed(form, whole, line)
-        return (text, entries) if len(text) <= budget else _composed(form, whole, "")
-    allocation = _Allocation(
-        form, form.names, queue.slice(0, count), budget - form.frame - len(last_line)
-    )
-    return _composed(form, allocation.entries(), last_line)
+    def fit(self) -> Plan:
+        """Return all skills with equal room for each description, as much as the budget allows.
 
+        A step gives the room of each; the first step counts with which all skills fit. Of the
+        form's layouts, entries come first, then lines. If not even all names fit, names are listed
+        as far as they fit, and only featured skills have words.
+        """
+        if self._form.whole_only:
+            return self.exclude()
+        names = list(self._fitting(self._form.names, STEPS[-1], self._room_for_names()))
+        if not 0 < self._total <= len(names):
+            return self._as_many(len(names))
+        skills = self._queue.slice(0, self._total)
+        for layout, steps in self._layouts():
+            for step in steps[self._first_likely(layout, steps, skills) :]:
+                items = [self._item(layout, skill, step) for skill in skills]
+                plan = self._composed(layout, items, searches=not step.room)
+                if self._fits(plan, layout):
+                    return plan
+        raise AssertionError("names fit, but no step does")
 
-def _whole(form: Form, queue: Queue[S], budget: int) -> list[EntryText]:
-    room = budget - form.frame + len(form.between)
-    entries: list[EntryText] = []
-    while skill := queue.get(len(entries)):
-        description = one_line(skill.description)
-        text = form.entry(skill, description)
-        room -= len(text) + len(form.between)
-        if room < 0:
-            break
-        entries.append(EntryText("full", text, description))
-    return entries
+    def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
+        if self._form.lines:
+            yield self._form.entries, [step for step in STEPS if step.room >= READABLE]
+        yield self._form.names, STEPS
 
+    def _first_likely(self, layout: Layout, steps: Sequence[Step], skills: Sequence[S]) -> int:
+        """Return the first step to try: one before that whose items fit by a quick estimate."""
+        wholes = [(self._item(layout, skill, WHOLE), skill) for skill in skills]
+        sizes = [(self._size(item.text), len(item.shown), skill) for item, skill in wholes]
+        room = self._room(layout)
 
-def _count_nameable(form: Form, queue: Queue[S], budget: int) -> int:
-    """Return how many names fit beside the last line, which has its room even if not needed."""
-    if form.names is None:
-        return 0
-    names = form.names
-    room = (
-        budget
-        - form.frame
-        - len(form.left_out(_MOST_LEFT_OUT))
-        - len(names.head)
-        - len(names.foot)
-        + len(names.between)
-    )
-    count = 0
-    while skill := queue.get(count):
-        room -= len(names.line(skill)) + len(names.between)
-        if room < 0:
-            break
-        count += 1
-    return count
+        def is_likely(step: Step) -> bool:
+            return room >= sum(
+                size * (1 - max(0.0, length - _room(skill, step)) / max(length, size))
+                for size, length, skill in sizes
+            )
 
+        return max(0, bisect_left(steps, True, key=is_likely) - 1)
 
-class _Allocation:
-    """Allocation of the room left by names to descriptions."""
-
-    def __init__(self, form: Form, names: Names, skills: Sequence[S], room: int) -> None:
-        self._form, self._names = form, names
-        self._skills = skills
-        self._lines = [names.line(skill) for skill in skills]
-        self._whole = [one_line(skill.description) for skill in skills]
-        self._shown: list[str] = []  # descriptions of the first skills, as they are shown
-        self._entries: list[str] = []  # of the same skills
-        self._room = (
-            room
-            - len(names.head)
-            - len(names.foot)
-            - sum(map(len, self._lines))
-            - (len(names.between) * (len(skills) - 1))
-        )
-
-    def entries(self) -> list[EntryText]:
-        """Return the text of each skill."""
-        for position in range(len(self._skills)):
-            if not self._describe(position):
-                break
-        for limit in (*DESCRIPTION_STEPS[1:], max(map(len, self._whole))):
-            if not all(self._lengthen(position, limit) for position in range(len(self._shown))):
-                break
-        return [
-            *map(self._described, range(len(self._shown))),
-            *map(self._named, range(len(self._shown), len(self._skills))),
-        ]
-
-    def _describe(self, position: int) -> bool:
-        """Turn the first of the names into an entry; return False where it does not fit."""
-        names, form = self._names, self._form
-        shown = shorten(self._whole[position], DESCRIPTION_STEPS[0])
-        entry = form.entry(self._skills[position], shown)
-        is_last = position == len(self._skills) - 1
-        freed = len(self._lines[position]) + (
-            len(names.head) + len(names.foot) if is_last else len(names.between)
-        )
-        cost = len(entry) + (len(form.between) if position else 0) - freed
-        if cost > self._room:
+    def _fits(self, plan: Plan, layout: Layout) -> bool:
+        text, items = plan
+        if self._size(text) > self._budget.size:
             return False
-        self._room -= cost
-        self._shown.append(shown)
-        self._entries.append(entry)
-        return True
-
-    def _lengthen(self, position: int, step: int) -> bool:
-        """Show more of a description; return whether all of this step is shown."""
-        limit = step
-        while limit > len(self._shown[position]):
-            shown = shorten(self._whole[position], limit)
-            entry = self._form.entry(self._skills[position], shown)
-            over = len(entry) - len(self._entries[position]) - self._room
-            if over <= 0 and len(shown) > len(self._shown[position]):
-                self._room += len(self._entries[position]) - len(entry)
-                self._shown[position], self._entries[position] = shown, entry
-                return limit == step
-            limit = min(limit, len(shown)) - max(over, 1)
-        return len(self._shown[position]) >= min(step, len(self._whole[position]))
-
-    def _described(self, position: int) -> EntryText:
-        shown, whole = self._shown[position], self._whole[position]
-        if shown == whole:
-            return EntryText("full", self._entries[position], shown)
-        return EntryText(
-            "shortened",
-            self._entries[position],
-            shown,
-            f"{len(shown)} of {len(whole)} characters of its description are shown",
+        return layout is self._form.names or not any(
+            item.state == "shortened" and size(item.text, bounds.unit) < bounds.least
+            for bounds in [self._per_skill]
+            for item in items
         )
 
-    def _named(self, position: int) -> EntryText:
-        return EntryText("name_only", self._lines[position], reason="only its name fits")
+    def _as_many(self, names: int) -> Plan:
+        """Return as many skills as fit: by name, or whole where that is no fewer."""
+        if len(whole := self._whole()) >= names:
+            if 0 < len(whole) < self._total:
+                last_line = self._form.left_out(self._total - len(whole))
+                plan = self._composed(self._form.entries, whole, last_line)
+                if self._size(plan[0]) <= self._budget.size:
+                    return plan
+            return self.exclude()
+        layout, room = self._form.names, self._room_for_names()
+        for step in STEPS[-len(FEATURED_ROOMS) :]:
+            items = list(self._fitting(layout, step, room))
+            if sum(self._size(item.text) for item in items if item.shown) <= room / 2:
+                break
+        left = self._total - len(items)
+        line = self._form.left_out(left) if left else ""
+        return self._composed(layout, items, line, searches=True)
+
+    def _whole(self) -> list[ItemText]:
+        layout = self._form.entries
+        return list(self._fitting(layout, WHOLE, self._room(layout)))
+
+    def _room_for_names(self) -> float:
+        """Return the room beside the first and the last line, which names never displace."""
+        last_line = self._form.left_out(_MOST_LEFT_OUT)
+        advice = self._form.search_first if self._advises else ""
+        return self._room(self._form.names) - self._size(last_line) - self._size(advice)
+
+    def _fitting(self, layout: Layout, step: Step, room: float) -> Iterator[ItemText]:
+        """Yield items in order, up to the first that does not fit."""
+        position = 0
+        while skill := self._queue.get(position):
+            item = self._item(layout, skill, step)
+            room -= self._size(item.text) + (self._size(layout.between) if position else 0)
+            if room < 0:
+                break
+            yield item
+            position += 1
+
+    def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
+        text = _text(skill)
+        whole = _on_one_line(skill.description)
+        shown = _shown(text, skill, _room(skill, step))
+        item = layout.item(skill, shown)
+        bounds = self._per_skill
+        if bounds.most is not None and size(item, bounds.unit) > bounds.most:
+            for room in ROOMS:
+                shown = _shown(text, skill, min(room, _room(skill, step)))
+                item = layout.item(skill, shown)
+                if size(item, bounds.unit) <= bounds.most:
+                    break
+        if shown == whole:
+            return ItemText("full", item, shown)
+        if not shown:
+            return ItemText("name_only", item, reason="only its name fits")
+        return ItemText("shortened", item, shown, _reason(shown, whole, text))
+
+    def _composed(
+        self, layout: Layout, items: list[ItemText], last_line: str = "", *, searches: bool = False
+    ) -> Plan:
+        texts = [item.text for item in items]
+        advises = searches and self._advises
+        return self._form.compose(layout, texts, last_line, searches=advises), items
+
+    def _room(self, layout: Layout) -> float:
+        return self._budget.size - self._size(self._form.compose(layout, []))
+
+    def _size(self, text: str) -> float:
+        return size(text, self._budget.unit)
 
 
-def _composed(form: Form, entries: list[EntryText], last_line: str) -> Plan:
-    if not entries:
-        return "", []
-    names = [entry.text for entry in entries if entry.state == "name_only"]
-    described = [entry.text for entry in entries if entry.state != "name_only"]
-    return form.compose(described, names, last_line), entries
+_on_one_line = lru_cache(maxsize=10_000)(one_line)  # the same descriptions in each rebuild
+
+
+def _text(skill: Described) -> str:
+    return _on_one_line(skill.fallback or skill.description)
+
+
+def _room(skill: Described, step: Step) -> float:
+    return (step.featured if skill.is_featured else step.room) * skill.factor
+
+
+def _shown(text: str, skill: Described, room: float) -> str:
+    if len(text) <= room:
+        return text
+    return shorten_description(text, skill.name, int(room)) if room else ""
+
+
+def _reason(shown: str, whole: str, text: str) -> str:
+    if text != whole:
+        return "its description says nothing; the first sentence of its instructions is shown"
+    return f"{len(shown)} of {len(whole)} characters of its description are shown"

@@ -7,8 +7,10 @@ from typing import Literal, TypeAlias
 
 from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
-from catalog.prompt_index.budget import EntryText, State
-from catalog.prompt_index.formats import FORMATS, Form, FormatOptions
+from catalog.prompt_index.budget import ItemText, State
+from catalog.prompt_index.formats.form import Form, FormatOptions
+from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
 from catalog.prompt_index.messages import Language
 from catalog.text import tokens
 
@@ -26,8 +28,9 @@ class IndexSpec:
     """Settings of one index. An empty filter admits every skill."""
 
     name: str = "default"
-    format: str = "xml"
+    format: str = "lines"
     budget_chars: int = DEFAULT_BUDGET_CHARS  # of the whole text, with header and footer
+    budget_tokens: int | None = None  # estimated ones; if set, budget_chars does not count
     overflow: Overflow = "fit"
     language: Language = "en"
     levels: tuple[Level, ...] = ()
@@ -38,6 +41,15 @@ class IndexSpec:
     instruction: str | None = None  # None: that of the format
     how_to_search: str | None = None  # None: the default sentence
     locations: Locations = "current"  # "version": they name a version
+    per_skill: Bounds | None = None  # None: those of the format
+    room_factors: RoomFactors = USUAL_FACTORS
+
+    @property
+    def budget(self) -> Budget:
+        """Largest size of the whole text."""
+        if self.budget_tokens is not None:
+            return Budget(self.budget_tokens, "tokens")
+        return Budget(self.budget_chars)
 
     @property
     def file_name(self) -> str:
@@ -59,6 +71,9 @@ class Candidate:
     user_invocable: bool = True
     files: tuple[str, ...] = ()  # scripts, references and templates
     skill_md_hash: str = ""
+    fallback: str | None = None  # shown if the description says nothing
+    is_featured: bool = False
+    factor: float = 1.0  # its room, as a multiple of the usual one
 
     @property
     def version(self) -> str | None:
@@ -75,8 +90,8 @@ class Entry:
     chars: int
     reason: str | None = None  # for a state other than full
     package_path: str | None = None  # in the text, so the package is kept
+    shown: str = ""  # what the text shows of its description
     name: str = field(default="", compare=False)
-    description: str = field(default="", compare=False)  # as the text shows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +128,11 @@ def build(
     form = form_of(spec, packages)
     if total is None:
         total = queue.length()
-    plan = budget.exclude if spec.overflow == "exclude" else budget.fit
-    text, texts = plan(form, queue, total, spec.budget_chars)
+    per_skill = spec.per_skill or FORMATS[spec.format].per_skill
+    if spec.overflow == "exclude":
+        text, texts = budget.Allocation(form, queue, total, spec.budget, UNBOUNDED).exclude()
+    else:
+        text, texts = budget.Allocation(form, queue, total, spec.budget, per_skill).fit()
     left_out = total - len(texts)
     return PromptIndex(
         text,
@@ -132,7 +150,7 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
         "sha256": index.sha256,
         "chars": len(index.text),
         "estimated_tokens": tokens.estimate(index.text),
-        "budget_chars": spec.budget_chars,
+        f"budget_{spec.budget.unit}": spec.budget.size,
         "full": index.count("full"),
         "shortened": index.count("shortened"),
         "name_only": index.count("name_only"),
@@ -143,21 +161,24 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
     """Return the form of an index, with the text around its entries."""
-    pattern = locations.pattern(
-        spec.location_base or packages, of_versions=spec.locations == "version"
+    base = spec.location_base or packages
+    options = FormatOptions(
+        spec.language,
+        spec.instruction,
+        spec.how_to_search,
+        locations.pattern(base, of_versions=spec.locations == "version"),
+        locations.search_on_site(base),
     )
-    return FORMATS[spec.format].form(
-        FormatOptions(spec.language, spec.instruction, spec.how_to_search, pattern)
-    )
+    return FORMATS[spec.format].form(options)
 
 
-def _entry(candidate: Candidate, text: EntryText) -> Entry:
+def _entry(candidate: Candidate, text: ItemText) -> Entry:
     return Entry(
         candidate.skill,
         text.state,
         len(text.text),
         text.reason,
         candidate.package_path,
+        text.shown,
         candidate.name,
-        text.description,
     )

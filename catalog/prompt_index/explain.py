@@ -46,6 +46,7 @@ def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]
             "name": entry.name,
             "state": entry.state,
             "chars": entry.chars,
+            "shown": entry.shown,
             "reason": entry.reason,
         }
         for rank, entry in enumerate(index.entries, start=1)

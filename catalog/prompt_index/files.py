@@ -9,7 +9,7 @@ from contextlib import suppress
 from catalog.filesystem.fsync import sync
 from catalog.model.values import Json
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 
 _REPORT = ".meta.json"
 

@@ -43,7 +43,10 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
                 "position": position,
                 "format": spec.format,
                 "language": spec.language,
-                "budget_chars": spec.budget_chars,
+                "budget_chars": spec.budget_chars if spec.budget_tokens is None else None,
+                "budget_tokens": spec.budget_tokens,
+                "per_skill": sql.to_json(spec.per_skill) if spec.per_skill else None,
+                "room_factors": sql.to_json(spec.room_factors._asdict()),
                 "overflow": spec.overflow,
                 "location_base": spec.location_base,
                 "locations": spec.locations,
@@ -143,6 +146,7 @@ def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
                 entry.chars,
                 entry.reason,
                 entry.package_path,
+                entry.shown,
             )
             for rank, entry in enumerate(index.entries, start=1)
             if rank > len(known) or known[rank - 1] != entry
@@ -180,7 +184,7 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
 
 def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
     rows = db.execute(
-        "SELECT skill, state, chars, reason, package_path FROM index_entries"
+        "SELECT skill, state, chars, reason, package_path, shown FROM index_entries"
         " WHERE index_name = ? ORDER BY rank",
         [spec.name],
     )
@@ -189,19 +193,24 @@ def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
 
 _UPSERT_INDEX = """
     INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
-                         overflow, location_base, locations, instruction, how_to_search)
+                         budget_tokens, overflow, location_base, locations, instruction,
+                         how_to_search, per_skill, room_factors)
     VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
-            :overflow, :location_base, :locations, :instruction, :how_to_search)
+            :budget_tokens, :overflow, :location_base, :locations, :instruction,
+            :how_to_search, :per_skill, :room_factors)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
         language = excluded.language, filter = excluded.filter, featured = excluded.featured,
         budget_chars = excluded.budget_chars, overflow = excluded.overflow,
         location_base = excluded.location_base, locations = excluded.locations,
-        instruction = excluded.instruction,
-        how_to_search = excluded.how_to_search
+        budget_tokens = excluded.budget_tokens, instruction = excluded.instruction,
+        how_to_search = excluded.how_to_search, per_skill = excluded.per_skill,
+        room_factors = excluded.room_factors
 """
 _UPSERT_ENTRY = """
-    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path,
+                               shown)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (index_name, rank) DO UPDATE SET skill = excluded.skill, state = excluded.state,
-        chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path
+        chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path,
+        shown = excluded.shown
 """

@@ -58,6 +58,13 @@ def pattern(base: str | None, *, of_versions: bool = False) -> str | None:
     return f"{base.rstrip('/')}/{NAME}/{rest}/"
 
 
+def search_on_site(base: str | None) -> str | None:
+    """Return the URL of the site's search, given that of its skills; None for a path."""
+    if base is None or not is_url(base):
+        return None
+    return f"{base.rstrip('/').removesuffix(SITE)}/search.json"
+
+
 def is_url(base: str) -> bool:
     """Return whether a base is a URL and not a path on this machine."""
     return "://" in base

@@ -16,31 +16,46 @@ INSTRUCTION: dict[Language, str] = {
 }
 """Instructions on how to use the skills, at the start of some formats."""
 
-HOW_TO_SEARCH: dict[Language, str] = {
-    "en": "Find them with `skilldrop search WORDS`.",
-    "zh": "可用 `skilldrop search 关键词` 查找。",
-}
-"""Advice in the last line, about the skills left out."""
-
 FILES: dict[Language, str] = {"en": "Files: ", "zh": "文件："}
 
 FOR_AGENTS_ONLY: dict[Language, str] = {"en": "for agents only", "zh": "仅供智能体使用"}
 
 
+def lines(language: Language, pattern: str | None) -> str:
+    """Return the first line of an index that states the location of all skills once."""
+    if language == "zh":
+        files = f"名为 {locations.NAME} 的技能，其文件在 {pattern}。" if pattern else ""
+        return f"技能：任务与某一行相符时，先读该技能的 SKILL.md，再照着做。{files}"
+    files = f" The files of the skill {locations.NAME} are in {pattern}" if pattern else ""
+    return f"Skills. When a task matches a line, first read that skill's SKILL.md.{files}"
+
+
 def by_name(language: Language, pattern: str | None) -> str:
-    """Return the line above the skills listed by name only; the pattern locates their files."""
+    """Return the line above skills in brief; the pattern locates their files."""
     if language == "zh":
-        files = f"；名为 {locations.NAME} 的技能，其文件在 {pattern}" if pattern else ""
-        return f"以下技能只列名称{files}："
-    files = f"; the files of {locations.NAME} are in {pattern}" if pattern else ""
-    return f"More skills, by name only{files}:"
+        return f"名为 {locations.NAME} 的技能，其文件在 {pattern}：" if pattern else "技能："
+    return f"The files of {locations.NAME} are in {pattern}:" if pattern else "Skills:"
 
 
-def left_out(language: Language, count: int, how_to_search: str | None) -> str:
-    """Return the last line: the number of skills left out, and how to search for them."""
+def how_to_search(language: Language, url: str | None) -> str:
+    """Return the default sentence on how to search: by MCP, on the site, or by command."""
     if language == "zh":
-        number = f"另有 {count} 个技能未列出。"
-    else:
-        number = f"{count} more skill{' is' if count == 1 else 's are'} not listed."
-    advice = HOW_TO_SEARCH[language] if how_to_search is None else how_to_search
-    return f"{number}{' ' if language == 'en' and advice else ''}{advice}"
+        other = f"打开 {url}?q=任务" if url else '运行 `skilldrop search "任务"`'
+        return f"用一句话描述任务，交给 MCP 工具 `search_skills`，或{other}。"
+    other = f"fetch {url}?q=TASK" if url else 'run `skilldrop search "TASK"`'
+    return f"Describe the task in a sentence to the MCP tool `search_skills`, or {other}."
+
+
+def search_first(language: Language, how: str) -> str:
+    """Return the first line of an index that has room for names only."""
+    if language == "zh":
+        return f"技能太多，这里只列名称：开始任务前，先搜索适合它的技能。{how}".strip()
+    first = "Too many skills to describe here: before a task, search for the skill that fits it."
+    return f"{first} {how}".strip()
+
+
+def left_out(language: Language, count: int) -> str:
+    """Return the last line: the number of skills left out."""
+    if language == "zh":
+        return f"另有 {count} 个技能未列出。"
+    return f"{count} more skill{' is' if count == 1 else 's are'} not listed."

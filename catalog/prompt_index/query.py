@@ -13,6 +13,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.measures import Bounds, RoomFactors
 
 
 def index_spec(db: Database, name: str) -> IndexSpec:
@@ -23,7 +24,8 @@ def index_spec(db: Database, name: str) -> IndexSpec:
         return IndexSpec(
             name=name,
             format=row["format"],
-            budget_chars=row["budget_chars"],
+            budget_chars=row["budget_chars"] or builder.DEFAULT_BUDGET_CHARS,
+            budget_tokens=row["budget_tokens"],
             overflow=row["overflow"],
             language=row["language"],
             levels=tuple(criteria["levels"]),
@@ -34,6 +36,8 @@ def index_spec(db: Database, name: str) -> IndexSpec:
             locations=row["locations"],
             instruction=row["instruction"],
             how_to_search=row["how_to_search"],
+            per_skill=Bounds(*json.loads(row["per_skill"])) if row["per_skill"] else None,
+            room_factors=RoomFactors(**json.loads(row["room_factors"])),
         )
     names = ", ".join(row["name"] for row in db.query("SELECT name FROM indexes ORDER BY position"))
     raise NotInCatalog(f"There is no index {name!r}. The indexes are: {names or 'none yet'}.")
@@ -100,7 +104,8 @@ _IN_ORDER = "skills AS s INDEXED BY skills_in_index_order"
 
 _COLUMNS = """
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    s.user_invocable, s.skill_md_hash, s.level_rank, ifnull(s.priority, 0) AS priority
+    s.user_invocable, s.skill_md_hash, s.level, s.level_rank, ifnull(s.priority, 0) AS priority,
+    s.fallback_description
 """
 
 
@@ -191,6 +196,7 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
 def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
     package_path = row["package_path"] if spec.locations == "version" else None
     folder = package_path.partition("/")[0] if package_path else row["skill_id"]
+    is_featured = row["name"] in spec.featured
     return Candidate(
         row["id"],
         row["name"],
@@ -203,6 +209,9 @@ def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
         bool(row["user_invocable"]),
         _files(row["file_inventory"]) if "file_inventory" in row else (),
         row["skill_md_hash"],
+        row["fallback_description"],
+        is_featured,
+        spec.room_factors.of(row["level"], is_featured=is_featured),
     )
 
 

@@ -12,6 +12,7 @@ from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views
 from catalog.reading import status as reading_status
+from catalog.reading.filters import Filters
 from catalog.reading.versions import restored
 
 Catalog: TypeAlias = Database
@@ -31,37 +32,27 @@ def over(connection: sqlite3.Connection) -> Catalog:
 # Skills
 
 
-def skills(
-    db: Catalog,
-    *,
-    status: str = "active",
-    level: str = "",
-    plugin: str = "",
-    tag: str = "",
-    page: int = 1,
-) -> tuple[list[Row], int]:
+def skills(db: Catalog, filters: Filters, page: int = 1) -> tuple[list[Row], int]:
     """Return a page of skills by name, and the number of skills on all pages."""
-    values = {
-        "status": status,
-        "level": level,
-        "plugin": plugin,
-        "tag": tag,
-        "limit": PAGE,
-        "offset": (page - 1) * PAGE,
-    }
-    total = db.execute(f"SELECT count(*) FROM skills AS s WHERE {_LISTED}", values).fetchone()[0]
-    return list(
-        db.query(
-            f"SELECT {_CARD} FROM skills AS s WHERE {_LISTED} ORDER BY s.name, s.id"
-            " LIMIT :limit OFFSET :offset",
-            values,
-        )
-    ), int(total)
+    values = filters.values
+    listed = f"FROM skills AS s WHERE {filters.condition}"
+    (total,) = db.execute(f"SELECT count(*) {listed}", values).fetchone()
+    rows = db.query(
+        f"SELECT {_CARD} {listed} ORDER BY s.name, s.id LIMIT :limit OFFSET :offset",
+        values | {"limit": PAGE, "offset": (page - 1) * PAGE},
+    )
+    return list(rows), int(total)
 
 
 def groups(db: Catalog) -> dict[str, list[Row]]:
-    """Return statuses, and levels, plugins and tags of the active skills, with their counts."""
+    """Return the roots, the statuses, and levels, plugins and tags of the active skills.
+
+    All but the roots have their counts.
+    """
     return {
+        "root": list(
+            db.query("SELECT path AS value FROM roots WHERE configured ORDER BY position, path")
+        ),
         "status": list(
             db.query(
                 "SELECT status AS value, count(*) AS n FROM skills GROUP BY status ORDER BY n DESC"
@@ -289,11 +280,6 @@ _CARD = (
     " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed,"
     f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike"
 )
-_LISTED = """
-    (:status = 'all' OR s.status = :status)
-    AND (:level = '' OR s.level = :level) AND (:plugin = '' OR s.plugin = :plugin)
-    AND (:tag = '' OR EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag))
-"""
 _IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
 

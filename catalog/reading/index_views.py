@@ -23,7 +23,8 @@ def index_entries(db: Database, name: str) -> list[Row]:
     """Return the skills in an index, in its order."""
     return list(
         db.query(
-            "SELECT e.rank, e.state, e.chars, e.reason, s.skill_id, s.name, s.description, s.level"
+            "SELECT e.rank, e.state, e.chars, e.reason, e.shown, s.skill_id, s.name, s.description,"
+            " s.level"
             " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill"
             " WHERE e.index_name = ? ORDER BY e.rank",
             [name],
@@ -53,7 +54,10 @@ def index_states(db: Database, skill: int) -> list[Row]:
     """Return the state and rank of an active skill in each index, or why it is left out."""
     return list(
         db.query(
-            "SELECT i.name, i.budget_chars, i.filter, e.rank, e.state, e.chars, e.reason,"
+            "SELECT i.name, ifnull(i.budget_chars, i.budget_tokens) AS budget,"
+            " iif(i.budget_chars IS NULL, 'tokens', 'characters') AS unit, i.filter,"
+            " e.rank, e.state, e.chars,"
+            " e.reason, e.shown,"
             " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
             "  AND o.index_name = i.name) AS left_out"
             " FROM indexes AS i LEFT JOIN index_entries AS e"
@@ -64,9 +68,12 @@ def index_states(db: Database, skill: int) -> list[Row]:
 
 
 _INDEXES = """
-    SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.overflow,
-           i.location_base, b.sha256, b.published_at, b."full", b.shortened, b.name_only,
-           b.left_out, t.chars, t.estimated_tokens
+    SELECT i.name, i.format, i.language, i.filter, i.featured, i.budget_chars, i.budget_tokens,
+           i.overflow, i.location_base, b.sha256, b.published_at, b."full", b.shortened,
+           b.name_only, b.left_out, t.chars, t.estimated_tokens,
+           ifnull(i.budget_chars, i.budget_tokens) AS budget,
+           iif(i.budget_chars IS NULL, 'tokens', 'characters') AS unit,
+           ifnull(iif(i.budget_chars IS NULL, t.estimated_tokens, t.chars), 0) AS used
     FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
     LEFT JOIN index_texts AS t ON t.sha256 = b.sha256
 """

@@ -12,6 +12,9 @@ CJK_RUN = re.compile(
 )
 """Kana, Han (with its extensions and compatibility forms) and Hangul syllables."""
 
+CJK_WEIGHT = 3
+"""Number of Latin characters that carry as much meaning as one CJK character."""
+
 
 def terms(text: str) -> str:
     """Return the pairs of the text's CJK runs in their order, separated by spaces.

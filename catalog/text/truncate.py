@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import pairwise
 
 ELLIPSIS = "…"
 
@@ -30,6 +31,13 @@ def shorten(text: str, limit: int) -> str:
         if len(cut) > limit // 2:
             return cut
     return _anywhere(text, limit - len(ELLIPSIS)) + ELLIPSIS
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each without whitespace around it."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    parts = (text[start:end].strip() for start, end in pairwise([0, *ends, len(text)]))
+    return [part for part in parts if part]
 
 
 def _after_sentence(text: str, limit: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from pipeline.config.index_settings import IndexSettings
 from pipeline.config.settings import (
-    IndexSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,

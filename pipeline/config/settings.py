@@ -7,10 +7,8 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ByteSize,
-    ConfigDict,
     Field,
     FiniteFloat,
     StringConstraints,
@@ -20,19 +18,15 @@ from pydantic import (
 from catalog.model.quota import Quota
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
-from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, IndexSpec, Locations, Overflow
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
-from catalog.text.tokens import CHARACTERS_A_TOKEN
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
+from pipeline.config.index_settings import IndexSettings
+from pipeline.config.table import Table
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
-
-INDEX_SHARE = 2
-"""Percent of a context window that an index may take."""
-
 
 # The description of a field completes the sentence "it must be …" in error messages.
 
@@ -63,7 +57,6 @@ Directory: TypeAlias = Annotated[
 Root: TypeAlias = Annotated[
     Path, BeforeValidator(_followed), Field(description="the path of a directory")
 ]
-Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts")]
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,11 +72,7 @@ def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
 Profiles: TypeAlias = Annotated[tuple[str, ...], AfterValidator(_registered)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RootSettings(_Table):
+class RootSettings(Table):
     """Settings of one `[[roots]]` table: a directory to watch."""
 
     path: Root
@@ -94,67 +83,10 @@ class RootSettings(_Table):
     )
 
 
-class IndexSettings(_Table):
-    """Settings of one `[[indexes]]` table: a prompt index to publish."""
-
-    name: Annotated[str, StringConstraints(pattern=r"\A[A-Za-z0-9_-]+\z")] = Field(
-        "default", description="a name of letters A-Z or a-z, digits, hyphens and underscores"
-    )
-    format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
-        "xml", description=f"one of {', '.join(FORMATS)}"
-    )
-    budget_chars: int | None = Field(None, gt=0, description="a whole number of characters above 0")
-    context_window_tokens: int | None = Field(
-        None, gt=0, description="a whole number of tokens above 0"
-    )
-    levels: tuple[Level, ...] = Field((), description=f"a list of levels: {', '.join(LEVELS)}")
-    tags: Words = ()
-    names: Words = ()
-    featured: Words = ()
-    overflow: Overflow = Field(IndexSpec().overflow, description="one of fit, exclude")
-    language: Literal["en", "zh"] = Field("en", description="one of en, zh")
-    location_base: str | None = Field(None, description="a path or a URL")
-    locations: Locations = Field("current", description="one of current, version")
-    instruction: str | None = Field(None, description="a text; an empty one for none")
-    how_to_search: str | None = Field(None, description="a text; an empty one for none")
-
-    @model_validator(mode="after")
-    def _one_budget(self) -> Self:
-        if self.budget_chars and self.context_window_tokens:
-            raise ValueError("has both budget_chars and context_window_tokens; remove one of them")
-        return self
-
-    @property
-    def budget(self) -> int:
-        """Most characters of the whole text."""
-        if self.context_window_tokens:
-            return self.context_window_tokens * CHARACTERS_A_TOKEN * INDEX_SHARE // 100
-        return self.budget_chars or DEFAULT_BUDGET_CHARS
-
-    @property
-    def spec(self) -> IndexSpec:
-        """Settings as the catalog's IndexSpec."""
-        return IndexSpec(
-            name=self.name,
-            format=self.format,
-            budget_chars=self.budget,
-            levels=self.levels,
-            tags=self.tags,
-            names=self.names,
-            featured=self.featured,
-            overflow=self.overflow,
-            language=self.language,
-            location_base=self.location_base or None,
-            locations=self.locations,
-            instruction=self.instruction,
-            how_to_search=self.how_to_search,
-        )
-
-
 _A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
 
 
-class LimitSettings(_Table):
+class LimitSettings(Table):
     """Settings of `[limits]`: the largest allowed folder and archive; larger ones are rejected."""
 
     files: int = Field(2000, gt=0, description="a whole number of files above 0")
@@ -169,7 +101,7 @@ class LimitSettings(_Table):
     hard_links: Literal["report", "reject"] = Field("report", description="one of report, reject")
 
 
-class RetentionSettings(_Table):
+class RetentionSettings(Table):
     """Settings of `[retention]`: how much history is kept."""
 
     index_builds: int = Field(
@@ -222,7 +154,7 @@ class RetentionSettings(_Table):
         return IndexRetention(self.index_builds, self.index_days)
 
 
-class SiteSettings(_Table):
+class SiteSettings(Table):
     """Settings of `[site]`: the web site of the catalog."""
 
     enabled: bool = Field(True, description="true or false")
@@ -234,7 +166,7 @@ class SiteSettings(_Table):
     sql: bool = Field(False, description="true or false")
 
 
-class Settings(_Table):
+class Settings(Table):
     """All settings with their defaults; `load` fills them from file, environment and options."""
 
     watched: Root = Field(Path("watched"), validate_default=True)

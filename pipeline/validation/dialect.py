@@ -1,6 +1,6 @@
 """A dialect: the fields that one system reads from SKILL.md, with their rules and records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
@@ -17,6 +17,10 @@ def _as_written(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> Mapp
 
 def _none(_: Any) -> None:
     return None
+
+
+def _no_words(_: Any) -> Iterable[str | None]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -37,6 +41,8 @@ class Dialect(Generic[F]):
     """The record of the fields for this system alone, as the catalog stores it, if any."""
     priority: Callable[[F], float | None] = _none
     """The declared priority, from 0 to 1, higher first."""
+    search_words: Callable[[F], Iterable[str | None]] = _no_words
+    """The declared words and phrases that find a skill as its tags do."""
     conversion: Conversion = NO_OLDER_LAYOUTS
 
 

@@ -10,10 +10,11 @@ from catalog.model.finding import Finding
 from catalog.model.paths import last_name
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.text import tokens
+from catalog.text import filler, tokens, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
+from pipeline.validation import search_words
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -30,6 +31,9 @@ from pipeline.validation.profiles.spec.profile import SPEC
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
 from pipeline.validation.registry import READING
 from pipeline.validation.skill import Skill
+
+LONGEST_FALLBACK = 300
+"""Characters of a text that stands for a description."""
 
 
 def judge(
@@ -237,7 +241,7 @@ def _record(
         body_chars=len(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate(body),
+        estimated_tokens=tokens.estimate_body(body),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,
@@ -249,9 +253,11 @@ def _record(
         allowed_tools=declared.allowed_tools or None,
         category=declared.category or declared.metadata.category or None,
         tags=_tags(declared),
+        search_words=search_words.of(skill.frontmatter, skill.declaration, dialects),
         priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
+        fallback_description=_fallback(examined, body),
         dialects=_records(skill.declaration, dialects),
     )
 
@@ -261,6 +267,14 @@ def _name(declared: Declared | None, place: Place) -> str:
     if place.plugin and "/" not in place.path.rstrip("/"):
         return place.plugin
     return (declared and declared.name) or folder_name(place)
+
+
+def _fallback(examined: Examined, body: str) -> str | None:
+    """Return the first sentence of the body if the description says nothing."""
+    if not filler.says_nothing(examined.description or "", examined.name):
+        return None
+    sentences = truncate.sentences(markdown.first_paragraph(body))
+    return truncate.shorten(sentences[0], LONGEST_FALLBACK) if sentences else None
 
 
 def _tags(declared: Declared) -> tuple[str, ...]:

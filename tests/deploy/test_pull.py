@@ -43,7 +43,7 @@ class Reader(threading.Thread):
         """Read the index again and again until done, and once more then."""
         while True:
             is_last = self.is_done.is_set()
-            index = self._copy / "index/default.xml"
+            index = self._copy / "index/default.txt"
             for place in re.findall(
                 "<location>(.+?)/current/SKILL.md</location>",
                 index.read_text() if index.exists() else "",
@@ -154,7 +154,7 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     serving.stop()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
     pull(serving, copy)
-    assert "skill-3" not in (copy / "index/default.xml").read_text()
+    assert "skill-3" not in (copy / "index/default.txt").read_text()
     names = sorted(path.name for path in serving.settings.packages_folder.iterdir())
     assert sorted(path.name for path in (copy / "packages").iterdir()) == names
     assert "skill-3" not in names
@@ -202,13 +202,13 @@ def test_a_removed_index_is_removed_from_the_copy(
     """Also if the first round without it was interrupted."""
     pull(serving, copy)
     serving.stop()
-    for name in ("default.xml", "default.meta.json"):
+    for name in ("default.txt", "default.meta.json"):
         (serving.settings.index_folder / name).unlink()
     with monkeypatch.context() as failing:
         break_off(failing, tmp_path)
         with pytest.raises(subprocess.CalledProcessError):
             pull(serving, copy)
-    assert (copy / "index/default.xml").is_file()
+    assert (copy / "index/default.txt").is_file()
     pull(serving, copy)
     assert [name for name in os.listdir(copy / "index") if name != ".skilldrop"] == []
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from catalog.prompt_index import messages
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.text.sanitize import one_line
 
 HOSTILE = [
@@ -23,7 +25,7 @@ HOSTILE = [
     "<!--",
 ]
 TEXT = st.text(max_size=60) | st.sampled_from(HOSTILE)
-NAME = TEXT.filter(one_line)
+NAME = TEXT.filter(lambda name: one_line(name) and ": " not in f"{one_line(name)} ")
 DESCRIPTION = TEXT | st.text(alphabet="abc. 字。", min_size=100, max_size=900)
 CANDIDATES = st.lists(
     st.builds(
@@ -42,7 +44,7 @@ CANDIDATES = st.lists(
 )
 SPECS = st.builds(
     IndexSpec,
-    format=st.sampled_from(["xml", "semibot", "markdown", "json", "discovery"]),
+    format=st.sampled_from(list(FORMATS)),
     language=st.sampled_from(["en", "zh"]),
     overflow=st.sampled_from(["fit", "exclude"]),
     budget_chars=st.integers(0, 4000),
@@ -78,8 +80,11 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     """Return the names and descriptions in a text; those by name alone have no description."""
     if not index.text:
         return []
+    if spec.format == "lines":
+        return _from_lines(spec, index)
     return {
         "xml": _from_xml,
+        "xml-compact": _from_compact_xml,
         "semibot": _from_semibot,
         "json": _from_json,
         "discovery": _from_json,
@@ -87,31 +92,50 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     }[spec.format](index.text)
 
 
+def _from_lines(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
+    lines = index.text.split("\n")[:-1]
+    if lines[-1] == messages.left_out(spec.language, index.left_out):
+        lines.pop()
+    return [_of_line(line) for line in lines[-len(index.entries) :]]
+
+
+def _of_line(line: str) -> tuple[str, str]:
+    """Return the name, with what follows it in brackets, and the words of a line."""
+    name, _, words = line.partition(": ")
+    return name, words
+
+
 def _from_xml(text: str) -> list[tuple[str, str]]:
     tree = ET.fromstring(text)
     return [
         (part.findtext("name") or "", part.findtext("description") or "")
         for part in tree.iter("skill")
-    ] + _names_alone(tree)
+    ] + _in_brief(tree)
+
+
+def _from_compact_xml(text: str) -> list[tuple[str, str]]:
+    return [(s.get("name", ""), s.text or "") for s in ET.fromstring(text).iter("skill")]
 
 
 def _from_semibot(text: str) -> list[tuple[str, str]]:
     tree = ET.fromstring(text)
     return [
         (part.get("name", ""), (part.text or "").split("\n")[1]) for part in tree.iter("skill")
-    ] + _names_alone(tree)
+    ] + _in_brief(tree)
 
 
-def _names_alone(tree: ET.Element) -> list[tuple[str, str]]:
+def _in_brief(tree: ET.Element) -> list[tuple[str, str]]:
     return [
-        (line, "") for part in tree.iter("by_name") for line in (part.text or "").split("\n")[1:-1]
+        _of_line(line)
+        for part in tree.iter("by_name")
+        for line in (part.text or "").split("\n")[1:-1]
     ]
 
 
 def _from_json(text: str) -> list[tuple[str, str]]:
     found = json.loads(text)
     return [(skill["name"], skill["description"]) for skill in found["skills"]] + [
-        (name, "") for name in found.get("by_name", {"names": []})["names"]
+        _of_line(line) for line in found.get("by_name", {"skills": []})["skills"]
     ]
 
 
@@ -120,8 +144,8 @@ def _from_markdown(text: str) -> list[tuple[str, str]]:
     found = []
     for line in lines:
         entry = re.fullmatch(r"\*\*((?:[^\\*]|\\.)*)\*\* \((`+) ?.*? ?\2(?:, [^)]*)?\): (.*)", line)
-        name, said = (entry[1], entry[3]) if entry else (line, "")
-        found.append((_plain(name), _plain(said)))
+        name, said = (_plain(entry[1]), _plain(entry[3])) if entry else _of_line(_plain(line))
+        found.append((name, said))
     return found
 
 

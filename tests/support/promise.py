@@ -383,7 +383,7 @@ class Life(Departures, Mishaps):
             live, anew = _without_status(live), _without_status(anew)
         assert live == anew
         if not stands_in:
-            text = (self.top / "anew/index/default.xml").read_text("utf-8")
+            text = (self.top / "anew/index/default.txt").read_text("utf-8")
             assert _without_versions(self.it.index()) == _without_versions(
                 text.replace(str(self.top / "anew"), str(self.it.settings.data))
             )

@@ -168,7 +168,7 @@ class Serving:
 
     def index(self) -> str:
         """Return the text of the index file; nothing while it does not exist."""
-        path = self.settings.index_folder / "default.xml"
+        path = self.settings.index_folder / "default.txt"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

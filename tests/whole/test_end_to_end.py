@@ -63,7 +63,7 @@ class Running:
 
     def index(self) -> str:
         """Return the text of the index file; nothing while it does not exist."""
-        path = self.data / "index" / "default.xml"
+        path = self.data / "index" / "default.txt"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def site(self, path: str, status: int = 200) -> Any:
@@ -252,7 +252,7 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
 ) -> None:
     """It also ends in order."""
     skill(tmp_path / "watched/before")
-    index = tmp_path / "data/index/default.xml"
+    index = tmp_path / "data/index/default.txt"
     process = with_unread_output(
         "--watched", tmp_path / "watched", "--data", tmp_path / "data", "up", "--no-site"
     )

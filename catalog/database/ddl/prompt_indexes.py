@@ -8,13 +8,16 @@ CREATE TABLE indexes (
     language TEXT NOT NULL,
     filter TEXT NOT NULL,               -- JSON: levels, tags, names; an empty list is "all"
     featured TEXT NOT NULL,             -- JSON list of names
-    budget_chars INTEGER NOT NULL,
+    budget_chars INTEGER,               -- of the whole text; null: budget_tokens counts
+    budget_tokens INTEGER,
     overflow TEXT NOT NULL CHECK (overflow IN ('fit', 'exclude')),
     location_base TEXT,
     last_build_id INTEGER REFERENCES index_builds (id) DEFERRABLE INITIALLY DEFERRED,
     instruction TEXT,                   -- null: that of the format
     how_to_search TEXT,                 -- null: the default sentence
-    locations TEXT NOT NULL DEFAULT 'current' CHECK (locations IN ('current', 'version'))
+    locations TEXT NOT NULL DEFAULT 'current' CHECK (locations IN ('current', 'version')),
+    per_skill TEXT,                     -- JSON: least, most, unit; null: those of the format
+    room_factors TEXT NOT NULL          -- JSON object: of featured skills, and of each level
 ) STRICT;
 
 CREATE TABLE index_texts (
@@ -46,6 +49,7 @@ CREATE TABLE index_entries (
     chars INTEGER NOT NULL,
     reason TEXT,
     package_path TEXT,                  -- of the version in the text; kept while it is
+    shown TEXT NOT NULL,                -- words of the description that agents see
     UNIQUE (index_name, rank)
 ) STRICT;
 CREATE INDEX index_entries_by_skill ON index_entries (skill, index_name);

@@ -36,6 +36,7 @@ CREATE TABLE skills (
     priority REAL,
     model_invocable INTEGER NOT NULL DEFAULT 1 CHECK (model_invocable IN (0, 1)),
     user_invocable INTEGER NOT NULL DEFAULT 1 CHECK (user_invocable IN (0, 1)),
+    fallback_description TEXT,          -- from the body, where the description says nothing
     body_lines INTEGER,
     estimated_tokens INTEGER,
     file_inventory TEXT NOT NULL DEFAULT '{}',

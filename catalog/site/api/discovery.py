@@ -8,7 +8,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.prompt_index.formats import DISCOVERY_SCHEMA, discovery_entry
+from catalog.prompt_index.formats.json_text import DISCOVERY_SCHEMA, discovery_entry
 from catalog.reading import browse, bundle
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of

@@ -10,14 +10,16 @@ from typing import Any
 from datasette.utils.asgi import Response
 
 from catalog.database import stored_health
+from catalog.model.errors import FilterInvalid
 from catalog.model.skill import DESCRIBED
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.reading import health_summary, search
-from catalog.reading.browse import Catalog
+from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
-from catalog.site.http import responses
+from catalog.site.http import errors, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
+from catalog.site.pages import skills as skills_page
 from catalog.site.rendering import assets
 
 SEARCH = r"^/search\.json$"
@@ -69,21 +71,36 @@ async def asset(context: RequestContext) -> Response:
 async def hits(context: RequestContext) -> Response:
     """Return the results of a search, best match first, as the command line does.
 
-    The header X-Search-Note reports words that no skill has, or that were not used.
+    The header X-Search-Note reports words and filters without a match, and X-Next-Offset the
+    offset of the next page.
     """
-    limit = min(context.number("limit") or 20, MOST_HITS)
-    offset = context.number("offset") or 0
-    results = await context.query(_search, context.parameter("q"), limit, offset)
-    note = results.note.encode("ascii", "backslashreplace").decode()  # as headers have to be
+    try:
+        filters = skills_page.filters_of(context)
+    except FilterInvalid as error:
+        return errors.as_json(str(error), 400)
+    results = await context.query(
+        search.search,
+        context.parameter("q"),
+        min(context.number("limit") or 20, MOST_HITS),
+        offset=context.number("offset") or 0,
+        filters=filters,
+        is_typing=context.parameter("typing") == "1",
+    )
+    headers = {
+        "X-Search-Note": results.note.encode("ascii", "backslashreplace").decode(),
+        "X-Next-Offset": str(results.next_offset or ""),
+    }
     return responses.of_json(
         context.request,
-        [asdict(hit) | {"url": context.skill_path(hit.skill_id)} for hit in results.hits],
-        headers={"X-Search-Note": note} if note else None,
+        [asdict(hit) | {"url": _url(context, hit)} for hit in results.hits],
+        headers={name: value for name, value in headers.items() if value} or None,
     )
 
 
-def _search(db: Catalog, query: str, limit: int, offset: int) -> search.Results:
-    return search.search(db, query, limit, offset=offset)
+def _url(context: RequestContext, hit: Hit) -> str:
+    """Return the page of a skill; one that is not active needs its row."""
+    row = "" if hit.status == "active" else f"?row={hit.id}"
+    return f"{context.skill_path(hit.skill_id)}{row}"
 
 
 async def preview(context: RequestContext) -> Response:

@@ -52,7 +52,7 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
 
     Positions and widths are thousandths of the budget; header and footer come first.
     """
-    budget = max(index["budget_chars"], 1)
+    a_character = 1000 * index["used"] / max(index["budget"], 1) / max(index["chars"] or 0, 1)
     around = (index["chars"] or 0) - sum(row["chars"] for row in entries)
     parts = [{"state": "around", "chars": max(around, 0), "name": "header and footer"}]
     if len(entries) <= MOST_SEGMENTS:
@@ -70,7 +70,7 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
         ]
     position = 0.0
     for part in parts:
-        width = 1000 * part["chars"] / budget
+        width = part["chars"] * a_character
         part |= {"x": round(position, 2), "width": round(width, 2)}
         position += width
     return [part for part in parts if part["width"]]

@@ -28,7 +28,7 @@ def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
             )
         case "over_budget":
             return (
-                f"Skills of higher rank use the budget of {state['budget_chars']:,} characters.",
+                f"Skills of higher rank use the budget of {state['budget']:,} {state['unit']}.",
                 "Raise the budget, or the priority of the skill.",
             )
     return "", ""

@@ -82,11 +82,6 @@ def restored(described: Mapping[str, Any]) -> ApexBridge:
     return ApexBridge(**fields)
 
 
-def words(declared: ApexBridge) -> tuple[str, ...]:
-    """Return the words that find a skill as its tags do: its triggers."""
-    return declared.phrases + declared.intents
-
-
 def _row(declared: ApexBridge) -> tuple[Any, ...]:
     """Return the values of COLUMNS."""
     return (

@@ -25,9 +25,6 @@ class _Rows(Protocol):
     def restored(self, described: Mapping[str, Any]) -> Any:
         """Return the record from the fields stored with a version."""
 
-    def words(self, declared: Any) -> tuple[str, ...]:
-        """Return the words of a record that find the skill as its tags do."""
-
 
 ROWS: Mapping[str, _Rows] = {
     "apexbridge": apexbridge,
@@ -54,10 +51,3 @@ def restored(version: Row) -> Records:
     """Return the declarations of a version."""
     stored = json.loads(version["described"])
     return {name: rows.restored(stored[name]) for name, rows in ROWS.items() if stored.get(name)}
-
-
-def words(records: Records) -> tuple[str, ...]:
-    """Return the words that find a skill as its tags do."""
-    return tuple(
-        word for name, rows in ROWS.items() if name in records for word in rows.words(records[name])
-    )

@@ -210,8 +210,8 @@ def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocu
 
 
 def _findable(record: SkillRecord) -> tuple[str, ...]:
-    """Return the words that find a skill: its tags and the words of its dialects."""
-    return (*record.tags, *dialects.words(record.dialects))
+    """Return the words that find a skill: its tags and its other search words."""
+    return tuple(dict.fromkeys((*record.tags, *record.search_words)))
 
 
 def _document(

@@ -11,7 +11,7 @@ from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, query
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
@@ -50,6 +50,9 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 )
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
 @click.option("--budget-chars", type=click.IntRange(min=0), help="Most characters of the text.")
+@click.option(
+    "--budget-tokens", type=click.IntRange(min=0), help="Most tokens of the text, by estimate."
+)
 @click.option(
     "--overflow",
     type=click.Choice(get_args(Overflow)),
@@ -127,6 +130,10 @@ def _with_options(spec: IndexSpec, options: dict[str, Any]) -> IndexSpec:
     overrides = {
         "format" if key == "form" else key: _text(value) for key, value in _given(options).items()
     }
+    if "budget_chars" in overrides:
+        if "budget_tokens" in overrides:
+            raise click.UsageError("Give --budget-chars or --budget-tokens, not both.")
+        overrides["budget_tokens"] = None
     return replace(spec, **overrides)
 
 

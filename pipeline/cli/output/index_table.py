@@ -10,7 +10,7 @@ import click
 from catalog.text.display import visible
 from pipeline.cli.output import columns
 
-_HEADINGS = ("rank", "skill", "state", "chars", "why")
+_HEADINGS = ("rank", "skill", "state", "chars", "shown")
 _WHY = {
     "over_budget": "left out for lack of room",
     "hidden": "hidden: agents must not start them (disable-model-invocation)",
@@ -48,11 +48,14 @@ def _summary(report: Mapping[str, Any]) -> str:
             ("left_out", "left out"),
         )
     )
-    return (
-        f"index {report['name']} ({report['format']}): {report['chars']:,} of "
-        f"{report['budget_chars']:,} characters, about {report['estimated_tokens']:,} tokens; "
-        f"{states}."
-    )
+    return f"index {report['name']} ({report['format']}): {_used(report)}; {states}."
+
+
+def _used(report: Mapping[str, Any]) -> str:
+    chars, tokens = f"{report['chars']:,}", f"about {report['estimated_tokens']:,}"
+    if "budget_tokens" in report:
+        return f"{tokens} of {report['budget_tokens']:,} tokens, {chars} characters"
+    return f"{chars} of {report['budget_chars']:,} characters, {tokens} tokens"
 
 
 def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
@@ -62,7 +65,7 @@ def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterato
             visible(entry["name"]),
             entry["state"].replace("_", " "),
             str(entry["chars"]),
-            entry["reason"] or "",
+            ": ".join(filter(None, (entry["reason"], visible(entry["shown"])))),
         )
         for entry in entries
     ]

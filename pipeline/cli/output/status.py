@@ -8,21 +8,36 @@ import click
 
 from catalog.model.values import Severity
 from catalog.reading import health_summary
-from catalog.reading.search import Hit
+from catalog.reading.search import Results
+from catalog.reading.search_hits import Hit
+from catalog.text import suggestions
 from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
-def hits(results: Sequence[Hit]) -> str:
-    """Return two lines per hit."""
-    if not results:
-        return "No active skill has any of these words."
-    return "\n".join(
-        f"{click.style(visible(hit.name), bold=True)}\n    {visible(hit.snippet)}"
-        for hit in results
-    )
+def hits(results: Results) -> str:
+    """Return two lines for each hit, and one about other skills of its name."""
+    if not results.hits:
+        return "No skill found." if results.why_empty else _NO_HIT
+    return "\n".join(line for hit in results.hits for line in _hit(hit))
+
+
+def _hit(hit: Hit) -> Iterator[str]:
+    status = "" if hit.status == "active" else f" ({hit.status})"
+    yield click.style(visible(hit.name), bold=True) + status
+    yield f"    {visible(hit.snippet)}"
+    if status:
+        yield f"    {visible(hit.location)}"
+    if hit.others.count:
+        places = suggestions.few(hit.others.first) + (
+            " …" if hit.others.count > len(hit.others.first) else ""
+        )
+        yield f"    +{counted(hit.others.count, 'other')} of this name: {places}"
+
+
+_NO_HIT = "No active skill has any of these words."
 
 
 def versions(history: Mapping[str, Any], *, diff: bool) -> str:

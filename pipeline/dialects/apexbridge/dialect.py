@@ -7,6 +7,7 @@ from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     ApexBridgeFields,
     package_of,
+    searched_words,
     with_json_values,
 )
 from pipeline.validation.conversion import Conversion
@@ -22,5 +23,6 @@ APEXBRIDGE = Dialect(
     values=with_json_values,
     record=package_of,
     priority=lambda declared: declared.triggers.priority,
+    search_words=searched_words,
     conversion=Conversion(frozenset((*METADATA, MANIFEST)), plan),
 )

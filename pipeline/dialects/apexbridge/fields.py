@@ -215,6 +215,20 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     return package if package != _NOTHING else None
 
 
+def searched_words(declared: ApexBridgeFields) -> tuple[str | None, ...]:
+    """Return the words that a search finds: triggers, keywords, capabilities, domain and tools."""
+    triggers, tools = declared.triggers, declared.abp.tools if declared.abp else ()
+    return (
+        *triggers.phrases,
+        *triggers.intents,
+        *declared.keywords,
+        *declared.capabilities,
+        declared.domain,
+        declared.category,
+        *(tool.name for tool in tools if tool),
+    )
+
+
 _NOTHING = ApexBridge()
 
 

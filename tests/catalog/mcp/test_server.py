@@ -205,6 +205,34 @@ def test_a_search_may_be_a_paragraph_with_slips(server: Server) -> None:
     assert found["note"] == "No skill contains 'wrod'; searched for 'word'."
 
 
+def test_a_search_has_filters_and_pages(url: str) -> None:
+    """Agents learn the known values of a filter, and where a skill lies."""
+
+    async def work(client: Client) -> list[Any]:
+        return [
+            json.loads(text(await client.call_tool("search_skills", arguments)))
+            for arguments in (
+                {"query": "word count", "has_scripts": True, "limit": 1},
+                {"level": "project", "changed_since": "2026-11-01", "limit": 1},
+                {"query": "word count", "tag": "none"},
+                {"query": "word count", "has_scripts": False},
+            )
+        ]
+
+    searched, listed, unknown, other = session(url, work)
+    (skill,) = searched["skills"]
+    assert skill["location"].endswith("word-count/current/SKILL.md")
+    assert skill["others"] == {"count": 0, "first": []}
+    assert (skill["status"], skill["matched"]) == ("active", ["word", "count"])
+    assert skill["name"] not in [skill["name"] for skill in other["skills"]]
+    assert (len(listed["skills"]), listed["next_offset"]) == (1, 1)
+    assert unknown["note"] == "No skill has the tag 'none', nor any other."
+    for arguments in ({"status": "gone"}, {"changed_since": "soon"}):
+        result = call(url, "search_skills", query="words", **arguments)
+        assert result.is_error
+        assert "'active'" in text(result) or "12h, 7d or 2w" in text(result)
+
+
 def test_skills_are_listed_page_by_page(url: str) -> None:
     """In the order of an index, without those that only people may start."""
 

@@ -29,8 +29,8 @@ def publish(folder: Path, name: str = "default") -> set[str]:
 def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
     """Agents of other users may read both."""
     folder = tmp_path / "index"
-    assert publish(folder) == {"default.xml", "default.meta.json"}
-    assert (folder / "default.xml").read_text() == "text"
+    assert publish(folder) == {"default.txt", "default.meta.json"}
+    assert (folder / "default.txt").read_text() == "text"
     assert json.loads((folder / "default.meta.json").read_text()) == REPORT
     assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o644, 0o644]
 
@@ -93,7 +93,7 @@ def test_files_of_indexes_that_are_no_longer_configured_are_removed(tmp_path: Pa
         prompt_index_files.remove_index_files(at, [IndexSpec("default")])
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "default.meta.json",
-        "default.xml",
+        "default.txt",
         "notes.meta.json",
         "notes.txt",
         "notes.xml",

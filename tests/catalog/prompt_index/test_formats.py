@@ -9,7 +9,7 @@ from hypothesis import given
 
 from catalog.prompt_index import builder
 from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.text.sanitize import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
@@ -25,6 +25,16 @@ TWO = [
 ]
 
 LOOKS = {
+    "lines": (
+        "Skills. When a task matches a line, first read that skill's SKILL.md. "
+        "The files of the skill NAME are in /p/NAME/current/\n"
+        "count: Counts words.\npdf (for agents only): Fills forms & more.\n"
+    ),
+    "xml-compact": (
+        '<available_skills files="/p/NAME/current/">\n<skill name="count">Counts words.</skill>\n'
+        '<skill name="pdf" user_invocable="false">Fills forms &amp; more.</skill>\n'
+        "</available_skills>\n"
+    ),
     "xml": (
         "<available_skills>\n<skill>\n<name>count</name>\n"
         "<description>Counts words.</description>\n"
@@ -63,30 +73,28 @@ LOOKS = {
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_text_of_a_format(form: str) -> None:
     """Each format in full, with a mark on skills that only agents start."""
-    spec = IndexSpec(format=form, instruction="Do." if form == "semibot" else None)
+    instruction = "Do." if form == "semibot" else None
+    spec = IndexSpec(format=form, instruction=instruction, location_base="/p")
     assert builder.build(spec, TWO).text == LOOKS[form]
 
 
 TAILS = {
     ("xml", "en"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
-        "<left_out>98 more skills are not listed. Find them with "
-        "`skilldrop search WORDS`.</left_out>\n</available_skills>\n"
+        "<left_out>98 more skills are not listed.</left_out>\n</available_skills>\n"
     ),
     ("semibot", "zh"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
-        "<left_out>另有 98 个技能未列出。可用 `skilldrop search 关键词` 查找。</left_out>\n"
+        "<left_out>另有 98 个技能未列出。</left_out>\n"
         "</available_skills>\n"
     ),
     ("markdown", "en"): (
-        "\nMore skills, by name only; the files of NAME are in `/p/NAME/current/`:\n\n"
-        "- one\n- two\n\n"
-        "98 more skills are not listed. Find them with `skilldrop search WORDS`.\n"
+        "The files of NAME are in `/p/NAME/current/`:\n\n- one\n- two\n\n"
+        "98 more skills are not listed.\n"
     ),
     ("json", "en"): (
-        ',\n"by_name": {"files": "/p/NAME/current/", "names": ["one", "two"]},\n'
-        '"left_out": {"count": 98, "say": "98 more skills are not listed. '
-        'Find them with `skilldrop search WORDS`."}}\n'
+        '{"skills": [],\n"by_name": {"files": "/p/NAME/current/", "skills": [\n"one",\n"two"\n]},\n'
+        '"left_out": {"count": 98}}\n'
     ),
 }
 
@@ -101,7 +109,7 @@ def test_names_and_the_number_left_out_follow_the_entries(form: str, language: L
     assert named.text.endswith(TAILS[form, language])
 
 
-@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
+@pytest.mark.parametrize("form", ["lines", "xml", "semibot", "markdown", "json"])
 def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
     """With another slug, or without a package, the name alone would mislead an agent."""
     skills = [
@@ -150,7 +158,7 @@ def test_reading_a_text_back_gives_what_the_report_says(
 ) -> None:
     """No text of a skill can close its element, start another or begin a line."""
     index = builder.build(spec, candidates)
-    told = [(one_line(e.name), e.description) for e in index.entries]
+    told = [(one_line(e.name), e.shown) for e in index.entries]
     by_id = {one_line(c.name): f"{one_line(c.name)} (" for c in candidates}
     read = read_back(spec, index)
     assert len(read) == len(told)

@@ -17,6 +17,7 @@ from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.measures import Bounds, RoomFactors
 from catalog.writing.store import Store
 from pipeline.config import loader
 from pipeline.sync.engines.processes import serial
@@ -106,7 +107,7 @@ def test_a_filter_admits_matching_skills(
 
 def test_the_report_of_an_index_lists_skills_that_do_not_fit(catalog: Store) -> None:
     """Counts and names of the skills left out, most important first."""
-    spec = IndexSpec(budget_chars=200, overflow="exclude")
+    spec = IndexSpec(format="xml", budget_chars=200, overflow="exclude")
     report = builder.report(spec, prompt_index_query.build_index(catalog.db, spec))
     assert (report["full"], report["left_out"]) == (1, 3)
     assert report["left_out_names"] == ("invoice", "tagged", "会议纪要")
@@ -127,7 +128,7 @@ def test_a_semibot_index_lists_files_and_discovery_digests(catalog: Store) -> No
 
 def test_a_url_as_base_leads_to_the_site(catalog: Store) -> None:
     """The published file of each skill, percent-encoded."""
-    spec = IndexSpec(names=("会议纪要",), location_base="http://h:1/skills")
+    spec = IndexSpec(names=("会议纪要",), format="xml", location_base="http://h:1/skills")
     assert "<location>http://h:1/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81/files/SKILL.md<" in (
         prompt_index_query.build_index(catalog.db, spec).text
     )
@@ -145,7 +146,8 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
     spec = IndexSpec(
         "mine",
         "json",
-        5,
+        builder.DEFAULT_BUDGET_CHARS,
+        7,
         "exclude",
         "zh",
         ("plugin",),
@@ -156,6 +158,8 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
         "Read them.",
         "",
         "version",
+        per_skill=Bounds(1, 9, "chars"),
+        room_factors=RoomFactors(featured=3),
     )
     catalog.indexes.configure([spec])
     assert prompt_index_query.index_spec(catalog.db, "mine") == spec
@@ -189,7 +193,9 @@ def test_real_skills_all_keep_their_names(corpus: Path, tmp_path: Path) -> None:
     scan_once(settings, store, engine=serial)
     spec = IndexSpec(location_base="http://127.0.0.1:8001/skills")
     fit = prompt_index_query.build_index(store.db, spec)
-    whole = prompt_index_query.build_index(store.db, replace(spec, overflow="exclude"))
+    whole = prompt_index_query.build_index(
+        store.db, replace(spec, format="xml", overflow="exclude")
+    )
     store.close()
     assert (len(fit.entries), fit.left_out) == (300, 0)
     assert len(fit.text) <= 16_000

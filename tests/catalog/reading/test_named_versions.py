@@ -293,6 +293,6 @@ def test_an_index_follows_its_versions(shelf: Shelf) -> None:
             store, [spec], shelf.settings.index_folder, NOON
         ) == ["default"]
         store.close()
-        texts.append((shelf.settings.index_folder / "default.xml").read_text())
+        texts.append((shelf.settings.index_folder / "default.txt").read_text())
         assert names(shelf)[-1] in texts[-1]
     assert texts[0] != texts[1]

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import shutil
 import sqlite3
 import threading
@@ -13,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.indexes import location_of
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
 from tests.support.waiting import PATIENCE
 
 SECONDS = float(os.environ.get("SKILLDROP_READING_SECONDS", "2"))
 """Time for which the agent reads, at least; a longer run finds more."""
-
-_LOCATION = re.compile(r"<name>a</name>.*?<location>(.*?)</location>", re.DOTALL)
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
 def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving) -> None:
     """A folder is good, half copied, bad, gone and good again between thousands of reads."""
     write(serving.root / "a", 0)
-    serving.wait_for(lambda: _LOCATION.search(serving.index()))
+    serving.wait_for(lambda: location_of(serving.index(), "a"))
     stop = threading.Event()
     writer = threading.Thread(target=rewrite, args=(serving, stop))
     writer.start()
@@ -49,7 +47,7 @@ def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving
                 or len(seen.keys() - {"not listed"}) < 3
             ):
                 assert time.monotonic() < begun + SECONDS + PATIENCE, seen
-                version = read_whole(serving.settings.index_folder / "default.xml", db)
+                version = read_whole(serving.settings.index_folder / "default.txt", db)
                 seen[version] += 1
                 reads += 1
         db.close()
@@ -60,10 +58,10 @@ def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving
 
 def read_whole(index: Path, db: sqlite3.Connection) -> str:
     """Follow the index as an agent does, check all files, and return the version."""
-    found = _LOCATION.search(index.read_text("utf-8"))
-    if not found:
+    location = location_of(index.read_text("utf-8"), "a")
+    if not location:
         return "not listed"
-    current = Path(found[1]).parent
+    current = Path(location).parent
     version = os.readlink(current)
     package = current.parent / version
     expected = dict(

@@ -13,6 +13,7 @@ from catalog.model.change import Removal
 from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import search
 from catalog.reading import status as reading_status
+from catalog.reading.filters import Filters
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -90,6 +91,98 @@ def test_a_skill_whose_name_is_the_query_comes_first(catalog: Store) -> None:
     )
     assert names(store, "Sum up") == names(store, "sum-up") == ["sum-up", "other"]
     store.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["pdf-processing", "PDF Processing", "pdfprocessing", "pdf-procesing", "dpf processing"],
+)
+def test_a_name_with_a_slip_comes_first(query: str) -> None:
+    """Case, spaces, hyphens and one typing slip do not matter."""
+    store = rooted(Store.in_memory())
+    store.apply(
+        [
+            judged("pdf-processing", "Nothing else to say."),
+            judged("other", "PDF processing.", body="# PDF\n\nPDF processing, processing PDF.\n"),
+        ],
+        trigger="command",
+        at=NOON,
+    )
+    assert names(store, query)[:1] == ["pdf-processing"]
+    store.close()
+
+
+def test_a_correction_is_a_word_that_finds_skills() -> None:
+    """Though the index stores its stem, whose own stem is another one."""
+    store = rooted(Store.in_memory())
+    store.apply([judged("a", "To analyse a text.")], trigger="command", at=NOON)
+    results = search.search(store.db, "anlyse")
+    assert [hit.name for hit in results.hits] == ["a"]
+    assert results.note == "No skill contains 'anlyse'; searched for 'analyse'."
+    store.close()
+
+
+def test_the_last_word_is_a_beginning_only_while_somebody_types(catalog: Store) -> None:
+    """A finished word stands for itself; so does a word before a space."""
+    store = rooted(Store.in_memory())
+    store.apply([judged("a", "A port."), judged("b", "A portal.")], trigger="command", at=NOON)
+
+    def found(query: str, *, is_typing: bool) -> set[str]:
+        return {hit.name for hit in search.search(store.db, query, is_typing=is_typing).hits}
+
+    assert found("port", is_typing=True) == {"a", "b"}
+    assert found("port", is_typing=False) == {"a"}
+    assert found("port ", is_typing=True) == {"a"}
+    assert found("port xyzzy", is_typing=True) == {"a"}
+    store.close()
+
+
+def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
+    """Their number, and where the first ones lie; shadowed skills name the active one, too."""
+    store = rooted(Store.in_memory())
+    rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(6)]
+    store.apply([*rivals, judged("alone", "Sheep.")], trigger="command", at=NOON)
+    hits = {hit.name: hit for hit in search.find(store.db, "sheep")}
+    assert hits["same"].others.count == 5
+    assert hits["same"].others.first == (f"{ROOT}/1/same", f"{ROOT}/2/same", f"{ROOT}/3/same")
+    assert hits["alone"].others.count == 0
+    shadowed = search.search(store.db, "sheep 4", filters=Filters(status="shadowed")).hits
+    assert shadowed[0].location == f"{ROOT}/4/same/SKILL.md"
+    assert f"{ROOT}/0/same" in shadowed[0].others.first
+    store.close()
+
+
+def test_a_query_without_words_is_reported(catalog: Store) -> None:
+    """An empty one is not."""
+    assert search.search(catalog.db, "😀 ?!").note == "The query has no words."
+    assert search.search(catalog.db, " ").note == ""
+
+
+def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> None:
+    """Best first; a search never ends without a next step."""
+    results = search.search(catalog.db, "invqqqzzz")
+    assert (results.hits, results.nearest[0]) == ((), "invoice")
+    assert results.note.startswith("No skill contains 'invqqqzzz'. Did you mean 'invoice' or ")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?!" * 20_000,
+        "😀" * 20_000,
+        "\0" * 20_000,
+        "invoice\0pdf",
+        "\ud800 invoice \udfff",
+        "a" * 100_000,
+        "纪要" * 20_000,
+        " ".join(f"word{number}" for number in range(10_000)),
+        "² ª ½ e\u0301",
+    ],
+)
+def test_no_text_is_an_error(catalog: Store, query: str) -> None:
+    """With filters or without, and while somebody types."""
+    for filters in (Filters(), Filters(license="MIT"), Filters(status="rejected")):
+        search.search(catalog.db, query, filters=filters, is_typing=True)
 
 
 def test_a_query_of_stop_words_finds_skills_with_these_words(catalog: Store) -> None:

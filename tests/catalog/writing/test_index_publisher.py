@@ -13,7 +13,7 @@ from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
-SPECS = (IndexSpec(), IndexSpec("small", budget_chars=200, overflow="exclude"))
+SPECS = (IndexSpec(), IndexSpec("small", "xml", budget_chars=200, overflow="exclude"))
 LATER = NOON + timedelta(hours=1)
 
 
@@ -49,9 +49,9 @@ def test_a_file_that_was_lost_or_damaged_is_written_again(
     publish_indexes(store, SPECS, folder, NOON)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     if harm == "damaged":
-        (folder / "default.xml").write_text("junk")
+        (folder / "default.txt").write_text("junk")
     else:
-        (folder / ("default.xml" if harm == "lost" else "default.meta.json")).unlink()
+        (folder / ("default.txt" if harm == "lost" else "default.meta.json")).unlink()
     publish_indexes(store, SPECS, folder, LATER)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -72,4 +72,4 @@ def test_a_failed_write_is_repeated(
         with pytest.raises(OSError, match="No space"):
             publish_indexes(store, SPECS, folder, LATER)
     assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
-    assert "<name>c</name>" in (folder / "default.xml").read_text()
+    assert "\nc (" in (folder / "default.txt").read_text()

@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.cli import app
 from pipeline.cli.commands import scan
+from tests.support.indexes import location_of
 from tests.support.skills import SkillWriter
 
 
@@ -93,11 +94,13 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("index")
     assert code == 0
-    assert f"<location>{watched.parent}/var/packages/count-words/current/SKILL.md</location>" in out
-    assert out == (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
+    assert location_of(out, "count-words") == (
+        f"{watched.parent}/var/packages/count-words/current/SKILL.md"
+    )
+    assert out == (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
-    assert (report["full"], report["name_only"], report["left_out"]) == (1, 1, 0)
+    assert (report["full"], report["shortened"], report["left_out"]) == (1, 1, 0)
 
 
 def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter) -> None:
@@ -106,7 +109,7 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
     call("scan")
     code, out, _ = call("index", "--explain", "--only", "count-words")
     assert code == 0
-    assert re.search(r"^ +1  count-words +full +\d+$", out, re.MULTILINE)
+    assert re.search(r"^ +1  count-words +full +\d+  Takes", out, re.MULTILINE)
     assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
     assert "its levels, tags or names): 1\n  会议纪要" in out
     told = json.loads(call("index", "--explain", "--json", "--budget-chars", 0)[1])
@@ -117,8 +120,8 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
 def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None:
     """The published index does not change."""
     call("scan")
-    published = (watched.parent / "var/index/default.xml").read_text(encoding="utf-8")
-    assert published.startswith("<available_skills>\n<skill>\n<name>count-words")
+    published = (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
+    assert "\ncount-words: " in published
     _, out, _ = call(
         "index", "--format", "json", "--featured", "会议纪要", "--location-base", "http://h/skills"
     )
@@ -127,8 +130,8 @@ def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None
     assert call("index", "--level", "plugin")[1] == ""
     assert call("index", "--tag", "nowhere")[1] == ""
     options = "--overflow fit --language zh --format markdown --budget-chars 210"
-    assert "以下技能只列名称；" in call("index", *options.split())[1]
-    assert (watched.parent / "var/index/default.xml").read_text(encoding="utf-8") == published
+    assert "其文件在" in call("index", *options.split())[1]
+    assert (watched.parent / "var/index/default.txt").read_text(encoding="utf-8") == published
 
 
 def test_an_older_publication_of_an_index_can_be_read(
@@ -157,6 +160,32 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     assert call("search", "纪要", "xyzzy")[2] == "No skill contains 'xyzzy'.\n"
     code, out, _ = call("search", "nowhere", '"NEAR(')
     assert (code, out) == (0, "No active skill has any of these words.\n")
+
+
+def test_search_has_filters(call: Any, watched: Path, skill: SkillWriter) -> None:
+    """With words or without; an unknown value is answered by the known ones."""
+    skill(watched / "licensed", more="license: MIT")
+    call("scan")
+    for words in ([], ["licensed"]):
+        out = call("search", *words, "--license", "mit", "--changed-since", "7d", "--json")[1]
+        assert [hit["name"] for hit in json.loads(out)] == ["licensed"]
+    code, out, err = call("search", "licensed", "--license", "GPL")
+    assert (code, out) == (0, "No skill found.\n")
+    assert err == "No skill has the license 'GPL'; known: MIT.\n"
+    assert call("search")[0] == call("search", "x", "--level", "team")[0] == 2
+    assert "12h, 7d or 2w" in call("search", "x", "--changed-since", "soon")[2]
+
+
+def test_search_shows_the_other_skills_of_a_name(
+    call: Any, watched: Path, skill: SkillWriter
+) -> None:
+    """With their number and places; a shadowed skill has its own place."""
+    for number in range(3):
+        skill(watched / f"{number}/same", name="same")
+    call("scan")
+    out = call("search", "same")[1]
+    assert f"    +2 others of this name: {watched}/1/same, {watched}/2/same\n" in out
+    assert "same (shadowed)\n" in call("search", "same", "--status", "shadowed")[1]
 
 
 def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:

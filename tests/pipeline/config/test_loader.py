@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from catalog.model.errors import SettingsInvalid
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.measures import Bounds, RoomFactors
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from tests.support.paths import REPOSITORY
@@ -33,7 +34,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     assert settings.catalog_path == tmp_path / "var" / "catalog.db"
     assert settings.index_folder == tmp_path / "var" / "index"
     assert settings.packages_folder == tmp_path / "var" / "packages"
-    assert settings.index_specs == (IndexSpec("default", "xml", 16_000),)
+    assert settings.index_specs == (IndexSpec("default", "lines", 16_000),)
     assert (settings.settle_quiet, settings.settle_longest, settings.rescan_every) == (1, 300, 300)
     assert settings.site.model_dump() == {
         "enabled": True,
@@ -242,9 +243,16 @@ def test_a_root_configures_how_its_skills_are_judged(tmp_path: Path) -> None:
         pytest.param("budget_chars = 500", {"budget_chars": 500}, id="characters"),
         pytest.param(
             "context_window_tokens = 200_000",
-            {"budget_chars": 16_000},
-            id="2 % of the window at 4 characters a token",
+            {"budget_tokens": 4_000},
+            id="2 % of the window",
         ),
+        pytest.param("budget_tokens = 7", {"budget_tokens": 7}, id="tokens"),
+        pytest.param(
+            "per_skill_tokens = [1, 2]\nroom_factors = { featured = 4 }",
+            {"per_skill": Bounds(1, 2), "room_factors": RoomFactors(featured=4)},
+            id="rooms",
+        ),
+        pytest.param("per_skill_chars = [1, 2]", {"per_skill": Bounds(1, 2, "chars")}, id="chars"),
         pytest.param("name = 'a_B-9'", {"name": "a_B-9"}, id="name"),
         pytest.param("overflow = 'fit'", {"overflow": "fit"}, id="overflow"),
         pytest.param(
@@ -260,7 +268,7 @@ def test_a_root_configures_how_its_skills_are_judged(tmp_path: Path) -> None:
     ],
 )
 def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str, Any]) -> None:
-    """Every key of `[[indexes]]` is in IndexSpec; the budget is always in characters."""
+    """Every key of `[[indexes]]` is in IndexSpec."""
     write(f"[[indexes]]\n{toml}")
     assert load().index_specs == (IndexSpec(**spec),)
 
@@ -333,7 +341,7 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
         ("[[indexes]]\ncontext_window_tokens = -1", "must be a whole number of tokens above 0."),
         (
             "[[indexes]]\nbudget_chars = 1\ncontext_window_tokens = 1",
-            "[[indexes]] number 1 has both budget_chars and context_window_tokens; remove one",
+            "[[indexes]] number 1 has budget_chars and context_window_tokens; keep only one",
         ),
         ("data = ", "the file is not valid TOML: "),
     ],

@@ -24,6 +24,7 @@ from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
 from pipeline.sync.reconcile import compare
 from pipeline.sync.request_handlers import handle
 from pipeline.watch import supervisor
+from tests.support.indexes import location_of
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
@@ -445,8 +446,8 @@ def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
     skill(it.root / "a", files={"x.txt": "two"})
     it.settle()
     handle(it.settings, "rollback", {"skill": "a", "version": first})
-    index = it.settings.index_folder / "default.xml"
-    assert "/a/current/" in index.read_text()
+    index = it.settings.index_folder / "default.txt"
+    assert location_of(index.read_text(), "a")
     file = it.settings.packages_folder / "a" / first / "x.txt"
     file.chmod(0o644)
     file.write_text("bad")
@@ -458,5 +459,5 @@ def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
         )
         if it.health()["packages_repaired"]:
             break
-    it.wait_for(lambda: "/a/current/" not in index.read_text())
+    it.wait_for(lambda: not location_of(index.read_text(), "a"))
     assert it.statuses() == {"a": "shadowed"}

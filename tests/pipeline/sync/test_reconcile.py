@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -22,6 +21,7 @@ from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import Comparison, compare, repair
 from pipeline.sync.request_handlers import REPAIR
 from pipeline.sync.run_once import scan_once
+from tests.support.indexes import location_of
 from tests.support.made_archives import pack_zip
 from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter
@@ -98,7 +98,7 @@ def damage_folder(kept: Kept) -> None:
 
 def damage_index(kept: Kept) -> None:
     """Cut an index file short."""
-    (kept.settings.index_folder / "default.xml").write_text("<available_skills>")
+    (kept.settings.index_folder / "default.txt").write_text("Skills.")
 
 
 def leave_half_made(kept: Kept, skill_id: str = "a") -> None:
@@ -634,16 +634,16 @@ def test_held_skills_stay_where_agents_read_them(kept: Kept, tmp_path: Path, pub
     """In its package, or in its folder where skills are published in place."""
     kept.settings = kept.settings.model_copy(update={"publish": publish})
     kept.scan()
-    index = (kept.settings.index_folder / "default.xml").read_text()
+    index = (kept.settings.index_folder / "default.txt").read_text()
     wrong = tmp_path / "wrong"
     wrong.mkdir()
     kept.settings = kept.settings.model_copy(update={"watched": wrong})
     kept.scan()
     kept.scan()
-    assert (kept.settings.index_folder / "default.xml").read_text() == index
-    locations = re.findall(r"<location>(.*?)</location>", index)
-    assert locations
-    assert all(Path(location).is_file() for location in locations)
+    assert (kept.settings.index_folder / "default.txt").read_text() == index
+    locations = [location_of(index, path.name) for path in kept.root.iterdir()]
+    assert len(locations) == 4
+    assert all(location and Path(location).is_file() for location in locations)
     assert kept.compare() == Comparison((), held=4, last_good=0, folders=0)
 
 
@@ -670,7 +670,7 @@ def test_a_wrong_configuration_removes_nothing_until_that_is_accepted(
     for number in range(40):
         skill(kept.root / f"s{number:02}")
     kept.scan()
-    index = kept.settings.index_folder / "default.xml"
+    index = kept.settings.index_folder / "default.txt"
     before = index.read_text()
     wrong = tmp_path / "wrong"
     wrong.mkdir()

@@ -86,7 +86,7 @@ def test_a_good_skill_becomes_a_record() -> None:
     assert record.skill_md_hash == hashlib.sha256(GOOD.encode()).hexdigest()
     assert (record.skill_md_name, record.skill_md_content) == ("SKILL.md", GOOD)
     assert body_of(record.skill_md_content, record.body_chars).text == "# Use\n\nRun it."
-    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 4)
+    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 7)
     assert record.inventory.script_files == ("scripts/run.py",)
     assert record.frontmatter == {"name": "pdf", "description": "Reads PDF."}
     assert (record.model_invocable, record.user_invocable) == (True, True)
@@ -148,6 +148,16 @@ def test_a_derived_description_is_reported() -> None:
     assert record.description == "Reads PDF."
     assert codes(record) == {"description-missing", "description-derived"}
     assert not record.spec_valid
+
+
+def test_a_description_that_says_nothing_has_a_fallback_from_the_body() -> None:
+    """The first sentence of the first paragraph, and only there."""
+    head = "---\nname: pdf\ndescription: Use when this capability is needed.\n---\n"
+    record = accepted(f"{head}# Title\n\nReads a PDF. It is quick.\n")
+    assert record.fallback_description == "Reads a PDF."
+    assert record.description == "Use when this capability is needed."
+    assert accepted(f"{head}# Title\n").fallback_description is None
+    assert accepted(GOOD).fallback_description is None
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ DESCRIPTION_VAGUE = FindingType(
     "Name what the skill does: extracts, converts, reviews, deploys …",
     f"{_DESCRIPTION}",
 )
+DESCRIPTION_SAYS_NOTHING = FindingType(
+    "description-says-nothing",
+    "warning",
+    "advice",
+    NEVER,
+    "description does not say what the skill does.",
+    "Say what the skill does and when to use it; until then, prompt indexes show the first "
+    "sentence of the body.",
+    f"{_DESCRIPTION}; {_OPTIMIZING}",
+)
 DESCRIPTION_WITHOUT_WHEN = FindingType(
     "description-without-when",
     "warning",
@@ -119,6 +129,7 @@ TYPES = (
     NAME_RESERVED,
     DESCRIPTION_SHORT,
     DESCRIPTION_LONG,
+    DESCRIPTION_SAYS_NOTHING,
     DESCRIPTION_VAGUE,
     DESCRIPTION_WITHOUT_WHEN,
     DESCRIPTION_GENERIC,

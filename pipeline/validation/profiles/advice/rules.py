@@ -4,13 +4,15 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from posixpath import basename, dirname
 
 from catalog.model.finding import Finding, FindingType
-from catalog.text import humanize, tokens
+from catalog.text import filler, humanize, tokens
+from catalog.text.ngrams import CJK_WEIGHT
 from catalog.text.quoting import printable, quoted
 from pipeline.validation.profiles.advice.codes import (
     BODY_EMPTY,
     BODY_TOO_LONG,
     DESCRIPTION_GENERIC,
     DESCRIPTION_LONG,
+    DESCRIPTION_SAYS_NOTHING,
     DESCRIPTION_SHORT,
     DESCRIPTION_VAGUE,
     DESCRIPTION_WITHOUT_WHEN,
@@ -21,7 +23,6 @@ from pipeline.validation.profiles.advice.codes import (
     REFERENCE_OUTSIDE_FOLDER,
 )
 from pipeline.validation.profiles.advice.vocabulary import (
-    CJK_WEIGHT,
     generic_phrase,
     says_when,
     vague_verb,
@@ -55,9 +56,9 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a body of more than 500 lines or about 5,000 tokens."""
     body = skill.parsed.body
     lines = body.count("\n") + 1
-    if lines <= BODY_LINES and len(body) <= BODY_TOKENS:
-        return  # a character costs one token at most
-    cost = tokens.estimate(body)
+    if lines <= BODY_LINES and len(body) <= BODY_TOKENS // 2:
+        return  # a character costs two tokens at most
+    cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
             BODY_TOO_LONG,
@@ -110,8 +111,11 @@ def description_length(skill: Skill) -> Iterator[Finding]:
 
 
 def description_says_what(skill: Skill) -> Iterator[Finding]:
-    """Find a description without a concrete verb."""
+    """Find a description that says nothing, or that has no concrete verb."""
     description = skill.declared.description
+    if description and filler.says_nothing(description, skill.declared.name or ""):
+        yield skill.finding(DESCRIPTION_SAYS_NOTHING, field="description")
+        return
     verb = vague_verb(description) if description else None
     if verb is not None:
         yield skill.finding(

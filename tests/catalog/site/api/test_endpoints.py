@@ -10,15 +10,16 @@ from catalog.database import connection, stored_health
 from catalog.model.trouble import Trouble
 from catalog.reading import search
 from catalog.writing.store import Store
+from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 
 def test_an_index_is_given_as_it_was_published(site: Site, published: Path) -> None:
     """Byte for byte the file, with its type; its report lies beside it."""
     response = site.get("/index/default")
-    assert response.content == (published / "default.xml").read_bytes()
-    assert response.headers["content-type"] == "application/xml; charset=utf-8"
-    assert site.get("/index/default.xml").content == response.content
+    assert response.content == (published / "default.txt").read_bytes()
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert site.get("/index/default.txt").content == response.content
     report = site.get("/index/default.meta.json")
     assert report.headers["content-type"] == "application/json; charset=utf-8"
     assert report.json()["sha256"]
@@ -38,7 +39,7 @@ def test_nothing_but_an_index_is_given(site: Site, published: Path, name: str) -
 def test_a_new_index_is_given_at_once(site: Site, published: Path) -> None:
     """The response has the new ETag, never an old one."""
     first = site.get("/index/default").headers["etag"]
-    (published / "default.xml").write_text("new")
+    (published / "default.txt").write_text("new")
     response = site.ask("get", "/index/default", headers={"If-None-Match": first})
     assert (response.status_code, response.text) == (200, "new")
 
@@ -121,6 +122,41 @@ def test_a_word_that_no_skill_has_is_reported(site: Site) -> None:
     assert response.headers["x-search-note"] == said
     assert said.replace("'", "&#39;") in site.get("/skills", q=words).text
     assert "x-search-note" not in site.get("/search.json", q="counts").headers
+
+
+def test_json_has_filters_pages_and_the_others_of_a_name(site: Site) -> None:
+    """A skill that is not active has the address of its own row."""
+    (hit,) = site.get("/search.json", q="words", status="shadowed").json()
+    assert (hit["name"], hit["status"], hit["url"]) == (
+        "dup",
+        "shadowed",
+        f"/skills/dup?row={hit['id']}",
+    )
+    assert hit["others"] == {"count": 1, "first": ["/company/dup"]}
+    assert hit["location"] == "/root/mine/dup/SKILL.md"
+    assert [hit["name"] for hit in site.get("/search.json", license="MIT").json()] == ["word-count"]
+    first = site.get("/search.json", q="words", limit=1)
+    rest = site.get("/search.json", q="words", offset=first.headers["x-next-offset"])
+    assert "x-next-offset" not in rest.headers
+    assert first.json() + rest.json() == site.get("/search.json", q="words").json()
+
+
+def test_a_word_is_a_beginning_while_somebody_types(site: Site, catalog: Path) -> None:
+    """With `typing=1`; else it stands for itself, if a skill has it."""
+    store = Store.open(catalog)
+    store.apply([judged("a", "A port."), judged("b", "A portal.")], trigger="event", at=NOON)
+    store.close()
+    assert [hit["name"] for hit in site.get("/search.json", q="port").json()] == ["a"]
+    assert len(site.get("/search.json", q="port", typing="1").json()) == 2
+
+
+def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
+    """Its sentence has the known values."""
+    response = site.get("/search.json", q="words", status="gone")
+    assert response.status_code == 400
+    assert response.json()["error"].endswith("removed, all.")
+    note = site.get("/search.json", q="words", tool="Bsh").headers["x-search-note"]
+    assert note.startswith("No skill has the tool 'Bsh'; known: Bash, Bashful, Read.")
 
 
 def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:

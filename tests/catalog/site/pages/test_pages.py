@@ -21,6 +21,7 @@ PAGES = [
     "/skills",
     "/skills?q=words",
     "/skills?q=nothing-has-this",
+    "/skills?q=words&status=shadowed&license=none",
     "/skills/word-count",
     "/skills/word-count/view/SKILL.md",
     "/skills/word-count/view/scripts/run.py",
@@ -205,6 +206,72 @@ def test_the_list_can_be_narrowed(site: Site, asked: str, names: set[str]) -> No
     found = set(re.findall(r'<h2><a href="[^"]*">([^<]*)</a>', page))
     assert names <= found
     assert bool(names) == bool(found)
+
+
+def names_on(page: str) -> set[str]:
+    """Return the names of the skills that a page lists."""
+    return set(re.findall(r'<h2><a href="[^"]*">([^<]*)</a>', page))
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ({"license": "MIT"}, {"word-count"}),
+        ({"tool": "Bash"}, {"word-count", "secret"}),
+        ({"root": "company"}, {"dup"}),
+        ({"status": "shadowed", "valid": "yes"}, {"dup"}),
+        ({"q": "words", "tag": "writing"}, {"word-count"}),
+        ({"q": "words", "status": "shadowed"}, {"dup"}),
+        ({"q": "words", "changed_since": "2099-01-01"}, set()),
+    ],
+)
+def test_filters_go_together_with_a_search(
+    site: Site, asked: dict[str, str], names: set[str]
+) -> None:
+    """The form holds them, without script, and each link to another filter keeps them."""
+    page = site.get("/skills", **asked).text
+    assert names_on(page) == names
+    for name, value in asked.items():
+        field = rf'name="{name}" value="{value}"'
+        chosen = rf'name="{name}"><option.*<option value="[^"]*{value}" selected>'
+        assert re.search(f"{field}|{chosen}", page) or name == "root", name
+        assert re.search(rf'href="/skills\?[^"]*{name}={value}', page) or name in ("status", "root")
+
+
+def test_a_search_shows_the_other_skills_of_a_name(site: Site) -> None:
+    """With the place of the first ones and a link to all of them."""
+    page = site.get("/skills", q="dup").text
+    assert '<a href="/skills/dup#rivals">+1 other of this name</a>: /root/mine/dup' in page
+    assert 'id="rivals"' in site.get("/skills/dup").text
+
+
+def test_a_search_without_results_leads_on(site: Site) -> None:
+    """To the nearest names, to the shadowed skills, or away from the filters."""
+    assert 'q=word-count">word-count</a>' in site.get("/skills", q="qqword-qqq").text
+    page = site.get("/skills", q="words", license="GPL").text
+    assert "No skill has the license &#39;GPL&#39;; known: MIT." in page
+    assert 'href="/skills?q=words">Search without filters' in page
+    assert "known: MIT." in site.get("/skills", license="GPL").text
+
+
+def test_a_filter_that_cannot_be_is_said_in_a_sentence(site: Site) -> None:
+    """With the values that it can have."""
+    response = site.get("/skills", level="team")
+    assert response.status_code == 400
+    assert "known: enterprise, personal, project, plugin." in response.text
+
+
+def test_further_results_are_on_further_pages(site: Site, catalog: Path) -> None:
+    """A page links to the one before and the next."""
+    store = Store.open(catalog)
+    store.apply([judged(f"zebra-{n}", "Zebras.") for n in range(60)], trigger="event", at=NOON)
+    store.close()
+    first, second = (site.get("/skills", q="zebras", page=number).text for number in (1, 2))
+    assert (len(names_on(first)), len(names_on(second))) == (50, 10)
+    assert not names_on(first) & names_on(second)
+    assert 'page=2" rel="next"' in first
+    assert 'rel="next"' not in second
+    assert 'page=1" rel="prev"' in second
 
 
 def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:

@@ -210,7 +210,7 @@ def test_a_pin_to_a_lost_version_stays(settings: Settings, table: str) -> None:
         " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id",
     ) == [("shadowed", None, *before[0])]
     assert not os.path.lexists(settings.packages_folder / "s05/current")
-    assert "s05/" not in (settings.index_folder / "default.xml").read_text()
+    assert "s05/" not in (settings.index_folder / "default.txt").read_text()
     status = subprocess.run(
         [SKILLDROP, "--data", settings.data, "status", "--check"],
         capture_output=True,

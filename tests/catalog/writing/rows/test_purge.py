@@ -9,7 +9,7 @@ import pytest
 from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.formats import FORMATS
+from catalog.prompt_index.formats.registry import FORMATS
 from catalog.reading import search
 from catalog.reading.versions import history
 from catalog.writing.index_publisher import publish_indexes

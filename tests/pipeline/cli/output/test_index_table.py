@@ -21,15 +21,30 @@ REPORT = {
 }
 TOLD: dict[str, Any] = {
     "entries": [
-        {"rank": 1, "name": "full-scan", "state": "full", "chars": 400, "reason": None},
+        {
+            "rank": 1,
+            "name": "full-scan",
+            "state": "full",
+            "chars": 400,
+            "reason": None,
+            "shown": "Scans all.",
+        },
         {
             "rank": 2,
             "name": "会议纪要" * 30,
             "state": "shortened",
             "chars": 90,
             "reason": "9 of 40 characters of its description are shown",
+            "shown": "Scans it…",
         },
-        {"rank": 3, "name": "bad\x1b[31m", "state": "name_only", "chars": 5, "reason": "no room"},
+        {
+            "rank": 3,
+            "name": "bad\x1b[31m",
+            "state": "name_only",
+            "chars": 5,
+            "reason": "no room",
+            "shown": "",
+        },
     ],
     "left_out": {
         "over_budget": {"count": 2000, "names": ["zz"]},
@@ -43,8 +58,8 @@ def test_the_table_lists_included_and_excluded_skills_with_reasons() -> None:
     """Counts first, one line per skill, then each reason with its count and names."""
     text = table(REPORT, TOLD, None)
     assert "1,234 of 16,000 characters, about 310 tokens; 1 in full, 1 shortened" in text
-    assert re.search(r"^   1  full-scan +\S*full\S* +400$", text, re.MULTILINE)
-    assert "9 of 40 characters of its description are shown" in text
+    assert re.search(r"^   1  full-scan +\S*full\S* +400  Scans all\.$", text, re.MULTILINE)
+    assert "9 of 40 characters of its description are shown: Scans it…" in text
     assert "left out for lack of room: 2,000\n  zz\n  … and 1,999 more" in text
     assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in text
     assert "filtered" not in text

@@ -201,9 +201,9 @@ def test_the_search_finds_a_skill_by_what_triggers_it(
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
     """The higher priority comes first; skills without one come last, by name."""
-    text = (settings.index_folder / "default.xml").read_text("utf-8")
+    text = (settings.index_folder / "default.txt").read_text("utf-8")
     names = ["weather-query", "unit-converter", "dice", "documented", "greeting", "wrong-fields"]
-    assert sorted(names, key=lambda name: text.index(f"{name}</name>")) == names
+    assert sorted(names, key=lambda name: text.index(f"\n{name}: ")) == names
 
 
 def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:

@@ -122,6 +122,12 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             set(),
             id="Russian is not judged",
         ),
+        # nothing
+        pytest.param(
+            "Use this skill whenever this capability is needed.",
+            {"description-says-nothing"},
+            id="nothing",
+        ),
         # generic
         pytest.param(f"A useful skill. {DESCRIPTION}", {"description-generic"}, id="useful skill"),
         pytest.param(f"{DESCRIPTION} And much more!", {"description-generic"}, id="and much more"),
@@ -180,9 +186,10 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
         pytest.param("", {"body-empty"}, id="empty"),
         pytest.param("\n".join(["Go on."] * 500), set(), id="500 lines"),
         pytest.param("\n".join(["Go on."] * 501), {"body-too-long"}, id="501 lines"),
-        pytest.param("word " * 4_000, set(), id="5,000 tokens"),
-        pytest.param("word " * 4_100, {"body-too-long"}, id="more tokens"),
-        pytest.param("字" * 5_001, {"body-too-long"}, id="Chinese costs a token a character"),
+        pytest.param("word " * 4_900, set(), id="4,900 tokens"),
+        pytest.param("word " * 5_100, {"body-too-long"}, id="5,100 tokens"),
+        pytest.param("字" * 5_900, {"body-too-long"}, id="5,015 tokens of Chinese"),
+        pytest.param("🚀" * 2_501, {"body-too-long"}, id="an emoji costs two tokens"),
     ],
 )
 def test_body(body: str, expected: set[str]) -> None:

@@ -1,0 +1,140 @@
+"""Layout of a prompt index: the text around its skills, and the ways to write a skill."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from catalog.prompt_index import messages
+from catalog.prompt_index.measures import UNBOUNDED, Bounds
+from catalog.prompt_index.messages import Language
+
+
+class Listed(Protocol):
+    """Fields of a skill that formats write."""
+
+    @property
+    def name(self) -> str:
+        """Qualified name."""
+
+    @property
+    def skill_id(self) -> str:
+        """Slug of the name, which is also the folder of its packages."""
+
+    @property
+    def location(self) -> str:
+        """Path or URL of its SKILL.md."""
+
+    @property
+    def follows_pattern(self) -> bool:
+        """Whether its location follows from its skill_id."""
+
+    @property
+    def version(self) -> str | None:
+        """Version that its location names; None where it names none."""
+
+    @property
+    def user_invocable(self) -> bool:
+        """Whether people may start it, too."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Paths of its scripts, references and templates."""
+
+    @property
+    def skill_md_hash(self) -> str:
+        """SHA-256 of its SKILL.md, 64 hex digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatOptions:
+    """Settings of the text around the skills."""
+
+    language: Language = "en"
+    instruction: str | None = None  # None: that of the format
+    how_to_search: str | None = None  # None: the default sentence
+    pattern: str | None = None  # of the folder of a skill NAME; None where there is none for all
+    search_url: str | None = None  # of the site's search, where locations are URLs of the site
+
+    @property
+    def search_advice(self) -> str:
+        """Sentence on how to search."""
+        if self.how_to_search is not None:
+            return self.how_to_search
+        return messages.how_to_search(self.language, self.search_url)
+
+    @property
+    def search_first(self) -> str:
+        """Line at the start of an index that only names its skills."""
+        return messages.search_first(self.language, self.search_advice)
+
+    def left_out(self, count: int) -> str:
+        """Return the line at the end of an index about the skills left out."""
+        return messages.left_out(self.language, count)
+
+
+Item: TypeAlias = Callable[[Listed, str], str]
+"""Text of one skill, from its description as it is shown; an empty one gives its name alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Block of skills."""
+
+    item: Item
+    head: str = ""
+    between: str = ""
+    foot: str = ""
+
+    def block(self, items: Sequence[str]) -> str:
+        """Return the text of all items."""
+        return f"{self.head}{self.between.join(items)}{self.foot}"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Layout of an index. Its text is never longer than its frame and the items of its block."""
+
+    entries: Layout
+    lines: Layout | None = None  # more compact, for skills with little room; None: always entries
+    start: str = ""
+    head: str = ""
+    foot: str = ""
+    search_first: str = ""
+    left_out: Callable[[int], str] = lambda count: ""
+    whole_only: bool = False  # no description may be shortened
+
+    @property
+    def names(self) -> Layout:
+        """Layout of skills without descriptions."""
+        return self.lines or self.entries
+
+    def compose(
+        self, layout: Layout, items: Sequence[str], left_out: str = "", *, searches: bool = False
+    ) -> str:
+        """Return the whole text; it begins with the advice to search if it `searches`."""
+        advice = self.search_first if searches else ""
+        return f"{self.start}{advice}{self.head}{layout.block(items)}{left_out}{self.foot}"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Format of an index."""
+
+    ending: str  # of the published file
+    form: Callable[[FormatOptions], Form]
+    per_skill: Bounds = UNBOUNDED
+
+
+def named(skill: Listed, options: FormatOptions) -> str:
+    """Return a name, and where the pattern needs more than the name, the missing parts."""
+    if options.pattern is None or not skill.follows_pattern:
+        return f"{skill.name} ({skill.location})"
+    parts = [skill.skill_id] if skill.name != skill.skill_id else []
+    parts += [skill.version] if skill.version else []
+    return f"{skill.name} ({', '.join(parts)})" if parts else skill.name
+
+
+def line(skill: Listed, words: str, options: FormatOptions) -> str:
+    """Return the line of a skill whose location follows from a pattern."""
+    mark = "" if skill.user_invocable else f" ({messages.FOR_AGENTS_ONLY[options.language]})"
+    return f"{named(skill, options)}{mark}{': ' if words else ''}{words}"

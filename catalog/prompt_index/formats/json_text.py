@@ -1,0 +1,80 @@
+"""Formats in JSON: `json` and `discovery`."""
+
+import json
+
+from catalog.prompt_index.formats.form import Form, FormatOptions, Layout, Listed, line
+from catalog.text.sanitize import one_line
+
+DISCOVERY_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+"""Schema of the Agent Skills discovery index that `discovery` follows."""
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def json_(options: FormatOptions) -> Form:
+    """Return the form of one JSON object: skills, or lines for them, and the number left out."""
+    instruction = f'"instruction": {_text(options.instruction)},\n' if options.instruction else ""
+    files = f'"files": {_text(options.pattern)}, ' if options.pattern else ""
+    return Form(
+        Layout(_entry, head='"skills": [', between=",", foot="\n]"),
+        Layout(
+            lambda skill, words: _text(line(skill, words, options)),
+            head=f'"skills": [],\n"by_name": {{{files}"skills": [\n',
+            between=",\n",
+            foot="\n]}",
+        ),
+        start="{",
+        head=instruction,
+        foot="}\n",
+        search_first=f'"search_first": {_text(options.search_first)},\n',
+        left_out=lambda count: f',\n"left_out": {_encode({"count": count})}',
+    )
+
+
+def _entry(skill: Listed, description: str) -> str:
+    entry: dict[str, object] = {
+        "name": one_line(skill.name),
+        "description": one_line(description),
+        "location": one_line(skill.location),
+    }
+    if not skill.user_invocable:
+        entry["user_invocable"] = False
+    return f"\n{_encode(entry)}"
+
+
+def discovery(_: FormatOptions) -> Form:
+    """Return the form of the Agent Skills discovery index 0.2.0, which cuts no description."""
+    return Form(
+        Layout(
+            lambda skill, description: (
+                "\n"
+                + discovery_entry(
+                    skill.skill_id, "skill-md", description, skill.location, skill.skill_md_hash
+                )
+            ),
+            between=",",
+        ),
+        start=f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [',
+        foot="\n]}\n",
+        whole_only=True,
+    )
+
+
+def discovery_entry(name: str, kind: str, description: str, url: str, sha256: str) -> str:
+    """Return the entry of a skill in a discovery index.
+
+    kind is skill-md for a SKILL.md alone, or archive; sha256 is that of its bytes.
+    """
+    return _encode(
+        {
+            "name": name,
+            "type": kind,
+            "description": one_line(description),
+            "url": one_line(url),
+            "digest": f"sha256:{sha256}",
+        }
+    )
+
+
+def _text(text: str) -> str:
+    return _encode(one_line(text))

@@ -1,0 +1,111 @@
+"""Shortening of a description to the room that it has in an index.
+
+The result depends only on the description, the name, the room, and tables that are part of the
+program. So it stays the same, whatever other skills the catalog has.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from catalog.text import filler
+from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
+from catalog.text.query_terms import is_stop_word
+from catalog.text.truncate import ELLIPSIS, shorten
+from catalog.text.word_rarity import RAREST, rarity
+
+READABLE = 60
+"""Characters from which the beginning of a description is shown; with fewer, only its words."""
+MOST_CHARACTERS = 5_000
+"""Characters of a description that are read to shorten it."""
+BEGINNING = 0.6
+"""Share of the room for the beginning of a description; its rarest words get the rest."""
+
+_WORD = re.compile(r"\w+(?:[-.']\w+)*[+#]*")
+_PART = re.compile(r"[^\W_]+")
+_CJK_FUNCTION = re.compile("[的了和与或及在是为对从到把被将等并可以能会这那个一用于]+")
+_MOST_CJK = 6  # characters of a run between function characters that is one word
+_ROOM_OF_A_WORD = 2  # added to its length: short words do not win by their length alone
+
+
+class _Word(NamedTuple):
+    """Word of a description that may be shown."""
+
+    text: str
+    start: int  # its position
+    value: float  # bits a character
+
+
+@lru_cache(maxsize=10_000)
+def shorten_description(description: str, name: str, room: int) -> str:
+    """Return at most `room` characters of a one-line description, the most telling ones.
+
+    That is the whole description if it fits, else without filler phrases if that fits. Of longer
+    ones, the sentences on what the skill is not for go first. The rest is shown by its beginning
+    and then its rarest words, or below READABLE characters by its rarest words alone.
+    """
+    if len(description) <= room:
+        return description
+    text = filler.without_filler(description[:MOST_CHARACTERS])
+    if 0 < len(text) <= room:
+        return text
+    text = filler.without_exclusions(text or description[:MOST_CHARACTERS])
+    if room < (READABLE // CJK_WEIGHT if _is_cjk(text) else READABLE):
+        return _rarest_words(text, name, room)
+    beginning = shorten(text, int(room * BEGINNING))
+    words = _rarest_words(text, f"{name} {beginning}", room - len(beginning) - 1)
+    if not beginning.endswith(ELLIPSIS) or not words:
+        return shorten(text, room)
+    return f"{beginning} {words}"
+
+
+def _is_cjk(text: str) -> bool:
+    """Return whether most of a text is Chinese, Japanese or Korean."""
+    return not text.isascii() and 2 * sum(map(len, CJK_RUN.findall(text))) > len(text)
+
+
+def _rarest_words(text: str, known: str, room: int) -> str:
+    """Return the words of a text that are not known yet and say most, in its order."""
+    left = room + 1
+    chosen = []
+    for word in sorted(_words(text, known), key=lambda word: (-word.value, word.start)):
+        if len(word.text) < left:
+            chosen.append(word)
+            left -= len(word.text) + 1
+    return " ".join(word.text for word in sorted(chosen, key=lambda word: word.start))
+
+
+def _words(text: str, known: str) -> list[_Word]:
+    words = []
+    seen = {_stem(part) for part in _PART.findall(known.lower())}
+    for match in _WORD.finditer(text):
+        word = match.group()
+        parts = [word] if word.isalnum() else _PART.findall(word)
+        stems = {_stem(part.lower()) for part in parts}
+        if seen.issuperset(stems) or is_stop_word(word.lower()):
+            continue
+        seen |= stems
+        if not word.isascii() and CJK_RUN.search(word):
+            words += _cjk_words(word, match.start(), known)
+        else:
+            words.append(_word(word, match.start(), max(map(rarity, parts))))
+    return words
+
+
+def _cjk_words(run: str, start: int, known: str) -> list[_Word]:
+    """Return the parts of a run between function characters, which are about a word each."""
+    parts = [part[:_MOST_CJK] for part in _CJK_FUNCTION.split(run)]
+    distinct = [part for part in dict.fromkeys(parts) if len(part) > 1 and part not in known]
+    return [_word(part, start + run.index(part), RAREST) for part in distinct]
+
+
+def _word(text: str, start: int, bits: float) -> _Word:
+    return _Word(text, start, bits / (len(text) + _ROOM_OF_A_WORD))
+
+
+def _stem(word: str) -> str:
+    """Return a word without its English ending, to recognise other forms of it."""
+    for ending in ("ing", "ies", "es", "ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word

@@ -1,0 +1,122 @@
+"""Hits of a search, with the reason for each and other skills of its name."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from catalog.database import sql
+from catalog.text import snippets
+
+SHOWN_OTHERS = 3
+"""Paths of other skills of a name that come with a hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Other active and shadowed skills of one name."""
+
+    count: int
+    first: tuple[str, ...]  # paths of some of their folders
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Skill found by a search."""
+
+    id: int
+    skill_id: str
+    name: str
+    description: str
+    status: str
+    level: str
+    version: str | None
+    score: float  # higher is better; comparable within one search only
+    matched: tuple[str, ...]  # terms of the query
+    snippet: str  # text around the match, which is between marks
+    location: str
+    others: Others
+
+
+def hits(
+    db: Database,
+    skills: Sequence[int],
+    scores: Mapping[int, float],
+    expressions: Mapping[str, str],
+    words: str,
+    marks: tuple[str, str],
+) -> tuple[Hit, ...]:
+    """Return the hits for these skills, in their order; the words are marked in the snippets."""
+    matched = _matched(db, expressions, skills)
+    return tuple(
+        Hit(
+            row["id"],
+            row["skill_id"],
+            row["name"],
+            row["description"],
+            row["status"],
+            row["level"],
+            row["version"],
+            round(scores.get(row["id"], 0.0), 3),
+            tuple(matched[row["id"]]),
+            _snippet(row, words, marks),
+            location(row),
+            _others(row),
+        )
+        for row in db.query(_HITS, {"ids": sql.to_json(list(skills))})
+    )
+
+
+def _matched(
+    db: Database, expressions: Mapping[str, str], skills: Iterable[int]
+) -> dict[int, list[str]]:
+    """Return the terms of the query that each skill has."""
+    matched: dict[int, list[str]] = {skill: [] for skill in skills}
+    wanted = sql.to_json(list(matched))
+    for text, expression in expressions.items():
+        for (skill,) in db.execute(_HAVING, {"match": expression, "skills": wanted}):
+            matched[skill].append(text)
+    return matched
+
+
+def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
+    return (
+        snippets.excerpt(row["description"], words, marks)
+        or snippets.excerpt(row["body"] or "", words, marks)
+        or snippets.beginning(row["description"])
+    )
+
+
+def _others(row: sql.Row) -> Others:
+    paths = json.loads(row["others"])
+    return Others(row["other_count"], tuple(paths))
+
+
+def location(row: sql.Row) -> str:
+    """Return the path of a skill's SKILL.md, in its package if it has one, else in its root."""
+    if row["package_path"]:
+        return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
+    return f"{row['root']}/{row['path']}/{row['skill_md_name'] or ''}".rstrip("/")
+
+
+_OTHERS = (
+    "FROM skills WHERE skill_id = s.skill_id AND id != s.id AND status IN ('active', 'shadowed')"
+)
+_HITS = f"""
+    SELECT s.id, s.name, s.description, s.status, s.level, v.version,
+           s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
+           (SELECT packages_folder FROM health) AS packages_folder,
+           (SELECT body FROM searched_texts WHERE id = s.id) AS body,
+           (SELECT count(*) {_OTHERS}) AS other_count,
+           (SELECT json_group_array(place) FROM
+               (SELECT root || '/' || path AS place {_OTHERS}
+                ORDER BY status, id LIMIT {SHOWN_OTHERS})) AS others
+    FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
+    LEFT JOIN versions AS v ON v.id = s.current_version_id
+    ORDER BY wanted.key
+"""
+_HAVING = """
+    SELECT f.rowid FROM json_each(:skills) AS wanted
+    CROSS JOIN skills_fts AS f ON f.rowid = wanted.value WHERE skills_fts MATCH :match
+"""

@@ -1,0 +1,73 @@
+"""Phrases of skill descriptions that say nothing about the skill."""
+
+import re
+
+from catalog.text.ngrams import CJK_RUN
+from catalog.text.query_terms import is_stop_word
+from catalog.text.truncate import sentences
+
+_SUBJECT = r"(?:(?:an?|the|any|your) )?(?:users?|developers?|people|person|someone|you|they)"
+_WISH = (
+    r"(?:(?:explicitly|specifically|also) )?(?:asks?|asked|asking|wants?|needs?|needed|requests?"
+    r"|says?|mentions?|is|are|would like|wishes|has|have)"
+)
+_RELATION = r"(?:you|to|about|for|with|help|how|that|any|an?|the)"
+_OCCASION = (
+    r"(?:(?:immediately|automatically|proactively|only|also|it|this) )*"
+    r"(?:whenever|when|if|to|for|as|any ?time)"
+)
+_SKILL = r"(?:the|this|a|an) (?:[\w-]+ )?(?:skill|agent skill|tool|agent|capability)"
+_ENGLISH = re.compile(
+    r"(?:(?:^|(?<=[.!?;:,—–|(])) *)"  # at the start of a clause
+    r"(?:\|\s*)?(?:(?:always|also|only|must|should|can) )?"
+    r"(?:"
+    rf"(?:be )?(?:use|used|invoke|invoked|trigger|triggers|apply|load|activate|call)"
+    rf"(?: (?:{_SKILL}|this|it|these))? {_OCCASION}\b"
+    rf"|{_SKILL} (?:(?:should|must|can|may) be used|is used|is designed|helps|provides|allows"
+    rf"|enables|is)(?: {_OCCASION})?\b"
+    rf"|(?:this|it) (?:helps|provides|allows|enables)\b"
+    r")"
+    rf"(?: {_SUBJECT}\b)?(?: {_WISH}\b)?(?: {_RELATION}\b)* *",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"(?:当|如果|每当)?(?:用户|你)(?:想要|想|需要|要求|希望|提到|询问|说|请求)+"
+    r"|时?[，,]?(?:请)?(?:使用|调用|触发|启用)(?:此|本|该|这个)(?:技能|功能)"
+    r"|(?:此|本|该|这个)(?:技能|功能)(?:可以|能够)?(?:用于|提供|帮助)?"
+)
+_EXCLUSION = re.compile(
+    r"(?:do not|don't|does not|not for|not to be|never|refuse|should not|must not|this is not)\b"
+    "|不要|不适用|不用于",
+    re.IGNORECASE,
+)
+_SAYS_NOTHING = frozenset(
+    """
+    agent ai assist assistant assists capabilities capability claude description feature features
+    function functionality handle handles help helper helpful helps needed placeholder provide
+    provided provides relevant related request requests required skill skills support supports
+    task tasks tbd todo tool tools user users utility various want when
+    """.split()
+)
+
+
+def without_filler(text: str) -> str:
+    """Return a text without phrases such as "Use this skill when the user wants to"."""
+    return _CHINESE.sub("", _ENGLISH.sub(" ", text)).strip(" |")
+
+
+def without_exclusions(text: str) -> str:
+    """Return a text without the sentences on what a skill is not for, unless all are such."""
+    kept = [part for part in sentences(text) if not _EXCLUSION.match(part)]
+    return " ".join(kept) if kept else text
+
+
+def says_nothing(description: str, name: str) -> bool:
+    """Return whether a description has no word on what the skill does, beyond its name."""
+    rest = without_filler(description).lower()
+    if CJK_RUN.search(rest):
+        return False
+    known = set(re.findall(r"\w+", name.lower()))
+    return not any(
+        word not in known and word not in _SAYS_NOTHING and not is_stop_word(word)
+        for word in re.findall(r"\w+", rest)
+    )

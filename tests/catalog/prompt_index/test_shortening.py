@@ -1,0 +1,66 @@
+"""Shortened descriptions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.prompt_index.shortening import READABLE, shorten_description
+from catalog.text.sanitize import one_line
+
+LONG = (
+    "Use this skill when the user wants to extract tables from scanned invoices and to reconcile "
+    "them with ledgers in spreadsheets. Do not use it for receipts. Handles multi-column layouts, "
+    "footnotes and merged cells, and writes the result as CSV."
+)
+
+
+def test_a_description_that_fits_is_not_changed() -> None:
+    """Not even its filler goes."""
+    assert shorten_description(LONG, "x", len(LONG)) == LONG
+
+
+def test_filler_goes_first_and_exclusions_next() -> None:
+    """What the skill does stays whole while it fits."""
+    shown = shorten_description(LONG, "x", 200)
+    assert shown.startswith("extract tables from scanned invoices and to reconcile them with")
+    assert "receipts" not in shown
+    assert len(shorten_description(LONG, "x", len(LONG) - 1)) == len(LONG) - len(
+        "Use this skill when the user wants to "
+    )
+
+
+def test_the_beginning_stays_readable_and_the_rarest_words_follow() -> None:
+    """None of them twice, and none that the name says already."""
+    shown = shorten_description(LONG, "merged-csv", 100)
+    beginning, _, words = shown.partition("… ")
+    assert LONG.find(beginning) > 0
+    assert words
+    assert set(words.split()) <= set(LONG.replace(",", "").replace(".", "").split())
+    assert not set(words.split()) & set(beginning.split())
+    assert not {"CSV", "merged"} & set(words.split())
+
+
+def test_little_room_is_for_the_rarest_words_alone() -> None:
+    """In the order of the description."""
+    shown = shorten_description(LONG, "x", 40)
+    assert shown == "scanned invoices ledgers cells CSV"
+
+
+@pytest.mark.parametrize("room", [20, 40])
+def test_chinese_is_shortened_by_its_own_words(room: int) -> None:
+    """Below a third of the characters that make English readable."""
+    text = (
+        "提取扫描发票中的表格并与账本核对，支持多栏版式、脚注和合并单元格，"
+        "并把结果写成文件，供财务人员审核和归档使用。"
+    )
+    shown = shorten_description(text, "x", room)
+    assert shown.startswith("提取扫描发票" if room >= READABLE // 3 else "")
+    assert 0 < len(shown) <= room
+
+
+@given(st.text(max_size=300), st.text(max_size=20), st.integers(0, 300))
+def test_no_text_is_longer_than_its_room(text: str, name: str, room: int) -> None:
+    """On one line, whatever the text."""
+    shown = shorten_description(one_line(text), name, room)
+    assert len(shown) <= room
+    assert one_line(shown) == shown
