@@ -9,7 +9,7 @@ PROGRAM := .venv/ready
 DEVELOPING := .venv/developing
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench bench-large bench-parts bench-site sizing soak crashes clean
+.PHONY: help up test check lint docs bench bench-large bench-parts bench-search bench-site sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lint: $(DEVELOPING) ## run ruff, import-linter and mypy, and check the pages and
 
 bench-site: $(DEVELOPING) ## measure the response times of the site, idle and during a scan
 	@$(BIN)/python benchmarks/site.py
+
+bench-search: $(DEVELOPING) ## measure quality and speed of the search beside other engines; DATA=folder of tasks
+	@$(BIN)/python benchmarks/search.py $(if $(DATA),--data $(DATA))
 
 docs: $(DEVELOPING) ## generate the reference pages, and build the documentation in site/
 	@$(BIN)/python -m docs_from_code

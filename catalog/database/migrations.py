@@ -16,6 +16,7 @@ from catalog.database.ddl import (
     prompt_indexes,
     recovery,
     search,
+    similarity,
     skills,
     troubles,
 )
@@ -41,6 +42,13 @@ def m001_schema(db: Database) -> None:
         troubles.TROUBLES,
     ):
         _run(db, script)
+
+
+@migrations()
+def m002_similarity(db: Database) -> None:
+    """Create the tables of sketches; the next start fills them for the versions stored before."""
+    _run(db, similarity.SIMILARITY)
+    _run(db, similarity.MARK_MISSING)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

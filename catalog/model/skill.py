@@ -92,6 +92,7 @@ class SkillRecord(NamedTuple):
     skill_md_name: str  # SKILL.md, or the variant that was found
     skill_md_content: str
     body_chars: int  # of the body, which is the end of the content; see `catalog.text.body`
+    sketch: bytes  # of the body; see `catalog.text.sketch`
     headings: tuple[str, ...]
     body_lines: int
     estimated_tokens: int

@@ -7,6 +7,7 @@ from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
 from catalog.database import limits
+from catalog.reading import duplicates as reading_duplicates
 from catalog.site.api import discovery, endpoints, files
 from catalog.site.http import (
     checks,
@@ -20,7 +21,17 @@ from catalog.site.http import (
 )
 from catalog.site.http import location as http_catalog
 from catalog.site.http import request as http_request
-from catalog.site.pages import activity, file, findings, home, indexes, skill, skills, versions
+from catalog.site.pages import (
+    activity,
+    duplicates,
+    file,
+    findings,
+    home,
+    indexes,
+    skill,
+    skills,
+    versions,
+)
 from catalog.site.rendering import assets, cells, invisible, templates
 
 hookimpl = HookimplMarker("datasette")
@@ -37,6 +48,7 @@ _ROUTES = {
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
     activity.ROUTE: activity.page,
+    duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,
     endpoints.INDEX: endpoints.index,
@@ -96,8 +108,9 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
-    """Limit the resources of each SQL statement."""
+    """Limit the resources of each SQL statement, and give it the functions of canned queries."""
     limits.apply(conn)
+    reading_duplicates.prepare(conn)
 
 
 @hookimpl

@@ -1,31 +1,45 @@
 """Search terms of Chinese, Japanese and Korean text, for storage and for queries.
 
-SQLite's tokenizers treat a run of CJK characters as one word. So each run is stored as its
-overlapping pairs of characters, and a CJK query is cut into pairs, too.
+SQLite's tokenizers treat a run of CJK characters, with letters beside it, as one word. So each run
+is stored as its overlapping pairs of characters, and a CJK query is cut into pairs, too.
 """
 
 import re
+from unicodedata import normalize
 
-CJK_RUN = re.compile(
+_CJK = (
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003ffff]+"
+    "\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
+CJK_RUN = re.compile(_CJK)
 """Kana, Han (with its extensions and compatibility forms) and Hangul syllables."""
+_PARTS = re.compile(f"({_CJK})")
 
 CJK_WEIGHT = 3
 """Number of Latin characters that carry as much meaning as one CJK character."""
 
 
 def terms(text: str) -> str:
-    """Return the pairs of the text's CJK runs in their order, separated by spaces.
+    """Return the pairs of the text's CJK runs and words beside them, separated by spaces.
 
-    The last character of a run follows alone, so each character is the beginning of a term.
+    They are in their order. The last character of a run follows alone, so each character is the
+    beginning of a term. Other words are left out: the tokenizer finds them.
     """
-    if text.isascii():
+    if text.isascii() or not CJK_RUN.search(text):
         return ""
     return " ".join(
-        run[start : start + 2] for run in CJK_RUN.findall(text) for start in range(len(run))
+        term
+        for word in re.findall(r"\w+", normalize("NFKC", text))
+        if CJK_RUN.search(word)
+        for part, is_cjk in parts(word)
+        for term in ([part[start : start + 2] for start in range(len(part))] if is_cjk else [part])
     )
+
+
+def parts(word: str) -> list[tuple[str, bool]]:
+    """Return the parts of a word in their order, and whether each is a CJK run."""
+    split = enumerate(_PARTS.split(word))
+    return [(part, number % 2 == 1) for number, part in split if part]
 
 
 def pieces(run: str) -> list[str]:

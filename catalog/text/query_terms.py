@@ -1,7 +1,9 @@
 """Terms of a search query: its words without stop words, and pairs of CJK characters."""
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
+from unicodedata import normalize
 
 from catalog.text import ngrams
 
@@ -21,24 +23,41 @@ def terms_of(query: str) -> list[Term]:
 
     A stop word counts only in a query of stop words.
     """
-    if len(query) > MOST_CHARACTERS:
-        query = query[:MOST_CHARACTERS].rpartition(" ")[0] or query[:MOST_CHARACTERS]
     terms = list(dict.fromkeys(_terms(query)))
     return [term for term in terms if not is_stop_word(term.text)] or terms
 
 
+def phrases_of(query: str) -> list[str]:
+    """Return the distinct pairs of words that stand side by side and are no stop words."""
+    pairs = (
+        f"{first.text} {second.text}"
+        for first, second in pairwise(_terms(query))
+        if not any(term.is_cjk or is_stop_word(term.text) for term in (first, second))
+    )
+    return list(dict.fromkeys(pairs))
+
+
+def characters_of(query: str) -> list[str]:
+    """Return the distinct CJK characters of a query that say something, in their order."""
+    characters = "".join(ngrams.CJK_RUN.findall(_readable(query)))
+    return [each for each in dict.fromkeys(characters) if each not in _EMPTY]
+
+
 def _terms(query: str) -> list[Term]:
-    terms = []
-    for word in re.findall(r"\w+", query.lower()):
-        terms += [
-            Term(pair, is_cjk=True)
-            for run in ngrams.CJK_RUN.findall(word)
-            for pair in ngrams.pieces(run)
-        ]
-        terms += [
-            Term(part) for run in ngrams.CJK_RUN.split(word) for part in run.split("_") if part
-        ]
-    return terms
+    return [
+        Term(term, is_cjk)
+        for word in re.findall(r"\w+", _readable(query))
+        for part, is_cjk in ngrams.parts(word)
+        for term in (ngrams.pieces(part) if is_cjk else part.split("_"))
+        if term
+    ]
+
+
+def _readable(query: str) -> str:
+    """Return the beginning of a query in lower case, with full-width letters as plain ones."""
+    if len(query) > MOST_CHARACTERS:
+        query = query[:MOST_CHARACTERS].rpartition(" ")[0] or query[:MOST_CHARACTERS]
+    return normalize("NFKC", query).lower()
 
 
 def is_stop_word(term: str) -> bool:
@@ -72,3 +91,8 @@ _CHINESE = frozenset(
     """.split()
 )
 _PARTICLES = frozenset("的了吗呢吧啊呀嘛么")
+_EMPTY = _PARTICLES | frozenset(
+    "我你他她它们是在有和与或这那个一不就都也很把被给让要想会能可怎什哪谁为以及从到对于上下来去着过得地好多少"
+    "点些再还又只做帮请はがをにでとのもへやかなねよますです이가을를은는에의로"
+)
+"""Characters that say nothing alone: pronouns, particles and the like."""

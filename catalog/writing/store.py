@@ -24,7 +24,7 @@ from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
-from catalog.writing.rows import search_rows
+from catalog.writing.rows import search_rows, sketches
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.requests import Requests
@@ -135,6 +135,10 @@ class Store:
         if wrong := search_rows.wrong_rows(self.db):
             with self.transaction():
                 search_rows.repair(self.db, wrong)
+
+    def compare_bodies(self) -> None:
+        """Store the missing sketches of bodies; see `sketches.add_missing`."""
+        sketches.add_missing(self.db, self.transaction)
 
     # Retention
 

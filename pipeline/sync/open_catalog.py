@@ -66,7 +66,8 @@ def open_store(
 
 
 def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
-    """Apply the settings to an open catalog and repair its packages."""
+    """Apply the settings to an open catalog, and repair its sketches and its packages."""
+    store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.indexes.configure(settings.index_specs)
     store.events.register(listeners.ALL)

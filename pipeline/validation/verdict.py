@@ -11,6 +11,7 @@ from catalog.model.paths import last_name
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.text import filler, tokens, truncate
+from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
@@ -239,6 +240,7 @@ def _record(
         skill_md_name=skill.document,
         skill_md_content=skill.parsed.text,
         body_chars=len(body),
+        sketch=sketch(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
         estimated_tokens=tokens.estimate_body(body),

@@ -11,6 +11,7 @@ from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Level
+from catalog.text.sketch import sketch
 from catalog.writing.store import Store
 
 ROOT = "/root"
@@ -73,6 +74,7 @@ def judged(
             "skill_md_name": "SKILL.md",
             "skill_md_content": content,
             "body_chars": len(body.strip()),
+            "sketch": sketch(body.strip()),
             "headings": ("Steps",),
             "body_lines": body.count("\n"),
             "estimated_tokens": len(body) // 4,

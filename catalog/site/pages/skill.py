@@ -10,7 +10,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
-from catalog.reading import browse, index_views
+from catalog.reading import browse, duplicates, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import file_tree, formatting, markdown
@@ -23,6 +23,8 @@ SHOWN_VERSIONS = 12
 """Most versions on the page, which links to the rest."""
 LONGEST_TEXT = 100_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
+SHOWN_SIMILAR = 10
+"""Most folders of the same identifier, and most similar skills, on the page."""
 MOST_FILES = 500
 """Most files on the page, which links to the rest."""
 UNKNOWN_SKILL = "No skill has or ever had the identifier {}."
@@ -34,6 +36,7 @@ class Sheet:
 
     skill: Row
     rivals: list[Row]
+    similar: list[Row]
     findings: list[Row]
     files: list[Row]
     versions: list[Row]
@@ -69,6 +72,7 @@ async def page(context: RequestContext) -> Response:
         why_not=formatting.why_not,
         folder=f"{skill['root']}/{skill['path']}",
         most_versions=SHOWN_VERSIONS,
+        most_similar=SHOWN_SIMILAR,
         counts=_counts(sheet.findings),
     )
 
@@ -88,6 +92,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
         return Sheet(
             skill,
             browse.rivals(db, skill),
+            duplicates.similar(db, skill),
             browse.findings(db, skill["id"]),
             browse.files(db, version_id) if version_id else [],
             browse.versions(db, skill["id"]),

@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge
+from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
 from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -185,6 +185,8 @@ def _restore_content(
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))
+    sketches.remove(work.db.conn, version)
+    work.buffer.sketches.append((version, record.sketch))
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:

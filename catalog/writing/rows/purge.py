@@ -58,6 +58,10 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
         f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", parameters
     )
     db.execute(
+        f"DELETE FROM body_sketches WHERE version IN (SELECT id FROM versions WHERE {_OF})",
+        parameters,
+    )
+    db.execute(
         "UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
         f" file_inventory = ?, package_path = NULL WHERE {_OF}",
         [_NO_FILES, *parameters],

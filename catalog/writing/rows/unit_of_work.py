@@ -14,6 +14,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import DESCRIBED, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
+from catalog.text.sketch import sketch
 from catalog.text.times import iso
 from catalog.writing.rows import mapping
 from catalog.writing.rows.ingestions import Ingestion
@@ -123,6 +124,7 @@ class UnitOfWork:
             }
         )
         self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
+        self.buffer.sketches.append((version, record.sketch))
         if old and old["current_version_id"]:
             self.buffer.superseded.append((moment, old["current_version_id"]))
         return version
@@ -144,9 +146,9 @@ class UnitOfWork:
         ).fetchall()
         self.buffer.versions.append(content)
         self.buffer.files += [(version, *file) for file in files]
-        self.buffer.texts.append(
-            mapping.restored_text(old["id"], content, [path for path, *_ in files])
-        )
+        text = mapping.restored_text(old["id"], content, [path for path, *_ in files])
+        self.buffer.texts.append(text)
+        self.buffer.sketches.append((version, sketch(text.body)))
         self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 

@@ -9,7 +9,7 @@ from typing import Any
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
-from catalog.writing.rows import dialects, fulltext, ingestions, mapping
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping, sketches
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -20,6 +20,7 @@ class WriteBuffer:
     skills: list[database_sql.Row] = field(default_factory=list)
     versions: list[database_sql.Row] = field(default_factory=list)
     files: list[tuple[Any, ...]] = field(default_factory=list)
+    sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     texts: list[mapping.SearchDocument] = field(default_factory=list)
@@ -39,6 +40,7 @@ class WriteBuffer:
         _write_rows(db, insert, "versions", self.versions)
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
+        sketches.add(db, self.sketches)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
         ingestions.add(db, self.ingestions)

@@ -30,7 +30,7 @@ NEWER = (
     "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
     " VALUES ('skilldrop', 'm999_other', '2030-01-01')"
 )
-UNRELEASED = "UPDATE _sqlite_migrations SET name = 'm999_other'"
+UNRELEASED = "UPDATE _sqlite_migrations SET name = 'm999_other' WHERE name LIKE 'm001%'"
 
 
 @pytest.mark.parametrize("opening", [open_to_write, open_to_read])

@@ -19,7 +19,7 @@ from catalog.database import connection as database_connection
 from catalog.mcp.server import SkillServer
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
-from catalog.reading import search, skill_files
+from catalog.reading import duplicates, search, skill_files
 from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
@@ -74,12 +74,16 @@ MEANT = {
     "SELECT count(*) FROM files": "the front page says how many there are, from an index alone",
     "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
+    "INSERT INTO body_sketches (version) SELECT": "an older catalog is converted, once",
+    "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
+    "WITH present AS (": "… and all sketches",
 }
 """What goes through a whole table because it is about all of it, by words in it; and why."""
 
 OF_EVERYTHING = {
     "why_not_in_the_index": {"skills"},  # what is typed may stand anywhere in a name or a path
     "my_findings": {"findings"},  # so it may there
+    "same_description": {"skills"},  # compares all
     "triggered_by": {"apexbridge_skills"},  # and there
     "memory_by_owner": {"memory_writes"},  # those of all owners, where none is typed
     "failures_by_skill": {"outcomes"},  # counts the runs of each
@@ -138,6 +142,7 @@ def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
     """Fail with every statement that goes through a whole large table unasked."""
     plain = sqlite3.connect(catalog)
     plain.create_function("has_package", 1, lambda _: True)  # asks the disk, for the mending
+    duplicates.prepare(plain)
     wrong = set()
     for statement in set(caught):
         sql = " ".join(statement.sql.split())
@@ -305,6 +310,9 @@ PAGES = {
     "/findings/frontmatter-missing": 200,
     "/indexes": 200,
     "/indexes/default": 200,
+    "/duplicates": 200,
+    "/duplicates?kind=near": 200,
+    "/duplicates?kind=description": 200,
     "/activity": 200,
     "/activity?before=50": 200,
     "/search.json?q=words": 200,
@@ -342,6 +350,7 @@ def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
 ) -> None:
     """Some are about everything there is, and say so."""
     store = Store.open(tmp_path / "catalog.db")
+    duplicates.prepare(store.db.conn)
     sql = CANNED[name]["sql"]
     for parameter in CANNED[name].get("params", ()):
         sql = sql.replace(f":{parameter}", "'x'")

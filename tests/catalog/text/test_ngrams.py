@@ -11,13 +11,14 @@ from catalog.text import ngrams
     ("text", "terms"),
     [
         ("plain English", ""),
-        ("PDF处理", "处理 理"),
+        ("PDF处理 of tables", "PDF 处理 理"),  # a word beside CJK characters is no word for SQLite
+        ("ﾃﾞｰﾀとＣＳＶ", "デー ータ タと と CSV"),  # half-width and full-width forms
         ("会议纪要整", "会议 议纪 纪要 要整 整"),
         ("カナ, 한글", "カナ ナ 한글 글"),
     ],
 )
 def test_runs_become_their_short_pieces(text: str, terms: str) -> None:
-    """Every pair in its order, the last character, and nothing of other scripts."""
+    """Every pair in its order, the last character, and words beside them, but no other words."""
     assert ngrams.terms(text) == terms
 
 

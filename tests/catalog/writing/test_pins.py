@@ -420,7 +420,10 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
     world.restart()
     assert_withheld(world, first)
     (reason,) = world.rows("SELECT status, status_reason FROM skills WHERE path = 'deep/er/a'")
-    assert reason == ("shadowed", f"shadowed by the project skill in {world.root}/a")
+    assert reason == (
+        "shadowed",
+        f"shadowed by the project skill in {world.root}/a, with other content",
+    )
     shutil.rmtree(world.root / "a")
     world.scan()
     assert text(world) == "newer"

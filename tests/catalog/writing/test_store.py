@@ -196,7 +196,7 @@ def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> N
         path: (row(store, path)["status"], row(store, path)["status_reason"])
         for path in ("a/start", "b/start", "b/deep/start")
     }
-    reason = "shadowed by the project skill in /root/a/start"
+    reason = "shadowed by the project skill in /root/a/start, with the same content"
     assert status == {
         "a/start": ("active", None),
         "b/start": ("shadowed", reason),
@@ -232,7 +232,7 @@ def test_a_higher_level_wins_in_any_order_of_roots(store: Store) -> None:
     assert row(store, "deep/start")["status"] == "active"
     apply(store, judged("x/y/z/start", root="/e", level="enterprise"))
     assert row(store, "deep/start")["status_reason"] == (
-        "shadowed by the enterprise skill in /e/x/y/z/start"
+        "shadowed by the enterprise skill in /e/x/y/z/start, with the same content"
     )
 
 

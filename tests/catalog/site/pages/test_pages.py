@@ -32,6 +32,9 @@ PAGES = [
     "/indexes",
     "/indexes/default",
     "/activity",
+    "/duplicates",
+    "/duplicates?kind=near",
+    "/duplicates?kind=description",
 ]
 
 

@@ -81,7 +81,7 @@ def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: Skil
     rest = {"late/pdf": "shadowed", "project/pdf": "shadowed", "personal/pdf": "shadowed"}
     assert roots.statuses() == rest | {"company/pdf": "active"}
     assert roots.skills("status_reason")["late/pdf"] == (
-        f"shadowed by the enterprise skill in {roots.folder}/company/pdf",
+        f"shadowed by the enterprise skill in {roots.folder}/company/pdf, with the same content",
     )
     shutil.rmtree(roots.folder / "company/pdf")
     roots.scan()
@@ -195,7 +195,7 @@ def test_shadowing_is_logged(
     lower, higher = "pdf[U+000A][U+001B]", f"{roots.folder}/company/pdf"
     assert caplog.messages == [
         "added pdf",
-        f"shadowed {lower} (shadowed by the enterprise skill in {higher})",
+        f"shadowed {lower} (shadowed by the enterprise skill in {higher}, with the same content)",
         "removed pdf",
         f"active {lower}",
     ]

@@ -1,0 +1,280 @@
+"""Quality and speed of the search, beside plain FTS5, bm25s and tantivy: one table from one run.
+
+    python benchmarks/search.py --sizes 484 3300
+
+DATA holds `queries.jsonl`, tasks with the names of the skills that answer them, and these skills in
+`skills/<collection>/<name>/SKILL.md`. Each task is searched as a sentence and as keywords. Made
+skills with the same vocabulary fill the catalog up to each size; all engines have the same texts.
+The floor of the times is plain FTS5 OR in the same run.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import bm25s
+import frontmatter
+import tantivy
+from recombined_skills import Skill, recombined
+from sqlite_utils import Database
+
+from catalog.database import connection
+from catalog.reading import search
+from catalog.text.query_terms import terms_of
+from pipeline.config import loader
+from pipeline.sync.open_catalog import open_store
+from pipeline.sync.run_once import scan_once
+
+SHOWN = 10
+"""Skills that a search returns."""
+FLOOR = "plain FTS5 OR"
+
+Engine = Callable[[str], Sequence[str]]  # from a query to names, best first
+
+
+class Task(NamedTuple):
+    """Task in the words of its author, and the skills that answer it."""
+
+    sentence: str
+    keywords: str
+    relevant: frozenset[str]
+
+
+class Row(NamedTuple):
+    """Figures of one engine for one form of the tasks."""
+
+    skills: int
+    query: str
+    engine: str
+    mrr: float  # mean of 1/rank, 0 beyond the tenth
+    hit_1: float  # share of the tasks with a right skill first
+    hit_5: float
+    nothing: float  # share of the tasks without any result
+    p50: float  # milliseconds
+    p95: float
+    p95_to_floor: float
+
+    def cells(self) -> Sequence[str]:
+        """Return the cells as text."""
+        return (
+            f"{self.skills:,}",
+            self.query,
+            self.engine,
+            *(f"{share:.3f}" for share in (self.mrr, self.hit_1, self.hit_5, self.nothing)),
+            f"{self.p50:.1f}",
+            f"{self.p95:.1f}",
+            f"{self.p95_to_floor:.2f}",
+        )
+
+
+def main() -> int:
+    """Measure at each size, and print the table."""
+    arguments = _arguments()
+    if not (arguments.data / "queries.jsonl").is_file():
+        print(f"There is no {arguments.data}/queries.jsonl: name its folder with --data.")
+        return 2
+    tasks, skills = _tasks(arguments.data), _skills(arguments.data)
+    rows: list[Row] = []
+    for size in arguments.sizes:
+        with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
+            rows += _measured(size, skills, tasks, arguments.seed, Path(place))
+    if arguments.json:
+        print(json.dumps([row._asdict() for row in rows], indent=1))
+        return 0
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"SQLite {sqlite3.sqlite_version}, {len(tasks)} tasks, seed {arguments.seed}\n"
+    )
+    print(
+        "| skills | query | engine | MRR@10 | hit@1 | hit@5 | nothing found | p50 ms | p95 ms "
+        f"| p95 to {FLOOR} |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
+    for row in rows:
+        print(f"| {' | '.join(row.cells())} |")
+    return 0
+
+
+def _tasks(data: Path) -> list[Task]:
+    lines = (data / "queries.jsonl").read_text("utf-8").splitlines()
+    return [
+        Task(task["sentence"], task["keywords"], frozenset(task["relevant"]))
+        for task in map(json.loads, lines)
+    ]
+
+
+def _skills(data: Path) -> list[Skill]:
+    files = sorted(data.glob("skills/*/*/SKILL.md"))
+    posts = [frontmatter.load(str(file)) for file in files]
+    return [Skill(str(post["name"]), str(post["description"]), post.content) for post in posts]
+
+
+def _measured(
+    size: int, real: Sequence[Skill], tasks: Sequence[Task], seed: int, place: Path
+) -> Iterator[Row]:
+    _report(f"{size:,} skills: writing")
+    skills = [*real[:size], *recombined(real, size - len(real), seed)]
+    engines: dict[str, Engine] = {}
+    with closing(_catalog(skills, place)) as catalog:
+        engines["skilldrop"] = _skilldrop(catalog)
+        for name, engine in _PEERS.items():
+            _report(f"{size:,} skills: indexing for {name}")
+            engines[name] = engine(skills)
+        for form in ("sentence", "keywords"):
+            _report(f"{size:,} skills: searching by {form}")
+            yield from _rows(size, form, engines, tasks)
+
+
+def _catalog(skills: Sequence[Skill], place: Path) -> sqlite3.Connection:
+    """Write the skills as folders, scan them, and open the catalog for reading."""
+    for number, skill in enumerate(skills):
+        folder = place / "watched" / f"group-{number // 1000}" / skill.name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(skill.skill_md(), "utf-8")
+    settings = loader.load(None, place / "watched", place / "data").model_copy(
+        update={"settle_quiet": 0.0, "publish": "in-place"}
+    )
+    _report(f"{len(skills):,} skills: indexing for skilldrop")
+    store = open_store(settings)
+    scan_once(settings, store)
+    store.close()
+    return connection.connect_to_read(settings.catalog_path)
+
+
+def _skilldrop(catalog: sqlite3.Connection) -> Engine:
+    db = Database(catalog)
+    (active,) = catalog.execute("SELECT count(*) FROM skills WHERE status = 'active'").fetchone()
+    _report(f"{active:,} skills are active")
+    return lambda query: [hit.name for hit in search.find(db, query, SHOWN)]
+
+
+def _plain_fts5(operator: str, skills: Sequence[Skill]) -> Engine:
+    db = sqlite3.connect("")
+    db.execute(
+        "CREATE VIRTUAL TABLE skills USING fts5 "
+        "(name, description, body, tokenize = 'porter unicode61')"
+    )
+    db.executemany("INSERT INTO skills VALUES (?, ?, ?)", skills)
+
+    def find(query: str) -> list[str]:
+        match = f" {operator} ".join(f'"{term.text}"' for term in terms_of(query))
+        rows = db.execute(
+            "SELECT name FROM skills WHERE skills MATCH ? ORDER BY rank LIMIT ?", [match, SHOWN]
+        )
+        return [name for (name,) in rows]
+
+    return find
+
+
+def _bm25s(skills: Sequence[Skill]) -> Engine:
+    index = bm25s.BM25()
+    index.index(
+        bm25s.tokenize(["\n".join(skill) for skill in skills], show_progress=False),
+        show_progress=False,
+    )
+
+    def find(query: str) -> list[str]:
+        tokens = bm25s.tokenize([query], show_progress=False)
+        found, scores = index.retrieve(tokens, k=SHOWN, show_progress=False)
+        pairs = zip(found[0], scores[0], strict=True)
+        return [skills[number].name for number, score in pairs if score > 0]
+
+    return find
+
+
+def _tantivy(skills: Sequence[Skill]) -> Engine:
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field("name", stored=True, tokenizer_name="raw")
+    schema.add_text_field("text", tokenizer_name="en_stem")
+    index = tantivy.Index(schema.build())
+    writer = index.writer()
+    for skill in skills:
+        writer.add_document(tantivy.Document(name=skill.name, text="\n".join(skill)))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+
+    def find(query: str) -> list[str]:
+        words = " ".join(term.text for term in terms_of(query))
+        parsed, _ = index.parse_query_lenient(words, ["text"])
+        hits = searcher.search(parsed, SHOWN).hits
+        return [searcher.doc(address)["name"][0] for _, address in hits]
+
+    return find
+
+
+_PEERS: Mapping[str, Callable[[Sequence[Skill]], Engine]] = {
+    FLOOR: lambda skills: _plain_fts5("OR", skills),
+    "plain FTS5 AND": lambda skills: _plain_fts5("AND", skills),
+    "bm25s": _bm25s,
+    "tantivy": _tantivy,
+}
+
+
+def _rows(
+    size: int, form: str, engines: Mapping[str, Engine], tasks: Sequence[Task]
+) -> Iterator[Row]:
+    """Search for each task with all engines in turns, and return the figures of each engine."""
+    ranks: dict[str, list[int]] = {name: [] for name in engines}  # 0 for a task without a hit
+    times: dict[str, list[float]] = {name: [] for name in engines}
+    empty = dict.fromkeys(engines, 0)
+    for task in tasks:
+        for name, find in engines.items():
+            began = time.perf_counter()
+            names = find(getattr(task, form))
+            times[name].append(1000 * (time.perf_counter() - began))
+            ranks[name].append(_rank(names, task.relevant))
+            empty[name] += not names
+    cuts = {name: statistics.quantiles(taken, n=20) for name, taken in times.items()}
+    for name in engines:
+        placed = [rank for rank in ranks[name] if rank]
+        yield Row(
+            size,
+            form,
+            name,
+            sum(1 / rank for rank in placed) / len(tasks),
+            placed.count(1) / len(tasks),
+            sum(rank <= 5 for rank in placed) / len(tasks),
+            empty[name] / len(tasks),
+            cuts[name][9],
+            cuts[name][18],
+            cuts[name][18] / cuts[FLOOR][18],
+        )
+
+
+def _rank(names: Sequence[str], relevant: frozenset[str]) -> int:
+    """Return the place of the first right skill, from 1; 0 if there is none."""
+    return next((place for place, name in enumerate(names, 1) if name in relevant), 0)
+
+
+def _report(work: str) -> None:
+    if sys.stderr.isatty():
+        print(f"{work} …", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0],
+        epilog="example: python benchmarks/search.py --sizes 484 3300",
+    )
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/search"), help="folder of tasks and skills"
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[484, 3_300, 40_000])
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

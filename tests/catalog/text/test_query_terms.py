@@ -1,0 +1,42 @@
+"""Terms of search queries."""
+
+import pytest
+
+from catalog.text.query_terms import MOST_CHARACTERS, characters_of, phrases_of, terms_of
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("How do I merge the PDF files?", ["merge", "pdf", "files"]),  # no stop words
+        ("what is this", ["what", "is", "this"]),  # unless there is nothing else
+        ("web_scraper Web", ["web", "scraper"]),  # each once, in lower case
+        ("合并PDF文件", ["合并", "pdf", "文件"]),  # scripts side by side
+        ("ＰＤＦ　ﾃﾞｰﾀ", ["pdf", "デー", "ータ"]),  # full-width and half-width forms
+        ("怎么合并", ["么合", "合并"]),  # no pairs that only ask
+        ("_ ?!", []),
+    ],
+)
+def test_words_and_pairs_of_a_query_are_its_terms(query: str, terms: list[str]) -> None:
+    """Each query has these terms in this order."""
+    assert [term.text for term in terms_of(query)] == terms
+
+
+def test_a_long_query_ends_with_a_whole_word() -> None:
+    """The part beyond the limit is not read, and the word at the limit is not cut."""
+    query = "spreadsheet " * MOST_CHARACTERS
+    assert [term.text for term in terms_of(query)] == ["spreadsheet"]
+
+
+def test_neighbouring_words_are_phrases() -> None:
+    """Only two words with nothing between them, not even a stop word, are a phrase."""
+    assert phrases_of("Review the pull request of my data pipeline, data pipeline 数据 分析") == [
+        "pull request",
+        "data pipeline",
+        "pipeline data",
+    ]
+
+
+def test_characters_of_a_query_say_something() -> None:
+    """Each CJK character counts once, without particles, pronouns and words of other scripts."""
+    assert characters_of("我的PDF文件的文字") == ["文", "件", "字"]
