@@ -142,7 +142,7 @@ class Allocation(Generic[S]):
                 plan = self._composed(layout, items, searches=step.room < DESCRIBES)
                 if self._fits(plan, layout):
                     return plan
-        raise AssertionError("names fit, but no step does")
+        return self._as_many(len(names))
 
     def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
         if self._form.lines:
@@ -167,10 +167,9 @@ class Allocation(Generic[S]):
         text, items = plan
         if self._size(text) > self._budget.size:
             return False
+        least, _, unit = self._per_skill
         return layout is self._form.names or not any(
-            item.state == "shortened" and size(item.text, bounds.unit) < bounds.least
-            for bounds in [self._per_skill]
-            for item in items
+            item.state == "shortened" and size(item.text, unit) < least for item in items
         )
 
     def _as_many(self, names: int) -> Plan:
@@ -213,17 +212,13 @@ class Allocation(Generic[S]):
             position += 1
 
     def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
-        text = _text(skill)
-        whole = _on_one_line(skill.description)
-        shown = _shown(text, skill, _room(skill, step))
-        item = layout.item(skill, shown)
-        bounds = self._per_skill
-        if bounds.most is not None and size(item, bounds.unit) > bounds.most:
-            for room in ROOMS:
-                shown = _shown(text, skill, min(room, _room(skill, step)))
-                item = layout.item(skill, shown)
-                if size(item, bounds.unit) <= bounds.most:
-                    break
+        text, whole = _text(skill), _on_one_line(skill.description)
+        _, most, unit = self._per_skill
+        for room in (_room(skill, step), *ROOMS):
+            shown = _shown(text, skill, min(room, _room(skill, step)))
+            item = layout.item(skill, shown)
+            if most is None or size(item, unit) <= most:
+                break
         if shown == whole:
             return ItemText("full", item, shown)
         if not shown:
