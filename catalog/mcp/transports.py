@@ -1,6 +1,8 @@
 """Transports of the MCP server: stdin and stdout, or streamable HTTP."""
 
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 
 import anyio
 import uvicorn
@@ -38,7 +40,7 @@ def serve_http(server: SkillServer, host: str, port: int, names: Sequence[str]) 
         host=host,
         transport_security=_security(host, names),
     )
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -46,6 +48,21 @@ def serve_http(server: SkillServer, host: str, port: int, names: Sequence[str]) 
         access_log=False,
         timeout_graceful_shutdown=GRACE,
     )
+    with suppress(KeyboardInterrupt):  # uvicorn has stopped by then
+        _HttpServer(config, server).run()
+
+
+class _HttpServer(uvicorn.Server):
+    """HTTP server that ends the clients' streams when it stops, rather than wait for them."""
+
+    def __init__(self, config: uvicorn.Config, server: SkillServer) -> None:
+        super().__init__(config)
+        self._changes = server.changes
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then the server."""
+        self._changes.end_streams()
+        await super().shutdown(sockets)
 
 
 def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:
