@@ -16,14 +16,14 @@ def children(package: Package, path: str, version: str = "") -> list[Resource]:
 
     With a version, the URIs name it. Raises NotInCatalog if the path is not a directory.
     """
-    path = path.rstrip("/")
+    own, path = uris.split(package, path.rstrip("/"))
     start = f"{path}/" if path else ""
     suffix = f"?version={version}" if version else ""
     found: dict[str, Resource] = {}
     for file in package.files:
         if file.path.startswith(start):
             name, _, rest = file.path.removeprefix(start).partition("/")
-            uri = uris.of(package.skill_id, start + name) + suffix
+            uri = uris.of(package.skill_id, own + start + name) + suffix
             found[name] = _directory(uri, name) if rest else _file(uri, name, file)
     if not found:
         kind = "a file, not a directory" if path in package.by_path else "not a directory"

@@ -19,6 +19,7 @@ from mcp.types import (
 
 from catalog.mcp import cursors, uris
 from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp.uris import SkillUri
 from catalog.reading.published import SKILL_MD, Package
 from catalog.reading.skill_files import SkillFile
 from catalog.text.sanitize import one_line
@@ -94,15 +95,14 @@ class SkillResources:
         with protocol_errors():
             asked = uris.parse(uri)
             package = self._access.package(asked.skill_id, asked.version)
-            if asked.path == uris.MANIFEST:
+            if uris.split(package, asked.path)[1] == uris.MANIFEST:
                 text = json.dumps(manifest(package), ensure_ascii=False, indent=1)
                 content: TextResourceContents | BlobResourceContents = TextResourceContents(
                     uri=uri, text=text, mime_type="application/json"
                 )
             else:
-                literal = asked.path not in package.by_path and asked.literal_path
-                path = literal if literal in package.by_path else asked.path
-                content = _contents(uri, self._access.read(package, path or "."))
+                file = self._access.read(package, _path(package, asked))
+                content = _contents(uri, file)
         return ReadResourceResult(contents=[content], _meta={VERSION_META: package.version})
 
 
@@ -125,6 +125,13 @@ def manifest(package: Package) -> dict[str, Any]:
             for file in package.files
         ],
     }
+
+
+def _path(package: Package, asked: SkillUri) -> str:
+    """Return the path of a file in a package: as decoded, or as written if there is only that."""
+    decoded, literal = (uris.split(package, path)[1] for path in (asked.path, asked.literal_path))
+    is_literal = decoded not in package.by_path and literal in package.by_path
+    return (literal if is_literal else decoded) or "."
 
 
 def _contents(uri: str, file: SkillFile) -> TextResourceContents | BlobResourceContents:

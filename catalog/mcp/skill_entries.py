@@ -46,12 +46,13 @@ def entry(package: Package) -> dict[str, Any]:
             f"The skill {shown(package.skill)} is not in the skills extension: {error}; "
             "read its files as resources or with read_skill_file."
         ) from error
+    folder = f"{own}/" if (own := uris.own_folder(package)) else ""
     return {
-        "uri": uris.of(package.skill_id, SKILL_MD),
+        "uri": uris.of(package.skill_id, folder + SKILL_MD),
         "frontmatter": fields,
         "resources": [
             {
-                "uri": uris.of(package.skill_id, file.path),
+                "uri": uris.of(package.skill_id, folder + file.path),
                 "digest": f"sha256:{file.sha256}",
                 "size": file.size,
             }
@@ -73,8 +74,8 @@ def _fields(package: Package) -> dict[str, Any]:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise ValueError(f"{shown(field)} in its frontmatter is invalid") from error
-    if name != package.skill_id:
-        raise ValueError(f"its URI has the name {shown(package.skill_id)}")
+    if name != (uris.own_folder(package) or package.skill_id):
+        raise ValueError(f"{shown(name)} cannot be the end of its URI")
     return fields
 
 

@@ -15,7 +15,7 @@ from mcp.types import PaginatedRequestParams, RequestParams
 from catalog.mcp import cursors, directories, skill_entries, uris
 from catalog.mcp.access import CatalogAccess, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
-from catalog.reading.published import SKILL_MD, package_of
+from catalog.reading.published import package_of
 from catalog.text.suggestions import shown
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
@@ -83,13 +83,10 @@ class SkillsExtension:
         """Return the entry of the skill with a SKILL.md."""
         with protocol_errors():
             asked = uris.parse(uri)
-            if asked.path != SKILL_MD or asked.version:
-                raise NotInCatalog(
-                    f"{shown(uri)} is not the URI of a skill's SKILL.md, such as "
-                    f"{uris.of(asked.skill_id, SKILL_MD)}."
-                )
-            package = self._access.package(asked.skill_id)
-            return _ENVELOPE | {"skill": skill_entries.entry(package)}
+            entry = skill_entries.entry(self._access.package(asked.skill_id))
+            if asked.version or uris.of(asked.skill_id, asked.path) != entry["uri"]:
+                raise NotInCatalog(f"{shown(uri)} is not a skill's URI; that is {entry['uri']}.")
+            return _ENVELOPE | {"skill": entry}
 
     def directory(self, uri: str, start: int) -> dict[str, Any]:
         """Return files and directories in a directory of a skill, from the `start`th on."""

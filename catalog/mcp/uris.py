@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from catalog.model.errors import NotInCatalog
+from catalog.reading.published import Package
 from catalog.text.suggestions import shown
 
 MANIFEST = "_manifest"
@@ -37,3 +38,22 @@ def parse(uri: str) -> SkillUri:
         )
     path = match[2] or ""
     return SkillUri(unquote(match[1]), unquote(path), path, match[3] or "")
+
+
+def own_folder(package: Package) -> str:
+    """Return the folder that the extension's URIs of a plugin's skill have below its skill_id.
+
+    It is the skill's bare name, with which such a URI must end. "" for any other skill, and for
+    one that has a folder of that name, whose files have those URIs already.
+    """
+    _, colon, name = package.skill.rpartition(":")
+    has_folder = any(path.startswith(f"{name}/") for path in package.by_path)
+    return name if colon and not has_folder else ""
+
+
+def split(package: Package, path: str) -> tuple[str, str]:
+    """Return the own folder with a slash, or "", and the path in the package, for a URI's path."""
+    folder = own_folder(package)
+    if folder and f"{path}/".startswith(f"{folder}/"):
+        return f"{folder}/", path[len(folder) + 1 :]
+    return "", path

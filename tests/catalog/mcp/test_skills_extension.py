@@ -13,6 +13,7 @@ from mcp.types import BlobResourceContents
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
+from pipeline.config.settings import RootSettings
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
 
@@ -206,6 +207,50 @@ def test_what_is_no_directory_is_an_error(extension: SkillsExtension, path: str)
     with pytest.raises(MCPError) as caught:
         extension.directory(f"skill://whole{path}", 0)
     message(caught)
+
+
+@pytest.fixture(scope="module")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogAccess]:
+    """Return access to a catalog with skills of plugins, two of which have the same name."""
+    made = Shelf(tmp_path_factory.mktemp("plugins"))
+    roots = (RootSettings(path=made.root, level="plugin"),)
+    made.settings = made.settings.model_copy(update={"roots": roots})
+    write_skill(made.root / "office/skills/pdf", files={"references/a b.md": "office\n"})
+    write_skill(made.root / "sales/skills/pdf", files={"pdf/notes.md": "in a folder\n"})
+    made.scan()
+    yield CatalogAccess(made.settings.catalog_path, made.packages)
+    made.close()
+
+
+def test_the_uri_of_a_plugins_skill_ends_with_its_name(plugins: CatalogAccess) -> None:
+    """As the extension demands; files and directories have their place below that URI, too."""
+    extension = SkillsExtension(plugins)
+    (skill,) = extension.page(None)["skills"]
+    assert skill["uri"] == "skill://office--pdf/pdf/SKILL.md"
+    assert skill["frontmatter"]["name"] == "pdf"
+    for file in skill["resources"]:
+        digest = hashlib.sha256(content(plugins, file["uri"])).hexdigest()
+        assert file["digest"] == f"sha256:{digest}"
+    (_, references) = extension.directory("skill://office--pdf/pdf", 0)["resources"]
+    assert references["uri"] == "skill://office--pdf/pdf/references"
+    (file,) = extension.directory(references["uri"], 0)["resources"]
+    assert content(plugins, file["uri"]) == b"office\n"
+    assert content(plugins, "skill://office--pdf/pdf/_manifest").startswith(b"{")
+    assert extension.skill(skill["uri"])["skill"] == skill
+    with pytest.raises(MCPError) as caught:
+        extension.skill("skill://office--pdf/SKILL.md")
+    assert skill["uri"] in message(caught)
+
+
+def test_a_folder_with_the_name_of_its_plugins_skill_stays_readable(
+    plugins: CatalogAccess,
+) -> None:
+    """Its URI leads to it, so the skill itself has no entry."""
+    assert content(plugins, "skill://sales--pdf/pdf/notes.md") == b"in a folder\n"
+    assert b"name: pdf" in content(plugins, "skill://sales--pdf/SKILL.md")
+    with pytest.raises(MCPError) as caught:
+        SkillsExtension(plugins).skill("skill://sales--pdf/pdf/SKILL.md")
+    assert "'pdf' cannot be the end of its URI" in message(caught)
 
 
 def test_an_entry_and_its_files_are_of_one_version(shelf: Shelf, access: CatalogAccess) -> None:
