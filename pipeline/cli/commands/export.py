@@ -89,7 +89,7 @@ def _exported(
     settings: Settings, directory: Path | None, archive: Path | None, options: dict[str, Any]
 ) -> Exported:
     db = connection.open_catalog(settings.catalog_path)
-    with terminal.progress("skills") as progress, explained(settings.catalog_path):
+    with explained(settings.catalog_path):
         index = query.index_spec(db, options["index"]) if "index" in options else None
         chosen = index or Selection(**{key: tuple(words) for key, words in options.items()})
         selection = Selection(chosen.levels, chosen.tags, chosen.names)
@@ -100,14 +100,16 @@ def _exported(
                 sources.append(item)
             else:
                 failed.append(item)
-        result = Exported(failed=failed)
-        if directory:
-            result = export_to(directory.expanduser(), sources, progress)
-            result.failed += failed
-        if archive:
-            write_archive(archive.expanduser(), sources, progress)
-        if not directory:
-            result.added = [source.folder for source in sources]
+    result = Exported([source.folder for source in sources])
+    try:
+        with terminal.progress("skills") as progress:
+            if directory:
+                result = export_to(directory.expanduser(), sources, progress)
+            if archive:
+                write_archive(archive.expanduser(), sources, progress)
+    except OSError as error:
+        raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
+    result.failed += failed
     return result
 
 
