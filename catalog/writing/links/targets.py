@@ -12,6 +12,7 @@ from catalog.model.selection import LinkedDirectory, Selection
 from catalog.prompt_index import query
 from catalog.reading import agent_entries
 from catalog.reading.agent_entries import Entry
+from catalog.reading.published import CURRENT
 from catalog.writing.tables.links import DirectoryRow, LinkRow
 
 
@@ -56,10 +57,8 @@ def _selection(db: Database, spec: LinkedDirectory) -> Selection:
 def _target(entry: Entry, packages: Path, *, in_place: bool) -> str | None:
     """Return the folder of a skill; None if it has no package yet.
 
-    It leads through `current`, so that a new version needs no new link. Only a package under an
-    earlier skill_id is named by its version: another skill may have its `current` by now.
+    It leads through `current`, so that a new version needs no new link.
     """
     if entry.package_path is None:
         return entry.folder if in_place and not entry.in_archive else None
-    own = entry.package_path.partition("/")[0] == entry.skill_id
-    return str(packages / (f"{entry.skill_id}/current" if own else entry.package_path))
+    return str(packages / entry.package_path.partition("/")[0] / CURRENT)

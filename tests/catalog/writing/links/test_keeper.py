@@ -110,8 +110,8 @@ def test_links_follow_the_catalog(tmp_path: Path) -> None:
     assert it.differences() == []
 
 
-def test_a_folder_renamed_without_a_name_keeps_its_package(tmp_path: Path) -> None:
-    """Its link leads into the package of the earlier name, and another skill may take that."""
+def test_a_renamed_folder_without_a_name_gets_another_link(tmp_path: Path) -> None:
+    """Another skill may take the earlier one."""
     it = Linking(tmp_path)
     nameless = {"SKILL.md": "---\ndescription: Has no name.\n---\n"}
     write_skill(it.root / "old", files=nameless)
@@ -360,10 +360,12 @@ def test_a_moved_catalog_moves_its_links(tmp_path: Path) -> None:
     it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a")
     it.scan()
+    before = links_in(it.skills)
     shutil.copytree(tmp_path / "data", tmp_path / "copy", symlinks=True)
     it.settings = it.settings.model_copy(update={"data": tmp_path / "copy"})
     it.scan()
-    assert list(links_in(it.skills)) == ["a"]
+    assert links_in(it.skills) == before
+    assert links_in(it.settings.skills_folder) == before
     assert links_in(agent) == {"a": str(tmp_path / "copy" / "packages" / "a" / "current")}
 
 
