@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve.serve", "Serve the catalog read-only, without watching the roots."),
     "reconcile": (
         "reconcile.reconcile",
-        "Compare all folders, the catalog, packages, indexes and links, and repair differences.",
+        "Compare folders, catalog, packages, indexes and links, and repair differences.",
     ),
     "validate": (
         "validate.validate",

@@ -54,20 +54,16 @@ class Links:
 
         Our links are those with one of the targets `ours`.
         """
-        for _ in range(2):  # somebody may remove an entry between the two steps
-            try:
-                os.symlink(os_path(target), name, dir_fd=self.dir_fd)
-            except FileExistsError:
-                present = self.target(name)
-                if present == target:
-                    return True
-                if present is None and self.exists(name):
-                    return False
-                if present is not None:
-                    return self._is_ours(present, ours) and self._replace(name, target)
-            else:
-                return True
-        return False
+        present = self.target(name)
+        if present == target:
+            return True
+        if present is not None:
+            return self._is_ours(present, ours) and self._replace(name, target)
+        try:
+            os.symlink(os_path(target), name, dir_fd=self.dir_fd)
+        except FileExistsError:
+            return False
+        return True
 
     def remove(self, name: str, ours: Collection[str]) -> bool:
         """Remove a link of ours; return whether there was one."""
