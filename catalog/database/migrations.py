@@ -12,6 +12,7 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    links,
     outcomes,
     prompt_indexes,
     recovery,
@@ -49,6 +50,12 @@ def m002_similarity(db: Database) -> None:
     """Create the tables of sketches; the next start fills them for the versions stored before."""
     _run(db, similarity.SIMILARITY)
     _run(db, similarity.MARK_MISSING)
+
+
+@migrations()
+def m003_links(db: Database) -> None:
+    """Create the tables of the directories of links; the next start fills them."""
+    _run(db, links.LINKS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
