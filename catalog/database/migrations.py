@@ -13,6 +13,7 @@ from catalog.database.ddl import (
     apexbridge,
     history,
     outcomes,
+    package_sizes,
     prompt_indexes,
     recovery,
     search,
@@ -49,6 +50,12 @@ def m002_similarity(db: Database) -> None:
     """Create the tables of sketches; the next start fills them for the versions stored before."""
     _run(db, similarity.SIMILARITY)
     _run(db, similarity.MARK_MISSING)
+
+
+@migrations()
+def m003_package_sizes(db: Database) -> None:
+    """Let the size of all packages be read from an index."""
+    _run(db, package_sizes.PACKAGE_SIZES)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
