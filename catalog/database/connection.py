@@ -63,6 +63,11 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
                 )
             _check_origin(connection, path)
+            if migrations.missing_migrations(connection):
+                raise CatalogUnusable(
+                    f"The catalog {path} was written by an older version of skilldrop. "
+                    "Upgrade it with `skilldrop scan` or `skilldrop up`."
+                )
         except BaseException:
             connection.close()
             raise

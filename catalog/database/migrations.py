@@ -63,17 +63,30 @@ def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
 
     Raises sqlite3.Error.
     """
+    return [name for name in _applied(connection) if name not in _known()]
+
+
+def missing_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Return the migrations of this release that a catalog lacks, oldest first.
+
+    Raises sqlite3.Error.
+    """
+    applied = _applied(connection)
+    return [name for name in _known() if name not in applied]
+
+
+def _known() -> list[str]:
+    return [migration.name for migration in migrations._migrations]
+
+
+def _applied(connection: sqlite3.Connection) -> list[str]:
     table = Migrations.migrations_table
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
         return []
-    known = {migration.name for migration in migrations._migrations}
-    return [
-        name
-        for (name,) in connection.execute(
-            f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name]
-        )
-        if name not in known
-    ]
+    rows = connection.execute(
+        f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name]
+    )
+    return [name for (name,) in rows]
 
 
 def _run(db: Database, script: str) -> None:

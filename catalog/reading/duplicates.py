@@ -131,7 +131,7 @@ _SIMILAR_TO = f"""
 # Each version is compared with the first one in each of its buckets, so that the work does not grow
 # with the square of a group. The canned query near_duplicates is the same.
 _PAIRS = """
-    WITH present AS (
+    WITH present AS NOT MATERIALIZED (
         SELECT b.bucket, b.version FROM sketch_buckets AS b WHERE EXISTS (
             SELECT 1 FROM skills WHERE current_version_id = b.version AND status != 'removed')),
     shared AS MATERIALIZED (

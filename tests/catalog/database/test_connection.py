@@ -6,8 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlite_utils
 
 from catalog.database import connection as database_connection
+from catalog.database import migrations
 from catalog.database.connection import check_pages, explained
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, SkilldropError
 from catalog.writing.store import Store
@@ -48,6 +50,19 @@ def test_a_catalog_with_unknown_migrations_is_refused_unchanged(
     with pytest.raises(CatalogUnusable, match=r"newer or unreleased version .* .m999_other."):
         opening(path)
     assert path.read_bytes() == before
+
+
+def test_an_older_catalog_is_not_read_until_a_writer_has_upgraded_it(tmp_path: Path) -> None:
+    """A reader cannot upgrade it; the message names the commands that do."""
+    path = tmp_path / "catalog.db"
+    older = sqlite_utils.Database(path)
+    migrations.migrations.apply(older, stop_before="m002_similarity")
+    older.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
+    older.conn.close()
+    with pytest.raises(CatalogUnusable, match=r"older version .* `skilldrop scan` or"):
+        open_to_read(path)
+    open_to_write(path)
+    open_to_read(path)
 
 
 def test_an_empty_catalog_is_reported_in_one_sentence(tmp_path: Path) -> None:

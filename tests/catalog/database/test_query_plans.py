@@ -76,7 +76,7 @@ MEANT = {
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
     "INSERT INTO body_sketches (version) SELECT": "an older catalog is converted, once",
     "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
-    "WITH present AS (": "… and all sketches",
+    "WITH present AS NOT MATERIALIZED (": "… and all sketches",
 }
 """What goes through a whole table because it is about all of it, by words in it; and why."""
 
