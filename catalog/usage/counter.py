@@ -47,27 +47,7 @@ class ReadCounter:
         """Count a read of a prompt index."""
         self._count(IndexRead(name, route, self._day().isoformat()))
 
-    def close(self) -> None:
-        """Write the last counts, in a second at most; later reads are not counted."""
-        self._closed.set()
-        if self._thread:
-            self._thread.join(ENDING)
-
-    def _count(self, read: Read) -> None:
-        with self._lock:
-            if self._closed.is_set() or (read not in self._counts and len(self._counts) >= MOST):
-                return
-            self._counts[read] += 1
-            if not self._thread:
-                self._thread = threading.Thread(target=self._run, name="reads", daemon=True)
-                self._thread.start()
-
-    def _run(self) -> None:
-        while not self._closed.wait(EVERY):
-            self._write()
-        self._write()
-
-    def _write(self) -> None:
+    def write(self) -> None:
         """Add the counts to the database; after an error they stay, and one line is logged."""
         with self._lock:
             counts, self._counts = self._counts, Counter()
@@ -83,3 +63,32 @@ class ReadCounter:
                 self._counts.update(counts)
         else:
             self._fails = False
+
+    def close(self) -> None:
+        """Write the last counts, in a second at most; later reads are not counted."""
+        self._closed.set()
+        if self._thread:
+            self._thread.join(ENDING)
+
+    def _count(self, read: Read) -> None:
+        with self._lock:
+            if self._closed.is_set() or (read not in self._counts and len(self._counts) >= MOST):
+                return
+            self._counts[read] += 1
+            if not self._thread:
+                self._thread = _started(self._run)
+
+    def _run(self) -> None:
+        while not self._closed.wait(EVERY):
+            self.write()
+        self.write()
+
+
+def _started(run: Callable[[], None]) -> threading.Thread | None:
+    """Return a thread that has started; None where the system allows no more threads."""
+    thread = threading.Thread(target=run, name="reads", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread

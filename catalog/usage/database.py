@@ -185,4 +185,3 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-
