@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.usage.database import is_attached
-
 Totals: TypeAlias = Sequence[tuple[str, str, int]]
 """Reads so far: counted is `reads` or `index_reads`; then the route, and the number."""
 
@@ -41,8 +39,8 @@ def totals(db: Database) -> Totals | None:
 
 def _rows(db: Database, query: str, values: dict[str, str]) -> list[Any] | None:
     try:
-        return db.execute(query, values).fetchall() if is_attached(db.conn) else None
-    except sqlite3.DatabaseError:  # the catalog's pages need no counts
+        return db.execute(query, values).fetchall()
+    except sqlite3.DatabaseError:  # pages of the catalog work without the counts
         return None
 
 

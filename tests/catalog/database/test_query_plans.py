@@ -90,6 +90,8 @@ OF_EVERYTHING = {
     "memory_by_owner": {"memory_writes"},  # those of all owners, where none is typed
     "failures_by_skill": {"outcomes"},  # counts the runs of each
     "what_changed": {"index_builds"},  # of which few are kept
+    "read_most": {"reads"},  # adds up all; the reads of a month through an index take longer
+    "read_though_superseded": {"versions"},  # those superseded, by an index that holds no others
     "slowest_steps": {"step_traces"},  # slowest first, until there are enough of one skill
 }
 """The canned queries that go through a whole large table, through which, and why."""

@@ -50,6 +50,7 @@ def test_reads_are_written_at_the_end(path: Path, counter: ReadCounter) -> None:
     for _ in range(3):
         counter.count_skill("pdf", "v1", "mcp")
     counter.close()
+    assert rows(path) == [("pdf", "v1", "mcp", "2026-11-22", 3)]
     counter.count_skill("pdf", "v1", "mcp")
     counter.write()
     assert rows(path) == [("pdf", "v1", "mcp", "2026-11-22", 3)]
