@@ -29,6 +29,7 @@ HOMES = {
     "mcp": "catalog.mcp",
     "nh3": "catalog.site.rendering",
     "pluggy": "catalog.site",
+    "prometheus_client": "catalog.site.api.metrics",
     "pydantic": "pipeline.validation.fields pipeline.validation.declare pipeline.dialects"
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare",

@@ -14,6 +14,7 @@ from catalog.database.ddl import (
     history,
     links,
     outcomes,
+    package_sizes,
     prompt_indexes,
     recovery,
     search,
@@ -56,6 +57,12 @@ def m002_similarity(db: Database) -> None:
 def m003_links(db: Database) -> None:
     """Create the tables of the directories of links; the next start fills them."""
     _run(db, links.LINKS)
+
+
+@migrations()
+def m004_package_sizes(db: Database) -> None:
+    """Let the size of all packages be read from an index."""
+    _run(db, package_sizes.PACKAGE_SIZES)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -20,6 +20,7 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
+from catalog.usage import database as usage_database
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
@@ -161,6 +162,7 @@ class Settings(Table):
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: SiteSettings = Field(SiteSettings(), description="a [site] table")
+    usage: bool = Field(True, description="true or false")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -247,6 +249,11 @@ class Settings(Table):
     def catalog_path(self) -> Path:
         """Database file of the catalog."""
         return self.data / "catalog.db"
+
+    @property
+    def usage_path(self) -> Path | None:
+        """Database of reads; None if they are not counted."""
+        return usage_database.path_of(self.catalog_path) if self.usage else None
 
     @property
     def index_folder(self) -> Path:

@@ -47,6 +47,7 @@ def up(
             settings.data / "site.log",
             names=settings.site.names,
             sql=settings.site.sql,
+            usage=settings.usage,
         )
         if settings.site.enabled and not no_site
         else None
