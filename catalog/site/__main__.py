@@ -25,6 +25,10 @@ def main() -> None:
         help="another host name to which the site answers; may be repeated",
     )
     parser.add_argument("--sql", action="store_true", help="let visitors run SQL queries")
+    parser.add_argument("--url", default="", help="address of the site for its readers")
+    parser.add_argument(
+        "--behind-proxy", action="store_true", help="believe the headers X-Forwarded-…"
+    )
     parser.add_argument(
         "--with-parent",
         action="store_true",
@@ -35,7 +39,13 @@ def main() -> None:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
         app.serve(
-            arguments.catalog, arguments.host, arguments.port, arguments.names, sql=arguments.sql
+            arguments.catalog,
+            arguments.host,
+            arguments.port,
+            arguments.names,
+            sql=arguments.sql,
+            url=arguments.url,
+            behind_proxy=arguments.behind_proxy,
         )
     except SkilldropError as error:
         sys.exit(str(error))

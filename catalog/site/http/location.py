@@ -1,5 +1,6 @@
 """Locations of the catalog, its packages and its published indexes."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class CatalogLocation:
     """SHA-256 of archives, by the digest of the skill, which determines it."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
+    built_indexes: dict[Hashable, Any] = field(default_factory=dict)
+    """Prompt indexes with locations on the site, by their settings; the last used is the last."""
 
     @property
     def catalog(self) -> Path:
@@ -78,6 +81,11 @@ def _search(datasette: Any) -> CatalogLocation | None:
                 Path(config.get("indexes", beside / "index")),
             )
     return None
+
+
+def setting(datasette: Any, key: str, default: Any) -> Any:
+    """Return a setting of the site in Datasette's plugin configuration."""
+    return (datasette.plugin_config(PLUGIN) or {}).get(key, default)
 
 
 def _is_catalog(database: Database) -> bool:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from datasette.app import Datasette, DatasetteClient
@@ -51,9 +52,18 @@ GRACE = 1
 
 
 def serve(
-    catalog: Path, host: str, port: int, names: Sequence[str] = (), *, sql: bool = False
+    catalog: Path,
+    host: str,
+    port: int,
+    names: Sequence[str] = (),
+    *,
+    sql: bool = False,
+    url: str = "",
+    behind_proxy: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; names and sql are explained at `application`.
+    """Serve until SIGTERM or SIGINT; names, sql and url are explained at `application`.
+
+    The headers X-Forwarded-Proto and X-Forwarded-For are believed only with behind_proxy.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
     SiteUnavailable if the address is not available.
@@ -64,7 +74,7 @@ def serve(
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()
     # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
-    site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql)
+    site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql, url=url)
     uvicorn.run(
         site.app(),
         host=host,
@@ -72,6 +82,8 @@ def serve(
         lifespan="on",
         log_level="warning",
         access_log=False,
+        proxy_headers=behind_proxy,
+        forwarded_allow_ips="*",
         timeout_graceful_shutdown=GRACE,
         http=BoundedProtocol,
         ws="none",
@@ -79,18 +91,22 @@ def serve(
     )
 
 
-def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) -> Datasette:
+def application(
+    catalog: Path, names: Sequence[str] = (), *, sql: bool = False, url: str = ""
+) -> Datasette:
     """Return Datasette with the catalog as its only database, named `catalog`.
 
-    It answers to loopback, to this machine and to the names, and runs SQL from visitors only with
-    sql. It opens the file read-only, and as immutable only if it cannot be read otherwise: an
-    immutable file in WAL mode hides the changes that are still in the log.
+    It answers to loopback, to this machine, to the names and to the host of url, with which the
+    URLs in its responses begin; without one they begin with the address of the request. It runs
+    SQL from visitors only with sql. It opens the file read-only, and as immutable only if it cannot
+    be read otherwise: an immutable file in WAL mode hides the changes that are still in the log.
     """
     if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
     metadata = parse_metadata(metadata_path().read_text("utf-8"))
     metadata["allow_sql"] = sql
-    metadata["plugins"] = {http_catalog.PLUGIN: {"names": list(names)}}
+    own = filter(None, [urlsplit(url).hostname])
+    metadata["plugins"] = {http_catalog.PLUGIN: {"names": [*names, *own], "url": url}}
     datasette = Datasette([], settings=dict(SETTINGS), metadata=metadata)
     datasette.remove_database("_memory")
     database = BoundedDatabase(

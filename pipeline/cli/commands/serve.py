@@ -34,6 +34,8 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
         settings.site.port,
         names=settings.site.names,
         sql=settings.site.sql,
+        url=settings.site.url or "",
+        behind_proxy=settings.site.behind_proxy,
     )
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

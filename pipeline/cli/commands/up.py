@@ -47,6 +47,8 @@ def up(
             settings.data / "site.log",
             names=settings.site.names,
             sql=settings.site.sql,
+            url=settings.site.url or "",
+            behind_proxy=settings.site.behind_proxy,
         )
         if settings.site.enabled and not no_site
         else None
