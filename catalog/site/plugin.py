@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Any
 
+from datasette import handle_exception as handle_exception_module
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
@@ -37,6 +38,10 @@ from catalog.site.pages import (
 from catalog.site.rendering import assets, cells, invisible, templates
 
 hookimpl = HookimplMarker("datasette")
+
+# rich would print local variables into the log, among them the token of a reader, and it turns the
+# answer to an unknown path into an error 500.
+handle_exception_module.rich = None
 
 _ROUTES = {
     home.ROUTE: home.page,
