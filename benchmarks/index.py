@@ -21,6 +21,7 @@ from made_skills import sentence
 from catalog.model.change import Judged
 from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexSpec
+from catalog.text.sketch import sketch
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 
@@ -114,24 +115,25 @@ def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
         FileEntry("scripts/run.py", 9, sha, 0o755, "script", True),
     )
     record = SkillRecord(
-        Place(f"{ROOT}/{level}", name, level),
-        name,
-        name,
-        description,
-        True,
-        sha,
-        f"sha256:{sha}",
-        sha,
-        "SKILL.md",
-        content,
-        len(body),
-        (),
-        3,
-        9,
-        files,
-        Inventory.of(files),
-        (),
-        {"name": name, "description": description},
+        place=Place(f"{ROOT}/{level}", name, level),
+        skill_id=name,
+        name=name,
+        description=description,
+        spec_valid=True,
+        fingerprint=sha,
+        digest=f"sha256:{sha}",
+        skill_md_hash=sha,
+        skill_md_name="SKILL.md",
+        skill_md_content=content,
+        body_chars=len(body),
+        sketch=sketch(body),
+        headings=(),
+        body_lines=3,
+        estimated_tokens=9,
+        files=files,
+        inventory=Inventory.of(files),
+        findings=(),
+        frontmatter={"name": name, "description": description},
         tags=(f"tag-{number % 10}", *(("rare",) if number < 20 else ())),
         priority=0.9 if number % 100 == 0 else None,
     )

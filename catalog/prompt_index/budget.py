@@ -24,18 +24,21 @@ class Step(NamedTuple):
 
 WHOLE = Step(float("inf"), float("inf"))
 ROOMS = (
-    *(1024, 800, 640, 512, 400, 320, 256, 200, 160, 128, 100),
+    *(1024, 900, 800, 710, 640, 560, 512, 450, 400, 355, 320, 285, 256, 225, 200, 180, 160, 140),
+    *(128, 112, 100, 90),
     *(80, 64, 50, 40, 32, 25, 20, 16, 12, 10, 8),
 )
-"""Room of a description, each about 4/5 of the one before; below them, a skill has only its name.
+"""Room of a description, each 80 to 90 % of the one before; with less, only its name.
 """
 FEATURED_ROOMS = (160, 80, 40, 0)
 """Room of a featured skill where the others have none."""
 STEPS = (WHOLE, *(Step(n, n) for n in ROOMS), *(Step(0, n) for n in FEATURED_ROOMS))
 """Rooms that are tried, the largest first."""
 
+DESCRIBES = 40
+"""Room from which descriptions are worth more than a search; with less, the index advises one."""
 MOST_ADVICE = 4
-"""A list of names begins with the advice to search if that takes up to one part in so many."""
+"""The advice to search may take one part in so many of the budget."""
 
 _MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
 
@@ -136,10 +139,10 @@ class Allocation(Generic[S]):
         for layout, steps in self._layouts():
             for step in steps[self._first_likely(layout, steps, skills) :]:
                 items = [self._item(layout, skill, step) for skill in skills]
-                plan = self._composed(layout, items, searches=not step.room)
+                plan = self._composed(layout, items, searches=step.room < DESCRIBES)
                 if self._fits(plan, layout):
                     return plan
-        raise AssertionError("names fit, but no step does")
+        return self._as_many(len(names))
 
     def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
         if self._form.lines:
@@ -164,10 +167,9 @@ class Allocation(Generic[S]):
         text, items = plan
         if self._size(text) > self._budget.size:
             return False
+        least, _, unit = self._per_skill
         return layout is self._form.names or not any(
-            item.state == "shortened" and size(item.text, bounds.unit) < bounds.least
-            for bounds in [self._per_skill]
-            for item in items
+            item.state == "shortened" and size(item.text, unit) < least for item in items
         )
 
     def _as_many(self, names: int) -> Plan:
@@ -210,17 +212,13 @@ class Allocation(Generic[S]):
             position += 1
 
     def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
-        text = _text(skill)
-        whole = _on_one_line(skill.description)
-        shown = _shown(text, skill, _room(skill, step))
-        item = layout.item(skill, shown)
-        bounds = self._per_skill
-        if bounds.most is not None and size(item, bounds.unit) > bounds.most:
-            for room in ROOMS:
-                shown = _shown(text, skill, min(room, _room(skill, step)))
-                item = layout.item(skill, shown)
-                if size(item, bounds.unit) <= bounds.most:
-                    break
+        text, whole = _text(skill), _on_one_line(skill.description)
+        _, most, unit = self._per_skill
+        for room in (_room(skill, step), *ROOMS):
+            shown = _shown(text, skill, min(room, _room(skill, step)))
+            item = layout.item(skill, shown)
+            if most is None or size(item, unit) <= most:
+                break
         if shown == whole:
             return ItemText("full", item, shown)
         if not shown:

@@ -47,9 +47,9 @@ def how_to_search(language: Language, url: str | None) -> str:
 
 
 def search_first(language: Language, how: str) -> str:
-    """Return the first line of an index that has room for names only."""
+    """Return the first line of an index that has little room for each of its skills."""
     if language == "zh":
-        return f"技能太多，这里只列名称：开始任务前，先搜索适合它的技能。{how}".strip()
+        return f"技能太多，这里写不下各自的说明：开始任务前，先搜索适合它的技能。{how}".strip()
     first = "Too many skills to describe here: before a task, search for the skill that fits it."
     return f"{first} {how}".strip()
 

@@ -22,10 +22,11 @@ BEGINNING = 0.6
 """Share of the room for the beginning of a description; its rarest words get the rest."""
 
 _WORD = re.compile(r"\w+(?:[-.']\w+)*[+#]*")
+_SAYS_LITTLE = re.compile(r"[\d.]+|[a-z]", re.IGNORECASE)  # numbers and single letters
 _PART = re.compile(r"[^\W_]+")
 _CJK_FUNCTION = re.compile("[的了和与或及在是为对从到把被将等并可以能会这那个一用于]+")
 _MOST_CJK = 6  # characters of a run between function characters that is one word
-_ROOM_OF_A_WORD = 2  # added to its length: short words do not win by their length alone
+_ROOM_OF_A_WORD = 4  # added to its length: short words do not win by their length alone
 
 
 class _Word(NamedTuple):
@@ -82,7 +83,7 @@ def _words(text: str, known: str) -> list[_Word]:
         word = match.group()
         parts = [word] if word.isalnum() else _PART.findall(word)
         stems = {_stem(part.lower()) for part in parts}
-        if seen.issuperset(stems) or is_stop_word(word.lower()):
+        if seen.issuperset(stems) or is_stop_word(word.lower()) or _SAYS_LITTLE.fullmatch(word):
             continue
         seen |= stems
         if not word.isascii() and CJK_RUN.search(word):

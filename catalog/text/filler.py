@@ -6,6 +6,8 @@ from catalog.text.ngrams import CJK_RUN
 from catalog.text.query_terms import is_stop_word
 from catalog.text.truncate import sentences
 
+_WORD = re.compile(r"\w+")
+
 _SUBJECT = r"(?:(?:an?|the|any|your) )?(?:users?|developers?|people|person|someone|you|they)"
 _WISH = (
     r"(?:(?:explicitly|specifically|also) )?(?:asks?|asked|asking|wants?|needs?|needed|requests?"
@@ -42,10 +44,12 @@ _EXCLUSION = re.compile(
 )
 _SAYS_NOTHING = frozenset(
     """
-    agent ai assist assistant assists capabilities capability claude description feature features
-    function functionality handle handles help helper helpful helps needed placeholder provide
-    provided provides relevant related request requests required skill skills support supports
-    task tasks tbd todo tool tools user users utility various want when
+    activate agent ai ask asked asks assist assistant assists call capabilities capability claude
+    customer description developer feature features function functionality handle handles help
+    helper helpful helps invoke invoked load mention mentions needed person placeholder proactively
+    provide provided provides relevant related request requests required skill skills someone
+    support supports task tasks tbd todo tool tools trigger triggers use used user users utility
+    various want wants when whenever
     """.split()
 )
 
@@ -63,11 +67,9 @@ def without_exclusions(text: str) -> str:
 
 def says_nothing(description: str, name: str) -> bool:
     """Return whether a description has no word on what the skill does, beyond its name."""
-    rest = without_filler(description).lower()
-    if CJK_RUN.search(rest):
+    text = description.lower()
+    if not text.isascii() and CJK_RUN.search(_CHINESE.sub("", text)):
         return False
-    known = set(re.findall(r"\w+", name.lower()))
-    return not any(
-        word not in known and word not in _SAYS_NOTHING and not is_stop_word(word)
-        for word in re.findall(r"\w+", rest)
-    )
+    known = set(_WORD.findall(name.lower()))
+    words = (match.group() for match in _WORD.finditer(text))  # nearly always the first suffices
+    return all(word in known or word in _SAYS_NOTHING or is_stop_word(word) for word in words)

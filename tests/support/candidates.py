@@ -48,6 +48,7 @@ SPECS = st.builds(
     language=st.sampled_from(["en", "zh"]),
     overflow=st.sampled_from(["fit", "exclude"]),
     budget_chars=st.integers(0, 4000),
+    budget_tokens=st.none() | st.integers(0, 1000),
     location_base=st.none() | st.just("/p"),
     instruction=st.none() | TEXT,
     how_to_search=st.none() | TEXT,

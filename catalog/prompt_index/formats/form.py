@@ -64,7 +64,7 @@ class FormatOptions:
 
     @property
     def search_first(self) -> str:
-        """Line at the start of an index that only names its skills."""
+        """Line at the start of an index that has little room for each of its skills."""
         return messages.search_first(self.language, self.search_advice)
 
     def left_out(self, count: int) -> str:

@@ -208,7 +208,8 @@ def test_three_hundred_skills_are_all_named_in_the_default_budget() -> None:
 def test_the_budget_bounds_the_whole_text(spec: IndexSpec, candidates: list[Candidate]) -> None:
     """Header and footer count, for any names and descriptions; no skill is lost."""
     index = builder.build(spec, candidates)
-    assert len(index.text) <= spec.budget_chars
+    budget = spec.budget
+    assert (tokens.estimate if budget.unit == "tokens" else len)(index.text) <= budget.size
     assert len(index.entries) + index.left_out == len(candidates)
     assert [e.name for e in index.entries] + list(index.left_out_names) == [
         c.name for c in candidates
