@@ -24,7 +24,7 @@ from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 
 DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
-COMPANY = IndexSpec("company", levels=("enterprise",))
+COMPANY = IndexSpec("company", levels=("enterprise",), location_base="/company/packages")
 
 
 def fill(store: Store) -> Store:
