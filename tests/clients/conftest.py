@@ -1,0 +1,43 @@
+"""One running skilldrop for all clients, each client in a home of its own, and the table of results."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients import table
+from tests.clients.client import Client
+from tests.clients.clients import CLIENTS
+from tests.clients.installed import Absent
+from tests.clients.running import Running
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a running skilldrop with the forty packages."""
+    program = Running(tmp_path_factory.mktemp("skilldrop"))
+    yield program
+    program.stop()
+
+
+@pytest.fixture(scope="session")
+def results() -> Iterator[table.Results]:
+    """Return the results of all clients, which become the page if every client was there."""
+    results: table.Results = {}
+    yield results
+    if results.keys() == set(CLIENTS):
+        table.PAGE.write_text(table.text(results), encoding="utf-8")
+
+
+@pytest.fixture(scope="session", params=CLIENTS, ids=lambda kind: kind.__name__)
+def client(
+    request: pytest.FixtureRequest, running: Running, tmp_path_factory: pytest.TempPathFactory
+) -> Client:
+    """Return each client with all skills; skip those that cannot be installed here."""
+    home: Path = tmp_path_factory.mktemp(request.param.__name__)
+    try:
+        made: Client = request.param(running, home)
+    except Absent as reason:
+        pytest.skip(str(reason))
+    made.install()
+    return made
