@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import quote
 
 from tests.clients.client import Client
 from tests.clients.packages import Files
@@ -187,7 +186,7 @@ def _recording() -> Iterator[tuple[str, list[str]]]:
             requests.append(self.rfile.read(length).decode())
             self.send_error(400)
 
-        do_HEAD = do_GET = do_POST
+        do_HEAD = do_GET = do_POST  # noqa: N815  # names of the library
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""

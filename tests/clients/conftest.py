@@ -1,4 +1,4 @@
-"""One running skilldrop for all clients, each client in a home of its own, and the table of results."""
+"""One running skilldrop, every client in a home of its own, and the table of results."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Forty skill folders with the cases that clients fail at, and their files as a client must have them."""
+"""Forty skill folders with the cases that clients fail at, and their files."""
 
 import hashlib
 import os

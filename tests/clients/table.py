@@ -12,12 +12,13 @@ HEAD = """\
 
 # Clients
 
-Real agents and installers, tried with a running skilldrop and forty skill folders. Two of the folders
-have no valid skill: one is rejected, one is shadowed. The others include long descriptions, a skill
-without a name, a Chinese name, groups, a plugin's skill, executable scripts and binary files. Each
-client gets the skills, and gets them again after an edit; all files are compared with their sources.
+Real agents and installers, tried with a running skilldrop and forty skill folders. Two of the
+folders have no valid skill: one is rejected, one is shadowed. The others include long descriptions,
+a skill without a name, a Chinese name, groups, a plugin's skill, executable scripts and binary
+files. Each client gets the skills, and gets them again after an edit; the bytes of all files are
+compared with their sources.
 
-| Client | Version | Gets the skills from | Skills with equal bytes | After an edit | Limits of the client |
+| Client | Version | Gets skills from | Equal | After an edit | Limits of the client |
 |---|---|---|---|---|---|
 """
 
