@@ -24,7 +24,9 @@ class Linked(Client):
 
     def install(self) -> None:
         """Link all skills once."""
-        self.running.run("link", str(self.home / self.folder))
+        folder = self.home / self.folder
+        folder.mkdir(parents=True)
+        self.running.run("link", str(folder))
 
     def update(self) -> None:
         """Do nothing: the service keeps the links."""

@@ -39,6 +39,7 @@ class VercelSite(Installer):
 
     def install(self) -> None:
         """Add everything that the site publishes."""
+        (self.home / ".claude").mkdir()  # by which its update finds the agent
         self.run("skills", "add", self.running.site, "--yes", "--copy", "--agent", "claude-code")
 
     def update(self) -> None:

@@ -61,9 +61,9 @@ class Running:
 
     def run(self, *arguments: str) -> str:
         """Run a `skilldrop` command, and return its output."""
-        return subprocess.run(
-            self.command(*arguments), check=True, capture_output=True, text=True
-        ).stdout
+        done = subprocess.run(self.command(*arguments), capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def skills(self) -> dict[str, Files]:
         """Return the files of every skill that agents may have, as they lie in the roots."""
