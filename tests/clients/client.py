@@ -45,6 +45,9 @@ class Client(ABC):
     missing: ClassVar[Mapping[str, str]] = {}
     """Valid skills that this client cannot have by its own rules, with the rule."""
 
+    spoiled: ClassVar[tuple[str, ...]] = ()
+    """Those of them that it has all the same, with other bytes."""
+
     own_files: ClassVar[frozenset[str]] = frozenset()
     """Files that the client adds to each skill."""
 
@@ -99,8 +102,9 @@ class Client(ABC):
         return {path: file for path, file in files.items() if path not in self.own_files}
 
     def below(self, folder: Path) -> dict[str, Files]:
-        """Return the files of each folder in a folder of skills."""
-        return {entry.name: self.read(entry) for entry in folder.iterdir() if entry.is_dir()}
+        """Return the files of each skill in a folder of skills, which may have groups."""
+        found = [*folder.glob("*/SKILL.md"), *folder.glob("*/*/SKILL.md")]
+        return {str(path.parent.relative_to(folder)): self.read(path.parent) for path in found}
 
     def run(self, *command: str | Path, may_fail: bool = False, **env: str) -> str:
         """Run a program of the client in its work folder; return its output."""

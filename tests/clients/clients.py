@@ -1,6 +1,6 @@
 """All clients of the tests, in the order of the table."""
 
-from tests.clients import agents, installers
+from tests.clients import agents, inspector, installers
 from tests.clients.client import Client
 
 CLIENTS: tuple[type[Client], ...] = (
@@ -18,4 +18,5 @@ CLIENTS: tuple[type[Client], ...] = (
     installers.VercelExport,
     installers.VercelSite,
     installers.FastMcp,
+    inspector.Inspector,
 )

@@ -27,7 +27,8 @@ def npm_programs() -> Path:
     if not shutil.which("npm"):
         raise Absent("npm is not installed")
     pins = [PINS / "package.json", PINS / "package-lock.json"]
-    return _installed("npm", pins, [["npm", "ci", "--no-audit"]]) / "node_modules/.bin"
+    # Not `npm ci`, which fails if a registry lacks the binaries of another platform.
+    return _installed("npm", pins, [["npm", "install", "--no-save"]]) / "node_modules/.bin"
 
 
 @functools.cache
@@ -62,6 +63,6 @@ def _installed(name: str, pins: list[Path], commands: list[list[str]]) -> Path:
     for command in commands:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LONGEST)
         if done.returncode:
-            raise Absent(f"{command[0]} failed: {done.stderr[-500:]}")
+            raise Absent(f"{command} failed: {done.stderr[-500:]}")
     stamp.write_text(digest)
     return folder

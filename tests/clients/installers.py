@@ -1,6 +1,7 @@
 """Programs that install skills into the folder of an agent."""
 
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import ClassVar
 
 from tests.clients.client import Client
@@ -40,7 +41,11 @@ class VercelSite(Installer):
     def install(self) -> None:
         """Add everything that the site publishes."""
         (self.home / ".claude").mkdir()  # by which its update finds the agent
-        self.run("skills", "add", self.running.site, "--yes", "--copy", "--agent", "claude-code")
+        self.add(self.running.site)
+
+    def add(self, source: str) -> None:
+        """Add all skills of a source."""
+        self.run("skills", "add", source, "--yes", "--copy", "--agent", "claude-code")
 
     def update(self) -> None:
         """Let it compare the digests of the index with those of its lock file."""
@@ -68,6 +73,7 @@ class SkillkitSite(Installer):
 
     title, package, route = "skillkit", "skillkit", "the site's address"
     missing: ClassVar = {"binary": "it decodes every file as text"}
+    spoiled = ("binary",)
     own_files = frozenset({".skillkit.json"})
     keeps_bits = False
     note = "it puts files of subfolders beside SKILL.md"
@@ -156,9 +162,8 @@ class FastMcp(Installer):
     def install(self) -> None:
         """Sync into an empty folder."""
         script = Path(__file__).with_name("fastmcp_sync.py")
-        target = self.work / CLAUDE / str(len(list(self.work.rglob("*"))))
-        self.target = target
-        self.run("python", script, target, *self.running.command("mcp"))
+        self.target = Path(mkdtemp(dir=self.work))
+        self.run("python", script, self.target, *self.running.command("mcp"))
 
     def update(self) -> None:
         """Sync again."""

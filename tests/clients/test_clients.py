@@ -1,10 +1,22 @@
 """Real clients have every valid skill with equal bytes, also after an edit."""
 
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
 from tests.clients.agents import ClaudeCode
 from tests.clients.client import Client
+from tests.clients.installed import Absent
+from tests.clients.installers import VercelSite
 from tests.clients.packages import Files
 from tests.clients.running import EDITED, Running
 from tests.clients.table import Result, Results
+
+
+VERSION = re.compile(r"\d{8}-\d{6}")
+"""Name of a version's folder, which is no name of a skill."""
 
 
 def compared(client: Client, running: Running) -> tuple[str, dict[str, list[str]]]:
@@ -30,7 +42,7 @@ def _frozen(files: Files) -> frozenset[object]:
 
 def allowed(client: Client) -> dict[str, list[str]]:
     """Return the differences that the client's own rules make."""
-    return {"missing": sorted(client.missing), "strange": []}
+    return {"missing": sorted(client.missing), "strange": list(client.spoiled)}
 
 
 def test_a_client_has_every_valid_skill_with_equal_bytes(
@@ -40,6 +52,7 @@ def test_a_client_has_every_valid_skill_with_equal_bytes(
     count, differences = compared(client, running)
     results[type(client)] = Result(count)
     assert differences == allowed(client)
+    assert not [name for name in client.skills() if VERSION.search(name)]
 
 
 def test_a_client_has_the_new_bytes_after_an_edit(
@@ -61,3 +74,16 @@ def test_claude_code_loads_the_text_of_a_skill_as_it_is_now(
         running.edit()
         last = (running.roots / "project" / EDITED[0] / "SKILL.md").read_text().splitlines()[-1]
         assert last in client.loaded(EDITED[0])
+
+
+@pytest.mark.parametrize("key", ["executable", "数据清洗", "office--pdf"])
+def test_vercel_skills_installs_one_skill_by_its_address(
+    running: Running, tmp_path: Path, key: str
+) -> None:
+    """The address of a skill's page gives this skill alone."""
+    try:
+        client = VercelSite(running, tmp_path / "home")
+    except Absent as reason:
+        pytest.skip(str(reason))
+    client.add(f"{running.site}/skills/{quote(key)}")
+    assert list(client.skills().values()) == [client.as_kept(running.skills()[key])]
