@@ -108,6 +108,7 @@ class Codex(Linked):
     """Codex, asked by its app server."""
 
     title, package, folder = "Codex", "@openai/codex", ".agents/skills"
+    note = "it follows links, and names a skill without a name after its version's folder"
 
     def skills(self) -> dict[str, Files]:
         """Return the skills of `skills/list`, without its own."""

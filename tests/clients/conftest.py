@@ -1,7 +1,7 @@
 """One running skilldrop, every client in a home of its own, and the table of results."""
 
-from collections.abc import Iterator
-from pathlib import Path
+import functools
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -29,15 +29,25 @@ def results() -> Iterator[table.Results]:
         table.PAGE.write_text(table.text(results), encoding="utf-8")
 
 
-@pytest.fixture(scope="session", params=CLIENTS, ids=lambda kind: kind.__name__)
-def client(
-    request: pytest.FixtureRequest, running: Running, tmp_path_factory: pytest.TempPathFactory
-) -> Client:
-    """Return each client with all skills; skip those that cannot be installed here."""
-    home: Path = tmp_path_factory.mktemp(request.param.__name__)
-    try:
-        made: Client = request.param(running, home)
-    except Absent as reason:
-        pytest.skip(str(reason))
-    made.install()
-    return made
+@pytest.fixture(scope="session")
+def start(
+    running: Running, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[type[Client]], Client]:
+    """Return a function that gives each client with all skills, or skips if it cannot be had."""
+
+    @functools.cache
+    def started(kind: type[Client]) -> Client:
+        try:
+            made = kind(running, tmp_path_factory.mktemp(kind.__name__))
+        except Absent as reason:
+            pytest.skip(str(reason))
+        made.install()
+        return made
+
+    return started
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda kind: kind.__name__)
+def client(request: pytest.FixtureRequest, start: Callable[[type[Client]], Client]) -> Client:
+    """Return each client in turn."""
+    return start(request.param)

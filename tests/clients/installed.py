@@ -16,27 +16,37 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or REPOSITORY / ".cache") / "skill
 LONGEST = 1800
 """Seconds that an installation may take: npm's clients are two gigabytes."""
 
+INSTALLATIONS = {
+    "npm": (
+        ["package.json", "package-lock.json"],
+        # Not `npm ci`, which fails if a registry lacks the binaries of another platform.
+        [["npm", "install", "--no-save"]],
+    ),
+    "python": (
+        ["requirements.txt"],
+        [
+            [sys.executable, "-m", "venv", "venv"],
+            ["venv/bin/python", "-m", "pip", "install", "--quiet", "-r", "requirements.txt"],
+        ],
+    ),
+}
+"""Files with the pinned versions, and the commands that install them, by folder of the cache."""
+
 
 class Absent(Exception):
     """Clients that cannot be installed here, with the reason."""
 
 
-@functools.cache
 def npm_programs() -> Path:
     """Return the folder of the programs of package.json; raise Absent."""
     if not shutil.which("npm"):
         raise Absent("npm is not installed")
-    pins = [PINS / "package.json", PINS / "package-lock.json"]
-    # Not `npm ci`, which fails if a registry lacks the binaries of another platform.
-    return _installed("npm", pins, [["npm", "install", "--no-save"]]) / "node_modules/.bin"
+    return _folder("npm") / "node_modules/.bin"
 
 
-@functools.cache
 def python_programs() -> Path:
     """Return the folder of the programs of requirements.txt; raise Absent."""
-    venv = [sys.executable, "-m", "venv", "venv"]
-    install = ["venv/bin/python", "-m", "pip", "install", "--quiet", "-r", "requirements.txt"]
-    return _installed("python", [PINS / "requirements.txt"], [venv, install]) / "venv/bin"
+    return _folder("python") / "venv/bin"
 
 
 def npm_version(package: str) -> str:
@@ -50,19 +60,29 @@ def python_version(package: str) -> str:
     return dict(line.split("==") for line in lines if "==" in line)[package]
 
 
-def _installed(name: str, pins: list[Path], commands: list[list[str]]) -> Path:
+def _folder(name: str) -> Path:
     folder = CACHE / name
+    failure = _install(name, folder)
+    if failure:
+        raise Absent(failure)
+    return folder
+
+
+@functools.cache
+def _install(name: str, folder: Path) -> str:
+    """Install once what is not there as pinned; return the error, or nothing."""
+    pins, commands = INSTALLATIONS[name]
     stamp = folder / "installed"
-    digest = hashlib.sha256(b"".join(pin.read_bytes() for pin in pins)).hexdigest()
+    digest = hashlib.sha256(b"".join((PINS / pin).read_bytes() for pin in pins)).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
-        return folder
+        return ""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for pin in pins:
-        shutil.copy(pin, folder)
+        shutil.copy(PINS / pin, folder)
     for command in commands:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LONGEST)
         if done.returncode:
-            raise Absent(f"{command} failed: {done.stderr[-500:]}")
+            return f"{' '.join(command)}: {done.stderr[-500:]}"
     stamp.write_text(digest)
-    return folder
+    return ""
