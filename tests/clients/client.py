@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tests.clients import installed
-from tests.clients.packages import Files, files_of
+from tests.clients.packages import Files, files_of, without_bits
 from tests.clients.running import Running
 
 NOWHERE = "http://127.0.0.1:9"
@@ -92,9 +92,7 @@ class Client(ABC):
 
     def as_kept(self, files: Files) -> Files:
         """Return files of a source folder as this client has them if all is well."""
-        if self.keeps_bits:
-            return files
-        return {path: (digest, False) for path, (digest, _) in files.items()}
+        return files if self.keeps_bits else without_bits(files)
 
     def read(self, folder: Path) -> Files:
         """Return the files of a folder without those that the client adds."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from tests.clients.client import Client
-from tests.clients.packages import Files
+from tests.clients.packages import Files, without_bits
 
 
 class Inspector(Client):
@@ -18,7 +18,6 @@ class Inspector(Client):
         "数据清洗": "the extension wants an ASCII name",
         "long-description": "the extension refuses a description over 1,024 characters",
     }
-    keeps_bits = False
     note = "`--strict` and `--verify` find no fault"
 
     def install(self) -> None:
@@ -35,6 +34,10 @@ class Inspector(Client):
             row["uri"].split("/")[-2]: _files(row)
             for row in json.loads(self._ask("skills/list"))["result"]["skills"]
         }
+
+    def as_kept(self, files: Files) -> Files:
+        """Return the files without the bits, which the extension does not have."""
+        return without_bits(files)
 
     def _ask(self, method: str, *options: str) -> str:
         """Return the output of the inspector; an exit code but 0 fails."""
