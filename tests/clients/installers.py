@@ -157,7 +157,10 @@ class FastMcp(Installer):
     title, package, is_python = "FastMCP `sync_skills`", "fastmcp", True
     route = "`skilldrop mcp`"
     keeps_bits = False
-    note = "a file that was deleted stays unless the folder is empty before"
+    note = (
+        "a file that was deleted stays unless the folder is empty before; "
+        "数据清洗: its folder gets the name as in a URL"
+    )
 
     def install(self) -> None:
         """Sync into an empty folder."""

@@ -57,7 +57,7 @@ def test_a_client_has_the_new_bytes_after_an_edit(
     running.edit()
     client.update()
     count, differences = compared(client, running)
-    results[type(client)].edited = count
+    results.setdefault(type(client), Result()).edited = count
     assert differences == allowed(client)
 
 
