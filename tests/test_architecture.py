@@ -25,6 +25,7 @@ HOMES = {
     "jsonschema": "pipeline.dialects.apexbridge.json_schema",
     "markdown_it": "catalog.site.rendering",
     "markupsafe": "catalog.site",
+    "anyio": "catalog.mcp",
     "mcp": "catalog.mcp",
     "nh3": "catalog.site.rendering",
     "pluggy": "catalog.site",
@@ -38,7 +39,7 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "yaml": "pipeline.parsing pipeline.authoring.convert",
+    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter",
 }
 """The packages or modules that may import each library."""
 

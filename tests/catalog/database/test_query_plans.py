@@ -16,7 +16,10 @@ import pytest
 import yaml
 
 from catalog.database import connection as database_connection
-from catalog.mcp.server import SkillServer
+from catalog.mcp.access import CatalogAccess
+from catalog.mcp.changes import CatalogWatch
+from catalog.mcp.skills_extension import SkillsExtension
+from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
 from catalog.reading import duplicates, search, skill_files
@@ -293,11 +296,15 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     traced("versions")
     reading_versions.history(db, "skill-7")
     traced("agents")
-    server = SkillServer(settings.catalog_path, settings.packages_folder, "1")
-    assert not server.search_skills("words").is_error
-    assert not server.list_skills(10, 10).is_error
-    assert not server.read_skill_file("skill-7").is_error
-    assert "skill-7" in server.manifest("skill-7")
+    access = CatalogAccess(settings.catalog_path, settings.packages_folder)
+    tools, extension = SkillTools(access), SkillsExtension(access)
+    assert not tools.search_skills("words").is_error
+    assert not tools.list_skills(10, 10).is_error
+    assert not tools.read_skill_file("skill-7").is_error
+    assert extension.skill("skill://skill-7/SKILL.md")["skill"]["resources"]
+    assert extension.page(None)["skills"]
+    assert access.page("prompts", "user", 7)[0]
+    CatalogWatch(settings.catalog_path).look()
     refuse_full_scans(caught, settings.catalog_path)
 
 
