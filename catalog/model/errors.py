@@ -37,6 +37,10 @@ class RootUnreadable(SkilldropError):
     """A root is missing or cannot be listed."""
 
 
+class TokensInvalid(SkilldropError):
+    """The file of readers' tokens cannot be used, or not changed like that."""
+
+
 class SettingsInvalid(SkilldropError):
     """The configuration cannot be used as it is written."""
 

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from catalog.filesystem import token_file
 from catalog.model.quota import Quota
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
@@ -155,6 +157,13 @@ class RetentionSettings(Table):
         return IndexRetention(self.index_builds, self.index_days)
 
 
+def _site_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise ValueError("it needs http:// or https:// and a host, and no path")
+    return f"{parts.scheme}://{parts.netloc}/"
+
+
 class SiteSettings(Table):
     """Settings of `[site]`: the web site of the catalog."""
 
@@ -165,6 +174,10 @@ class SiteSettings(Table):
         (), description="a list of additional host names of the site, without ports"
     )
     sql: bool = Field(False, description="true or false")
+    url: Annotated[str, AfterValidator(_site_url)] | None = Field(
+        None, description="a URL such as https://skills.example.org/"
+    )
+    behind_proxy: bool = Field(False, description="true or false")
 
 
 class Settings(Table):
@@ -248,6 +261,11 @@ class Settings(Table):
     def usage_path(self) -> Path | None:
         """Database of reads; None if they are not counted."""
         return usage_database.path_of(self.catalog_path) if self.usage else None
+
+    @property
+    def tokens_path(self) -> Path:
+        """File with the tokens of the site's readers."""
+        return self.catalog_path.with_name(token_file.NAME)
 
     @property
     def index_folder(self) -> Path:
