@@ -12,6 +12,7 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    links,
     outcomes,
     package_sizes,
     prompt_indexes,
@@ -53,7 +54,13 @@ def m002_similarity(db: Database) -> None:
 
 
 @migrations()
-def m003_package_sizes(db: Database) -> None:
+def m003_links(db: Database) -> None:
+    """Create the tables of the directories of links; the next start fills them."""
+    _run(db, links.LINKS)
+
+
+@migrations()
+def m004_package_sizes(db: Database) -> None:
     """Let the size of all packages be read from an index."""
     _run(db, package_sizes.PACKAGE_SIZES)
 

@@ -68,9 +68,21 @@ def test_a_client_that_listens_over_stdio_is_told(shelf: Shelf) -> None:
 
 
 def test_a_client_that_listens_over_http_is_told(shelf: Shelf) -> None:
-    """A stream that is open does not keep the server from stopping."""
+    """The stream begins with the first change after it was opened."""
     with over_http(shelf) as url:
         assert of_stream(url, shelf) == EVENTS
+
+
+def test_an_open_stream_does_not_keep_a_server_from_stopping(shelf: Shelf) -> None:
+    """The server ends the stream; the client learns that nothing went wrong."""
+    running = over_http(shelf)
+
+    async def work(client: Client) -> list[Any]:
+        async with client.listen(resources_list_changed=True) as stream:
+            await asyncio.to_thread(running.__exit__, None, None, None)
+            return [event async for event in stream]
+
+    assert session(running.__enter__(), work) == []
 
 
 def test_an_older_client_over_stdio_is_told(shelf: Shelf) -> None:
@@ -141,4 +153,7 @@ def test_a_catalog_that_comes_goes_or_is_replaced_is_a_change(tmp_path: Path, sh
     assert watch.look().skill_ids == {"edited", "stays"}
     os.link(other.settings.catalog_path, path)
     assert watch.look().skill_ids == {"another"}
+    os.link(aside, tmp_path / "beside.db")
+    (tmp_path / "beside.db").replace(path)
+    assert watch.look().skill_ids == {"another", "edited", "stays"}
     watch.close()
