@@ -33,7 +33,7 @@ def of_skill(site: str, skill_id: str, *, needs_token: bool = False) -> list[Ins
             InstallLine(
                 client,
                 f"{curl} {site}{skill}/bundle.zip -o {name}.zip && "
-                f"unzip -qo {name}.zip -d {folder}/{name} && rm {name}.zip",
+                f"mkdir -p {folder} && unzip -qo {name}.zip -d {folder}/{name} && rm {name}.zip",
             )
             for client, folder in _FOLDERS.items()
         ),

@@ -86,13 +86,22 @@ def install_fields(skill_id: str, name: str, description: str) -> dict[str, str]
 
     A name that installers would not accept is replaced by the install name, and kept as title.
     """
-    install_name, words = naming.install_name(skill_id), one_line(description)
-    wide = sum(char > "\uffff" for char in words)  # installers count UTF-16 code units
+    install_name = naming.install_name(skill_id)
     return {
         "name": install_name,
-        "description": shorten(words, MOST_DESCRIPTION - wide),
+        "description": _short(one_line(description)),
         **({} if name == install_name else {"title": one_line(name)}),
     }
+
+
+def _short(text: str) -> str:
+    """Return a text or its beginning, within the limit also as installers count: in UTF-16."""
+    limit = MOST_DESCRIPTION
+    cut = shorten(text, limit)
+    while (excess := len(cut.encode("utf-16-le", "replace")) // 2 - MOST_DESCRIPTION) > 0:
+        limit -= (excess + 1) // 2
+        cut = shorten(text, limit)
+    return cut
 
 
 def _text(text: str) -> str:

@@ -45,6 +45,8 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
         "port": 8001,
         "names": (),
         "sql": False,
+        "url": None,
+        "behind_proxy": False,
     }
     assert settings.limits.model_dump() == {
         "files": 2000,
@@ -182,6 +184,8 @@ def test_every_plain_setting_can_be_a_variable(
         "port": 9,
         "names": ("a.example",),
         "sql": False,
+        "url": None,
+        "behind_proxy": False,
     }
     assert settings.settle_quiet == 0.5
     assert settings.data == tmp_path / "e"

@@ -162,7 +162,8 @@ BY_FILES = "/.well-known/skills/index.json"
 def odd(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     """Return skills that strict installers would not take as they are, and ones not to offer."""
     shelf = Shelf(tmp_path)
-    skill(shelf.root / "long", description="😀 " + "Counts the words of a text. " * 60)
+    skill(shelf.root / "long", description="Counts words 😀. " * 90)
+    skill(shelf.root / "faces", description="😀" * 2000)
     skill(shelf.root / "会议纪要", files={"assets/模 板.md": "x\n"})
     skill(shelf.root / "titled", name="Titled Skill")
     skill(shelf.root / "people-only", more="disable-model-invocation: true")
@@ -180,16 +181,22 @@ def test_all_entries_are_within_the_limits_of_installers(
 ) -> None:
     """Names of 64 plain characters, descriptions of 1,024, and nothing that is not published."""
     skills = serve(odd.settings.catalog_path).get(index).json()["skills"]
-    assert len(skills) == 4
+    assert len(skills) == 5
     for skill in skills:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", skill["name"])
         assert len(skill["name"]) <= 64
         assert 0 < len(skill["description"].encode("utf-16-le")) <= 2 * 1024
     titles = {skill["name"]: skill.get("title") for skill in skills}
     chinese = naming.install_name("会议纪要")
-    expected = {"long": None, chinese: "会议纪要", "titled-skill": "Titled Skill", "twice": None}
+    expected = {
+        "long": None,
+        "faces": None,
+        chinese: "会议纪要",
+        "titled-skill": "Titled Skill",
+        "twice": None,
+    }
     assert titles == expected
-    assert next(s for s in skills if s["name"] == "long")["description"].endswith("text. …")
+    assert next(s for s in skills if s["name"] == "long")["description"].endswith("words 😀. …")
 
 
 def test_the_earlier_index_lists_files_that_lie_below_it(
