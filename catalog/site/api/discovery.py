@@ -28,8 +28,6 @@ from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
-PATH = "/.well-known/agent-skills/index.json"
-"""Name under which reads of the discovery index are counted."""
 _SCOPE = r"^(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
 ROUTE = rf"{_SCOPE}/agent-skills/index\.json$"
 BY_FILES = rf"{_SCOPE}/skills/index\.json$"
@@ -52,7 +50,6 @@ async def page(context: RequestContext) -> Response:
     if not scope:
         _forget_all_but(context.location, skills)
     entries = _entries(context, skills, await _archive_hashes(context, skills))
-    context.count_index(PATH)
     return _index(context, [f'"$schema": "{DISCOVERY_SCHEMA}",\n'], entries)
 
 
@@ -95,6 +92,8 @@ def _no_skill(skill_id: str) -> Response:
 
 
 def _index(context: RequestContext, head: Sequence[str], entries: Sequence[str]) -> Response:
+    path = context.request.path
+    context.count_index(path[path.rindex("/.well-known/") :])
     text = ",\n".join(entries)
     return responses.of_text(
         context.request, f'{{{"".join(head)}"skills": [\n{text}\n]}}\n', responses.JSON
