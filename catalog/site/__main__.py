@@ -30,6 +30,9 @@ def main() -> None:
         "--behind-proxy", action="store_true", help="believe the headers X-Forwarded-…"
     )
     parser.add_argument(
+        "--no-usage", dest="usage", action="store_false", help="do not count reads of skills"
+    )
+    parser.add_argument(
         "--with-parent",
         action="store_true",
         help="exit when standard input closes, as it does when the parent dies",
@@ -46,6 +49,7 @@ def main() -> None:
             sql=arguments.sql,
             url=arguments.url,
             behind_proxy=arguments.behind_proxy,
+            usage=arguments.usage,
         )
     except SkilldropError as error:
         sys.exit(str(error))

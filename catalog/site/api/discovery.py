@@ -28,6 +28,9 @@ from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
+PATH = "/.well-known/agent-skills/index.json"
+BY_FILES_PATH = "/.well-known/skills/index.json"
+"""Names under which reads of the indexes are counted."""
 _SCOPE = r"^(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
 ROUTE = rf"{_SCOPE}/agent-skills/index\.json$"
 BY_FILES = rf"{_SCOPE}/skills/index\.json$"
@@ -49,6 +52,7 @@ async def page(context: RequestContext) -> Response:
         return _no_skill(scope)
     if not scope:
         _forget_all_but(context.location, skills)
+    context.count_index(PATH)
     entries = _entries(context, skills, await _archive_hashes(context, skills))
     return _index(context, [f'"$schema": "{DISCOVERY_SCHEMA}",\n'], entries)
 
@@ -62,6 +66,7 @@ async def by_files(context: RequestContext) -> Response:
     skills = await context.query(installable.with_paths, scope)
     if scope and not skills:
         return _no_skill(scope)
+    context.count_index(BY_FILES_PATH)
     entries = [
         json.dumps(
             install_fields(row["skill_id"], row["name"], row["description"])

@@ -115,6 +115,8 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
+    if skill["version"]:
+        context.count_skill(skill["skill_id"], skill["version"])
     files = context.skill_path(skill["skill_id"], "/files/")
     version_query = f"?version={skill['version']}" if version else ""
     return responses.of_json(

@@ -10,6 +10,8 @@ from datasette.database import Database
 
 from catalog.database import migrations
 from catalog.site.http.slots import Slots
+from catalog.usage import database as usage_database
+from catalog.usage.counter import ReadCounter
 
 PLUGIN = "skilldrop"
 """Name of the site in Datasette's plugin configuration."""
@@ -34,6 +36,8 @@ class CatalogLocation:
     """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
     built_indexes: dict[Hashable, Any] = field(default_factory=dict)
     """Prompt indexes with locations on the site, by their settings; the last used is the last."""
+    counter: ReadCounter | None = None
+    """Counter of reads; None if this site does not count them."""
 
     @property
     def catalog(self) -> Path:
@@ -45,7 +49,8 @@ def find(datasette: Any) -> CatalogLocation | None:
     """Return the catalog among the served databases; None without one.
 
     The plugin configuration may name the `database`, and the folders `packages` and `indexes`.
-    By default the folders are beside the database's file, where the service keeps them.
+    By default the folders are beside the database's file, where the service keeps them. Reads are
+    counted with `count_reads`.
     """
     location = _LOCATIONS.get(datasette)
     if not location and (location := _search(datasette)):
@@ -74,11 +79,14 @@ def _search(datasette: Any) -> CatalogLocation | None:
     config = datasette.plugin_config(PLUGIN) or {}
     for name, database in datasette.databases.items():
         if name == config.get("database", name) and _is_catalog(database):
-            beside = Path(database.path).absolute().parent
+            file = Path(database.path).absolute()
             return CatalogLocation(
                 database,
-                Path(config.get("packages", beside / "packages")),
-                Path(config.get("indexes", beside / "index")),
+                Path(config.get("packages", file.with_name("packages"))),
+                Path(config.get("indexes", file.with_name("index"))),
+                counter=ReadCounter(usage_database.path_of(file))
+                if config.get("count_reads", False)
+                else None,
             )
     return None
 

@@ -49,13 +49,14 @@ class SiteProcess:
         sql: bool = False,
         url: str = "",
         behind_proxy: bool = False,
+        usage: bool = True,
     ) -> None:
         """Take the catalog, the address, the log file, and the options of `app.serve`.
 
         Without a log file the site writes to the output of this process.
         """
         self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
-        self._names, self._sql = tuple(names), sql
+        self._names, self._sql, self._usage = tuple(names), sql, usage
         self._public_url, self._behind_proxy = url, behind_proxy
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
@@ -247,6 +248,7 @@ class SiteProcess:
             *(["--sql"] if self._sql else []),
             *([f"--url={self._public_url}"] if self._public_url else []),
             *(["--behind-proxy"] if self._behind_proxy else []),
+            *([] if self._usage else ["--no-usage"]),
         ]
 
 

@@ -36,6 +36,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
         sql=settings.site.sql,
         url=settings.site.url or "",
         behind_proxy=settings.site.behind_proxy,
+        usage=settings.usage,
     )
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
