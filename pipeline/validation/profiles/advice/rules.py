@@ -28,6 +28,7 @@ from pipeline.validation.profiles.advice.vocabulary import (
     vague_verb,
     weight,
 )
+from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
 from pipeline.validation.references import Reference, references
 from pipeline.validation.skill import Rule, Skill
 
@@ -36,7 +37,8 @@ BODY_TOKENS = 5_000
 """Source: Agent Skills specification, Progressive disclosure."""
 
 SHORTEST_DESCRIPTION = 40
-LONGEST_DESCRIPTION = 600
+ENOUGH_DESCRIPTION = 600
+TOLERATED_DESCRIPTION = 720
 """In characters; a Chinese, Japanese or Korean one counts as three. Source: skilldrop."""
 
 RESERVED_WORDS = ("anthropic", "claude")
@@ -87,51 +89,51 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
     yield from _first(skill, REFERENCE_DEEP, deep)
 
 
-def description_length(skill: Skill) -> Iterator[Finding]:
-    """Find a description that is too short to be useful, or longer than necessary."""
-    description = skill.declared.description
+def description_tells_enough(skill: Skill) -> Iterator[Finding]:
+    """Find a description that does not say what the skill does, or when to use it.
+
+    One that says nothing, or is too short to say both, has no other finding here: a better
+    description mends them all.
+    """
+    declared = skill.declared
+    description = declared.description
     if not description:
         return
-    size = weight(description)
-    if size < SHORTEST_DESCRIPTION:
+    if filler.says_nothing(description, declared.name or ""):
+        yield skill.finding(DESCRIPTION_SAYS_NOTHING, field="description")
+        return
+    if weight(description) < SHORTEST_DESCRIPTION:
         yield skill.finding(
             DESCRIPTION_SHORT,
             f"description has only {humanize.count(len(description), 'character')}.",
             field="description",
         )
-    elif size > LONGEST_DESCRIPTION:
-        limit = (
-            LONGEST_DESCRIPTION if size == len(description) else (LONGEST_DESCRIPTION // CJK_WEIGHT)
-        )
-        yield skill.finding(
-            DESCRIPTION_LONG,
-            f"description is {len(description):,} characters; about {limit} are enough.",
-            field="description",
-        )
-
-
-def description_says_what(skill: Skill) -> Iterator[Finding]:
-    """Find a description that says nothing, or that has no concrete verb."""
-    description = skill.declared.description
-    if description and filler.says_nothing(description, skill.declared.name or ""):
-        yield skill.finding(DESCRIPTION_SAYS_NOTHING, field="description")
         return
-    verb = vague_verb(description) if description else None
+    verb = vague_verb(description)
     if verb is not None:
         yield skill.finding(
             DESCRIPTION_VAGUE,
             f"description has no verb more concrete than {quoted(verb)}." if verb else None,
             field="description",
         )
-
-
-def description_says_when(skill: Skill) -> Iterator[Finding]:
-    """Find a description that names neither the occasion for the skill nor its input and output."""
-    declared = skill.declared
-    if not declared.description or declared.when_to_use or declared.disable_model_invocation:
+    if declared.when_to_use or declared.disable_model_invocation:
         return  # only a model needs the occasion, and `when_to_use` names it
-    if not says_when(declared.description):
+    if not says_when(description):
         yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")
+
+
+def description_length(skill: Skill) -> Iterator[Finding]:
+    """Find a description that is much longer than necessary, but within the specification."""
+    description = skill.declared.description or ""
+    size = weight(description)
+    if size > TOLERATED_DESCRIPTION and len(description) <= DESCRIPTION_LIMIT:
+        is_wide = size > len(description)
+        enough = ENOUGH_DESCRIPTION // CJK_WEIGHT if is_wide else ENOUGH_DESCRIPTION
+        yield skill.finding(
+            DESCRIPTION_LONG,
+            f"description is {len(description):,} characters; about {enough} are enough.",
+            field="description",
+        )
 
 
 def description_is_specific(skill: Skill) -> Iterator[Finding]:
@@ -163,9 +165,8 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     name_is_not_reserved,
+    description_tells_enough,
     description_length,
-    description_says_what,
-    description_says_when,
     description_is_specific,
     can_be_invoked,
     body_is_not_empty,

@@ -28,9 +28,11 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
         pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
-        pytest.param(f"{DESCRIPTION} {'Fast. ' * 90}", {"description-long"}, id="long"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 106}", set(), id="718 of about 600"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 110}", {"description-long"}, id="long"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 200}", set(), id="left to the specification"),
         pytest.param(
-            "统计文本的字数，用户询问长度时使用。" * 14, {"description-long"}, id="long Chinese"
+            "统计文本的字数，用户询问长度时使用。" * 15, {"description-long"}, id="long Chinese"
         ),
         # what
         pytest.param(
@@ -82,6 +84,9 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
             {"description-vague"},
             id="관리 alone",
+        ),
+        pytest.param(
+            "Helps with files.", {"description-short"}, id="short, vague and without when"
         ),
         # when
         pytest.param(
