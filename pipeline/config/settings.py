@@ -29,6 +29,7 @@ from pipeline.config.directories import Directory, Root
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
+from pipeline.validation import defaults
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
@@ -37,7 +38,7 @@ PREFIX = "SKILLDROP_"
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
-    if names and names != ("spec",):
+    if not set(names) <= set(defaults.PROFILES):
         # Profiles are slow to import, and a command may not need them.
         from pipeline.dialects.registry import PROFILES
 
@@ -56,7 +57,8 @@ class RootSettings(Table):
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
     profiles: Profiles = Field(
-        ("spec",), description="a list of profiles; `skilldrop validate --help` lists them"
+        defaults.PROFILES,
+        description="a list of profiles; `skilldrop validate --help` lists them",
     )
 
 
@@ -304,7 +306,7 @@ class Settings(Table):
         return tuple(
             RootSpec(str(root.path), root.level, root.acceptance, root.profiles)
             for root in self.roots
-        ) or (RootSpec(str(self.watched)),)
+        ) or (RootSpec(str(self.watched), profiles=defaults.PROFILES),)
 
     @property
     def index_specs(self) -> tuple[IndexSpec, ...]:
