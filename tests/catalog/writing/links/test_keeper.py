@@ -37,6 +37,12 @@ def killed(*_: object, **__: object) -> None:
 # Beside the catalog
 
 
+def identity(path: Path) -> tuple[int, int, int]:
+    """Return inode, mode and time of change of an entry; reading it changes none of them."""
+    stat = path.lstat()
+    return stat.st_ino, stat.st_mode, stat.st_mtime_ns
+
+
 def test_each_skill_is_one_link_to_its_current_package(tmp_path: Path) -> None:
     """The name of the folder is the name of the skill, in Chinese, too, or else its skill_id."""
     it = Linking(tmp_path)
@@ -99,13 +105,13 @@ def test_links_follow_the_catalog(tmp_path: Path) -> None:
     it = Linking(tmp_path)
     it.add("a", "b", "c")
     it.scan()
-    before = (it.skills / "b").lstat()
+    before = identity(it.skills / "b")
     shutil.rmtree(it.root / "a")
     write_skill(it.root / "b", body="# Another\n")
     write_skill(it.root / "c", name="d")
     it.scan()
     assert names_in(it.skills) == ["b", "d"]
-    assert (it.skills / "b").lstat() == before
+    assert identity(it.skills / "b") == before
     assert "# Another" in (it.skills / "b" / "SKILL.md").read_text()
     assert it.differences() == []
 
@@ -267,12 +273,12 @@ def test_entries_of_others_stay_and_are_told(
         write_skill(mine)
     else:
         mine.symlink_to(tmp_path / ("own-pdf" if kind == "link" else "nowhere"))
-    before = mine.lstat()
+    before = identity(mine)
     it = Linking(tmp_path, links=[{"path": agent}])
     it.add("pdf", "xlsx")
     it.scan()
     it.scan()
-    assert mine.lstat() == before
+    assert identity(mine) == before
     assert caplog.text.count("agent/pdf was not made by skilldrop") == 1
     store = it.open()
     ((taken, linked),) = [
@@ -283,7 +289,7 @@ def test_entries_of_others_stay_and_are_told(
     assert it.differences() == []
     shutil.rmtree(it.root / "pdf")
     it.with_settings(links=[]).scan()
-    assert mine.lstat() == before
+    assert identity(mine) == before
     assert names_in(agent) == ["pdf"]
 
 
