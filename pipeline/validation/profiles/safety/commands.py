@@ -71,7 +71,7 @@ SHAPES = (
     _shape(
         DOWNLOAD_RUN,
         "curl wget iex invoke-expression",
-        rf"{_FETCH}[^|;\n]{{1,300}}\|\s*{_RUNS}",
+        rf"{_FETCH}(?:[^|;\n\\]|\\[^|]){{1,300}}\|\s*{_RUNS}",
         rf"\b(?:ba|z)?sh\s+<\(\s*{_FETCH}",
         rf"\b(?:(?:ba|z)?sh|python3?|node)\s+-\w*c\w*\s+[\"']?\$\(\s*{_FETCH}",
         rf"\b(?:eval|source|\.)\s+[\"']?(?:\$\(|<\()\s*{_FETCH}",
@@ -90,7 +90,7 @@ SHAPES = (
     _shape(
         DOWNLOAD_LOCKED,
         "unzip 7z unrar password passwort",
-        r"\bunzip\s+(?:-\w+\s+)*-P\s*\S",
+        r"\bunzip\s+(?:-\w+\s+)*(?-i:-P)\s*\S",
         r"\b(?:7z|7za|unrar)\s+[xe]\s+(?:\S+\s+)?-p\S",
         r"\b(?:download|archive|zip|rar)\b[^.\n]{0,100}\bpassword"
         r"(?:\s+(?:is|to (?:un\w+|extract|open)\w*))?\s*[:=]?\s*[\"'`“]\S",
