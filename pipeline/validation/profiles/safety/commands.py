@@ -25,6 +25,7 @@ from pipeline.validation.profiles.safety.context import is_warned_of
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _MOST_IN_LINE = 5
 _MOST_LINES = 200  # of one danger that are searched; an ordinary text has a few
+_MOST_STARTS = 2_000  # of one form of secrets
 _LEAST_ENTROPY = 3.0  # bits per character, below which a secret is a placeholder
 
 _SHELL = r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"
@@ -147,7 +148,8 @@ SHAPES = (
     ),
     _shape(
         HIDDEN_FROM_USER,
-        "the\x00user the\x00human the\x00oper the\x00devel 用户 用戶",
+        "from\x00the tell\x00the ing\x00the inform\x00the notify\x00the alert\x00the"
+        " to\x00the\x00user to\x00the\x00human let\x00the so\x00the so\x00that 用户 用戶",
         r"\b(?:hide|conceal|keep)\s+(?:this|it|that|these|them|the \w+|all of this)(?: \w+){0,3}\s"
         r"(?:(?:secret|hidden)\s)?from\s+the\s+(?:user|human|operator|developer)s?\b",
         r"(?:\b(?:not|never|without)|n['’]t)\s+(?:ever\s+)?(?:tell|inform|notify|alert|telling|informing"
@@ -171,15 +173,15 @@ SHAPES = (
     ),
 )
 _SECRETS = re.compile(
-    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_\w{40,}\b"
-    r"|\bglpat-[\w-]{20,}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,}|\b[rs]k_live_[A-Za-z0-9]{20,}\b"
-    r"|\bxox[abprs]-[\w-]{20,}|\bAIza[\w-]{35}\b|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,}\b"
-    r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bpypi-[\w-]{50,}"
+    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,200}\b|\bgithub_pat_\w{40,200}\b"
+    r"|\bglpat-[\w-]{20,200}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,200}|\b[rs]k_live_[A-Za-z0-9]{20,200}\b"
+    r"|\bxox[abprs]-[\w-]{20,200}|\bAIza[\w-]{35}\b|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,200}\b"
+    r"|\bSG\.[\w-]{16,200}\.[\w-]{16,200}|\bpypi-[\w-]{50,200}"
     r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s*[\w+/=]{20}"
 )
 _SECRET_STARTS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
-    *("k_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "PRIVATE KEY"),
+    *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
 )
 _NO_SECRET = re.compile(
     r"example|x{4}|0{5}|1234|abcd|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample|change",
@@ -195,10 +197,21 @@ def dangers(text: str) -> Iterator[Danger]:
             for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE):
                 if not is_warned_of(text, match.start(), match.end()):
                     yield Danger(shape.kind, " ".join(match[0].split()), match.start())
-    if any(start in text for start in _SECRET_STARTS):
-        for match in islice(_SECRETS.finditer(text), _MOST_LINES):
-            if _is_random(match[0]) and not _NO_SECRET.search(match[0]):
-                yield Danger(SECRET, f"{match[0][:4]}…", match.start())
+    for match in _secrets(text):
+        if _is_random(match[0]) and not _NO_SECRET.search(match[0]):
+            yield Danger(SECRET, f"{match[0][:4]}…", match.start())
+
+
+def _secrets(text: str) -> Iterator[re.Match[str]]:
+    """Yield the first texts in the form of a secret; `find` skips much faster than a pattern."""
+    for start in _SECRET_STARTS:
+        at = text.find(start)
+        for _ in range(_MOST_STARTS):
+            if at < 0:
+                break
+            if match := _SECRETS.match(text, at):
+                yield match
+            at = text.find(start, match.end() if match else at + 1)
 
 
 def _parts(lower: str, words: tuple[str, ...]) -> list[tuple[int, int]]:
