@@ -94,10 +94,10 @@ def references(body: str) -> list[Reference]:
     candidates = sorted(islice(_candidates(body), MOST_REFERENCES), key=attrgetter("offset"))
     if not candidates:
         return []
-    blocks = _blocks(body)
+    blocks = code_blocks(body, comments=True)
     by_target: dict[str, Reference] = {}
     for reference in candidates:
-        if not _lies_in(blocks, reference.offset):
+        if not lies_in(blocks, reference.offset):
             by_target.setdefault(reference.target, reference)
     return list(by_target.values())
 
@@ -142,7 +142,7 @@ class _Spans:
                 (start + span.start(), start + span.end())
                 for span in (_SPAN.finditer(line) if "`" in line else ())
             ]
-        return _lies_in(self._spans, offset)
+        return lies_in(self._spans, offset)
 
     def _line_end(self, offset: int) -> int:
         end = self._body.find("\n", offset)
@@ -176,8 +176,8 @@ def _defines(body: str, bracket: int) -> bool:
     return line.lstrip(" ").startswith("[") and "]" not in line
 
 
-def _blocks(body: str) -> list[tuple[int, int]]:
-    """Return the start and end offsets of code fences and comments.
+def code_blocks(body: str, *, comments: bool = False) -> list[tuple[int, int]]:
+    """Return the start and end offsets of code fences, and of comments if asked for.
 
     Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
     """
@@ -188,7 +188,8 @@ def _blocks(body: str) -> list[tuple[int, int]]:
     end = 0
     while opening := _BLOCK.search(text, end):
         end = _end(text, opening)
-        blocks.append((opening.start(), end - 1))
+        if comments or opening[1] or opening[2]:
+            blocks.append((opening.start(), end - 1))
     return blocks
 
 
@@ -204,6 +205,7 @@ def _end(text: str, opening: re.Match[str]) -> int:
     return len(text)
 
 
-def _lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
+def lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
+    """Return whether one of these parts of a text, in their order, holds an offset."""
     index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
     return index >= 0 and offset < blocks[index][1]

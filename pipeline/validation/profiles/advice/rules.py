@@ -90,7 +90,7 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
             f"description has no verb more concrete than {quoted(verb)}." if verb else None,
             field="description",
         )
-    if declared.when_to_use or declared.disable_model_invocation:
+    if skill.frontmatter.get("when_to_use") or declared.disable_model_invocation:
         return  # only a model needs the occasion, and `when_to_use` names it
     if not says_when(description):
         yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")

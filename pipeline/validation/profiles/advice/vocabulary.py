@@ -56,21 +56,21 @@ _ALSO_NOUNS = _forms("""
 
 _CONCRETE = (
     _forms("""
-    add aggregate align analyse analyze annotate append apply arrange assemble assign authenticate
-    automate bootstrap calculate categorise categorize check classify collect combine compare
-    compile compose compress compute configure connect convert create crop debug decide decode
-    decompose deduplicate define delete deploy describe detect diagnose discover divide embed
-    encode encrypt enforce enrich evaluate examine execute explain extract fetch fill find
-    generate get give identify implement improve infer ingest initialise initialize inject insert
-    inspect install integrate interview investigate invoke isolate join launch learn locate
-    maintain merge migrate minify modify normalise normalize notify optimise optimize orchestrate
-    organise organize paginate parse perform predict prepare prevent prioritise prioritize produce
-    propose prove provision publish push read rebase recommend reconcile refactor remove rename
-    render reorganise repair replace reply reproduce resize resolve restore retrieve return
-    reverse rewrite rotate save scrape select send serialise serialize simplify simulate solve
-    standardise standardize strip submit subscribe suggest summarise summarize synchronise
-    synchronize take teach tell transcribe transform translate troubleshoot tune understand
-    validate verify visualise visualize warn write
+    activate add aggregate align analyse analyze annotate append apply arrange assemble assign
+    authenticate automate bootstrap bring calculate categorise categorize check classify collect
+    combine compare compile compose compress compute configure connect convert create crop debug
+    decide decode decompose deduplicate define delete deploy describe detect diagnose disable
+    discover divide embed enable encode encrypt enforce enrich evaluate examine execute explain
+    extract fetch fill find flash generate get give identify implement improve infer ingest
+    initialise initialize inject insert inspect install instrument integrate interview investigate
+    invoke isolate join launch learn locate maintain merge migrate minify modify normalise normalize
+    notify optimise optimize orchestrate organise organize paginate parse perform predict prepare
+    prevent prioritise prioritize produce propose prove provision publish push read rebase recommend
+    reconcile refactor remove rename render reorganise repair replace reply reproduce resize resolve
+    restore retrieve return reverse rewrite rotate save scrape select send serialise serialize
+    simplify simulate solve standardise standardize strip submit subscribe suggest summarise
+    summarize synchronise synchronize take teach tell transcribe transform translate troubleshoot
+    tune understand validate verify visualise visualize warn wrap write
 """)
     | frozenset("built makes making made gave given ran took wrote written found".split())
     | {
@@ -88,6 +88,16 @@ _NOT_ACTIVITIES = frozenset(
 """.split()
 )
 
+_NOT_DONE = frozenset(
+    """
+    action actions application applications automation collection collections connection
+    connections direction documentation duration exception fraction function functions information
+    location locations organization organizations section sections station transaction version
+    versions
+""".split()
+)
+"""Nouns that end like those of activities, such as "conversion", but name things."""
+
 _WHEN_WORDS = frozenset(
     """
     after ask asked asking asks before if mention mentioned mentioning mentions trigger triggered
@@ -97,14 +107,17 @@ _WHEN_WORDS = frozenset(
 )
 _IN_WORDS = frozenset(
     """
-    accept accepts from given input inputs parse parses read reads receive receives take takes
-    based convert converts transform transforms turn turns translate translates
+    accept accepts from given input inputs parse parses read reads receive receives take takes based
+    analyse analyses analyze analyzes check checks classifies classify compare compares evaluate
+    evaluates extract extracts inspect inspects measure measures review reviews score scores
+    summarise summarises summarize summarizes validate validates convert converts transform
+    transforms turn turns translate translates
 """.split()
 )
 _OUT_WORDS = frozenset(
     """
     as build builds create creates emit emits generate generates give gives into output outputs
-    print prints produce produces return returns to write writes yield yields
+    print prints produce produces report reports return returns to write writes yield yields
 """.split()
 )
 
@@ -244,7 +257,7 @@ def _does_something(lower: str, words: list[str]) -> bool:
         and len(word) > 5
         and word not in _NOT_ACTIVITIES
         for word in words
-    )
+    ) or any(word.endswith(("ation", "ction", "rsion")) and word not in _NOT_DONE for word in words)
 
 
 def _english_says_when(words: list[str]) -> bool:

@@ -3,6 +3,7 @@
 from catalog.model.finding import CLAUDE_CODE, NEVER, OURS, FindingType
 
 _SAFETY = f"{OURS}, safety"
+_MACHINE = f"{OURS}, safety; OWASP Top 10 for LLM Applications, LLM06 Excessive Agency"
 _INJECTION = "OWASP Top 10 for LLM Applications, LLM01 Prompt Injection"
 
 INVISIBLE_CHARACTERS = FindingType(
@@ -46,9 +47,99 @@ INSTRUCTION_OVERRIDE = FindingType(
     "warning",
     "safety",
     NEVER,
-    "The text tells the agent to ignore its instructions or to hide something from its user.",
+    "The text contains a request to ignore the agent's instructions.",
     "Read that line before you trust the skill; if you wrote it, say what to do instead.",
     _INJECTION,
+)
+DOWNLOAD_RUN = FindingType(
+    "download-run",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command that downloads a program and runs it unread.",
+    "Name a package manager, or download a given version, check its checksum, and run it then.",
+    _MACHINE,
+)
+DOWNLOAD_LOCKED = FindingType(
+    "download-locked",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a password for a download, which keeps scanners from reading it.",
+    "Ship the files in the skill, or name a source that anyone can check.",
+    _MACHINE,
+)
+PAYLOAD_ENCODED = FindingType(
+    "payload-encoded",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command that decodes a text and runs the result, which nobody can read.",
+    "Write the commands in plain text, best in a file under scripts/.",
+    _MACHINE,
+)
+SECRET = FindingType(
+    "secret",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a key, a token or a password in a known form.",
+    "Revoke it at its issuer, remove it, and read it from an environment variable instead.",
+    "OWASP Top 10 for LLM Applications, LLM02 Sensitive Information Disclosure",
+)
+DESTRUCTIVE_COMMAND = FindingType(
+    "destructive-command",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command that deletes a home folder, a disk or a whole system.",
+    "Name the one folder that the skill itself made.",
+    _MACHINE,
+)
+PROTECTION_DISABLED = FindingType(
+    "protection-disabled",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command or setting that switches a protection off.",
+    "Leave it on, and say which single permission the skill needs.",
+    _MACHINE,
+)
+CREDENTIALS_READ = FindingType(
+    "credentials-read",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command that reads stored keys or passwords.",
+    "Let the program that owns them sign in, or ask the user for a token of limited scope.",
+    _MACHINE,
+)
+DATA_SENT_AWAY = FindingType(
+    "data-sent-away",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a command or an address that sends data of the machine to a server.",
+    "Say what is sent where, and ask the user first; use the service's own client.",
+    _MACHINE,
+)
+HIDDEN_FROM_USER = FindingType(
+    "hidden-from-user",
+    "warning",
+    "safety",
+    NEVER,
+    "The text contains a request to hide something from the user.",
+    "Read that line before you trust the skill; if you wrote it, say what the user should be told.",
+    _INJECTION,
+)
+PACKAGE_UNPINNED = FindingType(
+    "package-unpinned",
+    "info",
+    "safety",
+    NEVER,
+    "The text contains a command that runs the newest version of a package, whatever it is then.",
+    "Name the version: npx -y package@1.2.3.",
+    "OWASP Top 10 for LLM Applications, LLM03 Supply Chain",
 )
 ALLOWED_TOOLS_BROAD = FindingType(
     "allowed-tools-broad",
@@ -92,6 +183,16 @@ TYPES = (
     TAG_CHARACTERS,
     MARKUP_IN_PROMPT,
     INSTRUCTION_OVERRIDE,
+    DOWNLOAD_RUN,
+    DOWNLOAD_LOCKED,
+    PAYLOAD_ENCODED,
+    SECRET,
+    DESTRUCTIVE_COMMAND,
+    PROTECTION_DISABLED,
+    CREDENTIALS_READ,
+    DATA_SENT_AWAY,
+    HIDDEN_FROM_USER,
+    PACKAGE_UNPINNED,
     ALLOWED_TOOLS_BROAD,
     LINK_TO_MACHINE,
     NATIVE_BINARY,

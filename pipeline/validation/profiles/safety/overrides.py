@@ -1,9 +1,13 @@
-"""Sentences that tell an agent to ignore its instructions or to hide something from its user."""
+"""Sentences that tell an agent to ignore its instructions."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
+
+_MOST = 1_000  # matches of one phrase; an ordinary text has none
 _BEFORE = 60  # bytes before a match that are checked, too
 _BELOW_U3000 = bytes(range(0xE3))  # the bytes of UTF-8 that occur below the CJK characters
 
@@ -17,14 +21,14 @@ _ORDERS = (
     r"(?:instruction|prompt|rule|guideline|directive|command|constraint|order|restriction"
     r"|message|programming|training)s?\b"
 )
+_SINGLE = r"(?!(?:instruction|prompt|rule|guideline|directive|command|constraint|order)\b)"
 _LATER = rf"(?:above|before|so{_GAP}far|(?:that{_GAP})?you{_GAP}(?:were|have|are|got|received))\b"
 _WHICH = (
-    rf"{_GAP}{_ALL}(?:"
+    rf"{_GAP}{_SINGLE}{_ALL}(?:"
     rf"(?:{_EARLIER}|{_RANK})(?:{_GAP}(?:and|or){_GAP}\w{{1,20}}|{_GAP}{_RANK})?{_GAP}{_ORDERS}"
     rf"|{_ORDERS}{_GAP}{_LATER})"
 )
 _YOURS = rf"{_GAP}(?:all{_GAP}(?:of{_GAP})?)?your{_GAP}(?:own{_GAP})?{_ORDERS}"
-_THE_USER = rf"the{_GAP}(?:user|human)s?\b(?!{_GAP}(?:to|how|what|which|whether|if|when|why)\b)"
 _NOT = r"(?:\b(?:not|never|without|rather\sthan|instead\sof)|n't|n’t)"
 
 
@@ -61,10 +65,6 @@ def _unless_negated(pattern: str) -> _Phrase:
     return _phrase(pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
 
 
-def _if_negated(pattern: str) -> _Phrase:
-    return _phrase(pattern, only_after=rf"{_NOT}{_GAP}(?:ever{_GAP})?")
-
-
 _ENGLISH = (
     _unless_negated(
         rf"ignor(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"
@@ -83,13 +83,8 @@ _ENGLISH = (
         rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
         rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b"
     ),
-    _if_negated(rf"tell{_GAP}{_THE_USER}"),
-    _if_negated(rf"inform{_GAP}{_THE_USER}"),
-    _if_negated(rf"let{_GAP}the{_GAP}(?:user|human){_GAP}(?:know|notice|find)\b"),
-    _if_negated(rf"mention{_GAP}(?:this|it|that|these){_GAP}to{_GAP}the{_GAP}(?:user|human)\b"),
 )
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
-_NOT_ZH = "(?:不要|不得|不能|别|別|勿)"
 _OF_OLD = "以上|之前|先前|前面|上述|此前|所有|全部|一切|原有|系统|系統|你的|您的"
 _DROPPED_ZH = rf"[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}"  # the figures are bytes
 _CJK = (
@@ -97,9 +92,6 @@ _CJK = (
     _phrase(rf"无视{_DROPPED_ZH}"),
     _phrase(rf"無視{_DROPPED_ZH}"),
     _phrase(rf"忘(?:记|記|掉){_DROPPED_ZH}"),
-    _phrase("告(?:诉|訴)用(?:户|戶)(?!如何|怎|什么|需要|去|在|是否)", only_after=_NOT_ZH),
-    _phrase("让用户(?:知道|发现|察觉)", only_after=_NOT_ZH),
-    _phrase("讓用戶(?:知道|發現|察覺)", only_after=_NOT_ZH),
     _phrase(
         r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
         only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
@@ -112,15 +104,21 @@ _CJK = (
 
 
 def overrides(text: str) -> Iterator[Override]:
-    """Yield each sentence of a text that tries to override the agent's instructions."""
+    """Yield each sentence of a text that tries to override the agent's instructions.
+
+    A quoted sentence, and one of which the text warns, is an example.
+    """
     data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
     may_be_cjk = not data.isascii() and bool(data.translate(None, _BELOW_U3000))
     for phrase in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
-        for match in phrase.pattern.finditer(data):
+        for match in islice(phrase.pattern.finditer(data), _MOST):
             start = match.start()
             before = data[max(start - _BEFORE, 0) : start]
             if phrase.only_after and not phrase.only_after.search(before):
                 continue
             if phrase.never_after and phrase.never_after.search(before):
                 continue
-            yield Override(match[0].decode("utf-8", "replace"), len(data[:start].decode()))
+            offset, words = len(data[:start].decode()), match[0].decode("utf-8", "replace")
+            end = offset + len(words)
+            if not (is_quoted(text, offset, end) or is_warned_of(text, offset, end)):
+                yield Override(words, offset)

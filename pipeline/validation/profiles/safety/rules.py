@@ -1,6 +1,7 @@
 """Rules of safety: content that could deceive a reader, mislead an agent or run on its machine."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -19,9 +20,10 @@ from pipeline.validation.profiles.safety.codes import (
     NATIVE_BINARY,
     TAG_CHARACTERS,
 )
+from pipeline.validation.profiles.safety.commands import dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import overrides
-from pipeline.validation.references import TO_MACHINE, references
+from pipeline.validation.references import TO_MACHINE, code_blocks, lies_in, references
 from pipeline.validation.skill import File, Rule, Skill
 
 MOST_ALIKE = 10
@@ -88,15 +90,32 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
         for override in islice(overrides(value), 1):
             yield skill.finding(
                 INSTRUCTION_OVERRIDE,
-                f"{field} tells the agent: {quoted(override.words)}.",
+                f"{field} contains {quoted(override.words)}.",
                 field=field,
             )
-    for override in islice(overrides(skill.parsed.body), MOST_ALIKE):
+    in_code = code_blocks(skill.parsed.body)
+    meant = (
+        override
+        for override in overrides(skill.parsed.body)
+        if not lies_in(in_code, override.offset)
+    )
+    for override in islice(meant, MOST_ALIKE):
         yield skill.finding_in_body(
             INSTRUCTION_OVERRIDE,
-            f"The body tells the agent: {quoted(override.words)}.",
+            f"The body contains {quoted(override.words)}.",
             offset=override.offset,
         )
+
+
+def no_dangers(skill: Skill) -> Iterator[Finding]:
+    """Find dangerous commands, secrets and requests to hide something from the user."""
+    counts: Counter[str] = Counter()
+    for danger in dangers(skill.parsed.body):
+        counts[danger.kind.code] += 1
+        if counts[danger.kind.code] <= MOST_ALIKE:
+            yield skill.finding_in_body(
+                danger.kind, f"The body contains {quoted(danger.words)}.", offset=danger.offset
+            )
 
 
 def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
@@ -145,6 +164,7 @@ RULES: tuple[Rule, ...] = (
     no_hidden_text,
     no_markup_in_the_prompt,
     no_instruction_overrides,
+    no_dangers,
     tools_are_restricted,
     no_links_to_machine,
     no_native_binaries,

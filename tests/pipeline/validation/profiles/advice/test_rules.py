@@ -117,6 +117,27 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param(
             "PDF 파일에서 표를 추출합니다. 사용자가 표를 요청할 때 사용하세요.", set(), id="때"
         ),
+        pytest.param(
+            "Analyzes the sentiment of a review and returns a polarity score from -1 to 1.",
+            set(),
+            id="a textbook's good example",
+        ),
+        pytest.param(
+            "Handles invoices for the accounts team when they arrive each month.",
+            {"description-vague"},
+            id="handles, and when",
+        ),
+        pytest.param(
+            "Processes invoices for the accounts team when they arrive each month.",
+            {"description-vague"},
+            id="processes, and when",
+        ),
+        pytest.param(
+            "Use this skill to bring a vision model from a hub into a pipeline.", set(), id="bring"
+        ),
+        pytest.param(
+            "For the activation of content in a system, when it is asked for.", set(), id="a noun"
+        ),
         # other languages
         pytest.param(
             "Extrait le texte et les tableaux de fichiers PDF pour vous.",
