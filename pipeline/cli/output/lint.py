@@ -33,6 +33,8 @@ class Tally:
     skills: int = 0
     loadable: int = 0
     severities: Counter[Severity] = field(default_factory=Counter)
+    ignored: int = 0  # findings left out by comments
+    notes: list[str] = field(default_factory=list)
 
     def counting(
         self, judged: Iterable[Judgement], progress: Callable[[int], None] | None = None
@@ -42,6 +44,8 @@ class Tally:
             self.skills += judgement.name is not None
             self.loadable += judgement.loadable
             self.severities.update(finding.severity for finding in judgement.findings)
+            self.ignored += judgement.ignored
+            self.notes += (f"{visible(judgement.path)}/{visible(n)}" for n in judgement.notes)
             if progress:
                 progress(self.skills)
             yield judgement
@@ -53,7 +57,8 @@ class Tally:
     def summary(self) -> str:
         """Return the counts as a sentence."""
         counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
-        return f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}."
+        left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
+        return f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}{left_out}."
 
 
 def text(judged: Iterable[Judgement]) -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""The command `skilldrop validate`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.cli.commands.validate import validate
+from tests.support.skills import SkillWriter
+
+COMMENT = "See [it](missing.md). <!-- skilldrop: ignore=reference-missing -->\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with two skills of wrong names; it is the working directory."""
+    skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "skills/two", name="another")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str, text: str | None = None) -> Result:
+    """Run the command; its result has the exit code and the output."""
+    return CliRunner().invoke(validate, words, input=text, standalone_mode=False)
+
+
+def places(result: Result) -> list[str]:
+    """Return the path and the code of each finding in a text output."""
+    heads = [line.split() for line in result.stdout.splitlines() if line[:1] not in (" ", "")]
+    return [f"{head[0]} {head[2]}" for head in heads if head[0].endswith(":")]
+
+
+def test_options_and_settings_select_the_findings(project: Path) -> None:
+    """Exit code and summary count what is reported."""
+    both = ["skills/one/SKILL.md:2: name-not-folder", "skills/two/SKILL.md:2: name-not-folder"]
+    assert places(run("skills")) == both
+    assert run("skills").return_value == 1
+    assert run("skills", "--ignore", "name-not-folder,advice").return_value == 0
+    assert places(run("skills", "--exclude", "two")) == both[:1]
+    (project / "skilldrop.toml").write_text(
+        '[validate]\nexclude = ["one"]\nseverity = {spec = "warning"}\n'
+    )
+    result = run("skills")
+    assert places(result) == both[1:]
+    assert (result.return_value, "0 errors, 1 warning" in result.stdout) == (0, True)
+
+
+def test_a_comment_leaves_out_a_finding_and_the_summary_counts_it(
+    project: Path, skill: SkillWriter
+) -> None:
+    """With `--no-comments`, the finding is reported, as for a skill that is not trusted."""
+    skill(project / "three", body=COMMENT)
+    result = run("three")
+    assert (places(result), result.return_value) == ([], 0)
+    assert "; 1 ignored by comments." in result.stdout
+    assert places(run("three", "--no-comments")) == ["three/SKILL.md:6: reference-missing"]
+
+
+def test_a_comment_with_an_unknown_code_is_told_on_stderr(
+    project: Path, skill: SkillWriter
+) -> None:
+    """The output stays valid JSON."""
+    skill(project / "three", body=COMMENT.replace("=reference-missing", "=reference-mising"))
+    result = run("three", "--json")
+    assert json.loads(result.stdout)
+    assert "three/SKILL.md:6: the comment names 'reference-mising'" in result.stderr
+
+
+def test_an_unknown_code_is_a_usage_error(project: Path) -> None:
+    """Exit code 2 and one sentence; nothing is validated."""
+    result = run("skills", "--select", "name-not-foldr")
+    assert "did you mean name-not-folder?" in str(result.exception)
