@@ -5,7 +5,6 @@ A real service ingests, the real rsync copies, and a reader of the copy looks al
 
 import hashlib
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.indexes import locations
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
@@ -44,11 +44,8 @@ class Reader(threading.Thread):
         while True:
             is_last = self.is_done.is_set()
             index = self._copy / "index/default.txt"
-            for place in re.findall(
-                "<location>(.+?)/current/SKILL.md</location>",
-                index.read_text() if index.exists() else "",
-            ):
-                self._look(Path(place))
+            for location in locations(index.read_text() if index.exists() else ""):
+                self._look(Path(location).parents[1])
             if is_last:
                 return
 

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.indexes import location_of
 from tests.support.ports import free_port
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for
@@ -119,8 +120,8 @@ def shows(up: Running, path: str, description: str) -> bool:
     row = (path, description, "active")
     return (
         up.rows("SELECT path, description, status FROM skills") == [row]
-        and f"<description>{description}</description>" in up.index()
-        and "packages/count-words/current/SKILL.md</location>" in up.index()
+        and f"\ncount-words: {description}\n" in up.index()
+        and str(location_of(up.index(), "count-words")).endswith("count-words/current/SKILL.md")
         and site_rows(up, "path", "description", "status") == [row]
     )
 
@@ -158,7 +159,7 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
     (up.watched / "broken").mkdir()
     (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
     skill(up.watched / "whole")
-    up.eventually(lambda: "whole/current/SKILL.md" in up.index())
+    up.eventually(lambda: location_of(up.index(), "whole"))
     up.eventually(
         lambda: up.rows(
             "SELECT 1 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
@@ -166,7 +167,7 @@ def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) 
         )
     )
     skill(up.watched / "broken")
-    up.eventually(lambda: "broken/current/SKILL.md" in up.index())
+    up.eventually(lambda: location_of(up.index(), "broken"))
     assert up.rows("SELECT count(*) FROM findings") == [(0,)]
 
 
@@ -176,7 +177,7 @@ def test_a_signal_ends_everything_within_two_seconds(
 ) -> None:
     """The site ends too, nothing is lost, and the next start finds changes made in between."""
     skill(up.watched / "before")
-    up.eventually(lambda: "before/current/SKILL.md" in up.index())
+    up.eventually(lambda: location_of(up.index(), "before"))
     up.eventually(lambda: up.site("/search.json?q=a") is not None)
     began = time.monotonic()
     up.process.send_signal(number)
@@ -187,8 +188,8 @@ def test_a_signal_ends_everything_within_two_seconds(
     assert up.rows("PRAGMA integrity_check") == [("ok",)]
     skill(up.watched / "meanwhile")
     up.process = up.start()
-    up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
-    assert "before/current/SKILL.md" in up.index()
+    up.eventually(lambda: location_of(up.index(), "meanwhile"))
+    assert location_of(up.index(), "before")
 
 
 def test_a_killed_program_leaves_neither_site_nor_lock_behind(
@@ -201,7 +202,7 @@ def test_a_killed_program_leaves_neither_site_nor_lock_behind(
     wait_for(lambda: up.site("/search.json?q=a") is None)
     skill(up.watched / "meanwhile")
     up.process = up.start()
-    up.eventually(lambda: "meanwhile/current/SKILL.md" in up.index())
+    up.eventually(lambda: location_of(up.index(), "meanwhile"))
 
 
 def site_of(up: Running) -> int | None:

@@ -66,7 +66,7 @@ def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: Skill
     assert f"held at version {one['version']}" in done.stdout
     current = serving.settings.packages_folder / "a/current"
     assert "One." in (current / "SKILL.md").read_text()
-    serving.wait_for(lambda: "<description>One.</description>" in serving.index())
+    serving.wait_for(lambda: ": One.\n" in serving.index())
     status = command(serving, "status").stdout
     assert f"held at an earlier version: a  {one['version']}" in status
     assert "version-held" in str(serving.rows("SELECT code FROM findings"))
@@ -80,7 +80,7 @@ def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: Skill
     assert json.loads(done.stdout)["held_at"] is None
     newest = "Three." if runs else "Two."
     assert newest in (current / "SKILL.md").read_text()
-    serving.wait_for(lambda: f"<description>{newest}</description>" in serving.index())
+    serving.wait_for(lambda: f": {newest}\n" in serving.index())
 
 
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])

@@ -566,7 +566,7 @@ def test_a_slowly_copied_archive_is_pending_until_it_is_whole(
     }
     published = serving.settings.packages_folder / "x/current/data.bin"
     assert published.read_bytes() == (contents / "x/data.bin").read_bytes()
-    assert "<description>Does x.</description>" in serving.index()
+    assert ": Does x.\n" in serving.index()
 
 
 def test_a_replaced_archive_replaces_its_skills(serving: Serving, contents: Path) -> None:
@@ -578,7 +578,7 @@ def test_a_replaced_archive_replaces_its_skills(serving: Serving, contents: Path
     statuses = serving.statuses()
     statuses.pop("pack.zip!", None)  # pending for a moment if this machine is busy
     assert statuses == {"pack.zip!/packed/x": "active", "pack.zip!/packed/z": "active"}
-    assert "<description>Does more.</description>" in serving.index()
+    assert ": Does more.\n" in serving.index()
 
 
 def test_a_rejected_archive_leaves_the_last_good_versions_until_it_is_removed(
@@ -597,7 +597,7 @@ def test_a_rejected_archive_leaves_the_last_good_versions_until_it_is_removed(
     text = status(serving)
     assert "evil.tgz!: archive-path-unsafe" in text
     assert "newest content rejected, last good version stays: pack.zip!/packed/x" in text
-    assert "<description>Does x.</description>" in serving.index()
+    assert ": Does x.\n" in serving.index()
     assert not list(tmp_path.rglob("escaped"))
 
     for name in ("pack.zip", "evil.tgz"):
