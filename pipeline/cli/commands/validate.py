@@ -1,16 +1,18 @@
 """Command for authors that validates skills without a catalog."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, TextIO, TypeVar, get_args
 
 import click
 
 from catalog.model.values import Acceptance
+from catalog.text.display import visible
 from pipeline.authoring import selection
+from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.exclusions import Exclusions
-from pipeline.authoring.lint import judge_paths
+from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
@@ -84,6 +86,23 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Output format.",
 )
+@click.option(
+    "--statistics", is_flag=True, help="Print how often each code occurs instead of the findings."
+)
+@click.option(
+    "--output-file",
+    "-o",
+    type=click.File("w", encoding="utf-8", lazy=True, atomic=True),
+    help="Write the output to this file.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Report only findings that are not in this file.",
+)
+@click.option(
+    "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
@@ -99,12 +118,16 @@ def validate(
     /,
     paths: tuple[Path, ...],
     acceptance: Acceptance,
-    form: str,
-    quiet: bool,
+    baseline: Path | None,
+    write_baseline: bool,
+    output_file: TextIO | None,
     fail_on: str,
-    as_json: bool,
     no_gitignore: bool,
     no_comments: bool,
+    form: str,
+    as_json: bool,
+    quiet: bool,
+    statistics: bool,
     **chosen: Any,
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
@@ -113,24 +136,79 @@ def validate(
     Examples:
       skilldrop validate my-skill other-skill.zip
       skilldrop validate skills --select safety,name-not-folder --quiet
-      skilldrop validate skills --format sarif > skills.sarif
+      skilldrop validate skills --format sarif --output-file skills.sarif
     """
-    form = "json" if as_json else form
-    tally = lint.Tally()
+    if write_baseline and not baseline:
+        raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     options = _Options(**chosen, gitignore=not no_gitignore, comments=not no_comments)
     select, exclusions = _choices(context, options)
     judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
-    with terminal.progress("skills") as progress:
-        counted = tally.counting(judged, progress)
-        shown = map(lint.errors_only, counted) if quiet else counted
-        for lines in lint.FORMATS[form](shown):
-            progress.clear()
-            terminal.echo(lines)
-    for note in tally.notes:
-        click.echo(f"skilldrop: {note}", err=True)
-    if form in lint.FOR_READERS:
-        terminal.echo(tally.summary())
+    if write_baseline and baseline:
+        return _write_baseline(baseline, judged)
+    known = Baseline.read(baseline) if baseline else None
+    view = _View("json" if as_json else form, quiet, statistics, output_file)
+    tally = view.show(known.new_only(judged) if known else judged)
+    if known:
+        _tell_gone(known)
     return FINDINGS if tally.reaches(fail_on) else DONE
+
+
+class _View(NamedTuple):
+    """Options of the output."""
+
+    form: str
+    quiet: bool
+    statistics: bool
+    file: TextIO | None
+
+    def show(self, judged: Iterable[Judgement]) -> lint.Tally:
+        """Print judgements as they come, and return their counts."""
+        tally = lint.Tally()
+        with terminal.progress("skills") as progress:
+            counted = tally.counting(judged, progress)
+            shown = map(lint.errors_only, counted) if self.quiet else counted
+            for lines in self._lines(shown):
+                progress.clear()
+                self._echo(lines)
+        for note in tally.notes:
+            click.echo(f"skilldrop: {note}", err=True)
+        if self.form in lint.FOR_READERS:
+            self._echo(tally.summary())
+        return tally
+
+    def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
+        return (
+            lint.statistics(shown, self.form) if self.statistics else lint.FORMATS[self.form](shown)
+        )
+
+    def _echo(self, lines: str) -> None:
+        if self.file is None:
+            terminal.echo(lines)
+        else:
+            self.file.write(f"{click.unstyle(lines)}\n")
+
+
+def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
+    if not file.parent.is_dir():
+        raise click.UsageError(f"The folder of the baseline {file} does not exist.")
+    old = Baseline.read(file) if file.exists() else Baseline(file)
+    with terminal.progress("skills") as progress:
+        count = old.write(lint.Tally().counting(judged, progress))
+    terminal.echo(f"Wrote {terminal.counted(count, 'finding')} to {file}.")
+    return DONE
+
+
+def _tell_gone(baseline: Baseline) -> None:
+    """Name on stderr the findings of a baseline that are gone."""
+    if not (gone := baseline.gone()):
+        return
+    for known in gone:
+        click.echo(f"{visible(known.path)}: gone {visible(known.code)}", err=True)
+    click.echo(
+        f"skilldrop: {terminal.counted(len(gone), 'finding')} of the baseline gone; "
+        "remove with --write-baseline.",
+        err=True,
+    )
 
 
 def _choices(context: click.Context, options: _Options) -> tuple[Selection, Exclusions]:

@@ -13,6 +13,7 @@ from catalog.model.values import Severity
 from catalog.text.display import visible
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
@@ -107,6 +108,21 @@ def github(judged: Iterable[Judgement]) -> Iterator[str]:
 FORMATS: Mapping[str, Format] = {"text": text, "json": as_json, "sarif": sarif, "github": github}
 FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
+
+
+def statistics(judged: Iterable[Judgement], form: str) -> Iterator[str]:
+    """Yield how often each code occurs, most frequent first; a JSON list for the format json."""
+    counts = Counter(
+        (finding.code, finding.severity) for judgement in judged for finding in judgement.findings
+    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if form == "json":
+        rows = [{"code": code, "severity": word, "count": n} for (code, word), n in ordered]
+        yield json.dumps(rows, indent=2)
+        return
+    for (code, word), count in ordered:
+        summary = REGISTRY[code].summary if code in REGISTRY else ""
+        yield f"{count:>6,}  {click.style(f'{word:7}', fg=_COLOURS[word])}  {code}  {summary}"
 
 
 def errors_only(judgement: Judgement) -> Judgement:

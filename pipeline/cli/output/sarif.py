@@ -12,6 +12,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
 from catalog.text.line_ends import with_plain_line_ends
+from pipeline.authoring.baseline import line_of
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 
@@ -94,7 +95,7 @@ def _artifact(path: str) -> Json:
 
 def _fingerprint(judgement: Judgement, finding: Finding, lines: list[str]) -> str:
     """Return a hash that stays the same when lines above are added or removed."""
-    in_document = finding.line and finding.path == judgement.document and finding.line <= len(lines)
-    text = lines[finding.line - 1] if in_document and finding.line else finding.message
+    line = line_of(judgement, finding, lines)
+    text = finding.message if line is None else line
     parts = (finding.code, judgement.place(finding), finding.field or "", text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -72,3 +72,28 @@ def test_an_unknown_code_is_a_usage_error(project: Path) -> None:
     """Exit code 2 and one sentence; nothing is validated."""
     result = run("skills", "--select", "name-not-foldr")
     assert "did you mean name-not-folder?" in str(result.exception)
+
+
+def test_a_baseline_makes_only_new_findings_fail(project: Path, skill: SkillWriter) -> None:
+    """Findings that are gone are named on stderr and do not fail."""
+    assert run("skills", "--baseline", "base.json", "--write-baseline").return_value == 0
+    assert run("skills", "--baseline", "base.json").return_value == 0
+    skill(project / "skills/one", more="colour: red")
+    result = run("skills", "--baseline", "base.json", "--select", "spec")
+    assert places(result) == ["skills/one/SKILL.md:4: field-not-in-specification"]
+    assert result.return_value == 1
+    assert "skills/one/SKILL.md: gone name-not-folder" in result.stderr
+
+
+def test_statistics_count_codes(project: Path) -> None:
+    """The most frequent is first; JSON is a list."""
+    assert run("skills", "--statistics").stdout.split()[:3] == ["2", "error", "name-not-folder"]
+    (row,) = json.loads(run("skills", "--statistics", "--json").stdout)
+    assert row == {"code": "name-not-folder", "severity": "error", "count": 2}
+
+
+def test_the_output_can_be_written_to_a_file(project: Path) -> None:
+    """Nothing is printed."""
+    result = run("skills", "--format", "sarif", "--output-file", "out.sarif")
+    assert (result.stdout, result.return_value) == ("", 1)
+    assert len(json.loads((project / "out.sarif").read_text())["runs"][0]["results"]) == 2
