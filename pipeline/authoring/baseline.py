@@ -33,8 +33,7 @@ class Baseline:
 
     file: Path
     known: Counter[Known] = field(default_factory=Counter)
-    _met: Counter[Known] = field(default_factory=Counter)
-    _judged: set[str] = field(default_factory=set)  # paths of skills
+    _met: dict[str, Counter[Known]] = field(default_factory=dict)  # by the path of a skill
 
     @classmethod
     def read(cls, file: Path) -> "Baseline":
@@ -52,25 +51,27 @@ class Baseline:
                 f"{file} is not a baseline; write it with --write-baseline."
             ) from error
 
-    def new_only(self, judged: Iterable[Judgement]) -> Iterator[Judgement]:
-        """Yield the judgements without the known findings."""
-        for judgement in judged:
-            new = tuple(
-                finding
-                for finding, known in self._identified(judgement)
-                if self._met[known] > self.known[known]
-            )
-            yield replace(judgement, findings=new)
+    def new_only(self, judgement: Judgement) -> Judgement:
+        """Return a judgement without the known findings; a later one of a skill replaces it."""
+        met: Counter[Known] = Counter()
+        new = []
+        for finding, known in self._identified(judgement):
+            met[known] += 1
+            if met[known] > self.known[known]:
+                new.append(finding)
+        self._met[self._relative(judgement.path)] = met
+        return replace(judgement, findings=tuple(new))
 
     def gone(self) -> list[Known]:
         """Return the known findings that the judged skills no longer have, or whose file is gone.
 
-        Call it after all judgements have passed through `new_only`.
+        A skill is judged if its judgement has passed through `new_only`.
         """
+        met = self._all_met()
         return sorted(
             known
             for known, count in self.known.items()
-            if self._met[known] < count and self._is_judged(known.path)
+            if met[known] < count and self._is_judged(known.path)
         )
 
     def write(self, judged: Iterable[Judgement]) -> int:
@@ -79,27 +80,29 @@ class Baseline:
         Those of skills that were not judged stay, unless their files are gone.
         """
         for judgement in judged:
-            for _ in self._identified(judgement):
-                pass
+            self.new_only(judgement)
+        met = self._all_met()
         kept = {known: n for known, n in self.known.items() if not self._is_judged(known.path)}
         content: dict[str, Any] = {}
-        for known, count in sorted({**kept, **self._met}.items()):
+        for known, count in sorted({**kept, **met}.items()):
             content.setdefault(known.path, {}).setdefault(known.code, {})[known.line] = count
         text = json.dumps({"version": _VERSION, "findings": content}, indent=1, ensure_ascii=False)
         write_whole(self.file, f"{text}\n".encode())
-        return self._met.total()
+        return met.total()
+
+    def _all_met(self) -> Counter[Known]:
+        total: Counter[Known] = Counter()
+        for met in self._met.values():  # `sum` would copy the total for each
+            total.update(met)
+        return total
 
     def _identified(self, judgement: Judgement) -> Iterator[tuple[Finding, Known]]:
-        """Yield each finding with its identity, counted."""
-        self._judged.add(self._relative(judgement.path))
         lines = with_plain_line_ends(judgement.text).split("\n")
         for finding in judgement.findings:
             text = line_of(judgement, finding, lines) or ""
             parts = f"{finding.field or ''}\0{text.strip()}"
             digest = hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
-            known = Known(self._relative(judgement.place(finding)), finding.code, digest)
-            self._met[known] += 1
-            yield finding, known
+            yield finding, Known(self._relative(judgement.place(finding)), finding.code, digest)
 
     def _relative(self, path: str) -> str:
         folder = os.path.realpath(self.file.parent)
@@ -107,10 +110,10 @@ class Baseline:
 
     def _is_judged(self, path: str) -> bool:
         parts = path.split("/")
-        if any("/".join(parts[:end]) in self._judged for end in range(1, len(parts) + 1)):
+        if any("/".join(parts[:end]) in self._met for end in range(1, len(parts) + 1)):
             return True
         file = self.file.parent / path.partition("!")[0]
-        return "." in self._judged or not os.path.lexists(file)
+        return "." in self._met or not os.path.lexists(file)
 
 
 def line_of(judgement: Judgement, finding: Finding, lines: list[str]) -> str | None:

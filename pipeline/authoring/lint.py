@@ -1,12 +1,14 @@
 """Validation of skills for their authors, without a catalog."""
 
 import logging
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
+from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
@@ -23,7 +25,7 @@ from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
-from pipeline.roots.snapshot import PartialSnapshot
+from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
@@ -96,6 +98,27 @@ def judge_paths(
     return _judgements(targets, judge, cores)
 
 
+def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selection) -> Judgement:
+    """Return the judgement of a skill as if its SKILL.md, `file`, had these bytes.
+
+    The other files of its folder count, if the folder exists.
+    """
+    folder = Path(os.path.realpath(file.parent))
+    judge = _Judge(acceptance, select, None, DEFAULT_LIMITS)
+    path = model_paths.text_path(folder.name)
+    named = model_paths.text_path(str(file.parent))
+    target = Target(named, folder.parent, path, True)
+    known = reader.look(folder.parent, path) if reader.is_skill_folder(folder) else None
+    snapshot = read_partially(folder.parent, known, DEFAULT_LIMITS) if known else None
+    if known is None or snapshot is None:
+        snapshot = PartialSnapshot(
+            file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
+        )
+    return judge.of_snapshot(
+        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), named
+    )
+
+
 _Step: TypeAlias = tuple[Target, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
@@ -149,27 +172,29 @@ class _Judge:
         """Judge a folder; None if it has changed meanwhile."""
         try:
             snapshot = read_partially(target.root, folder, self.limits)
-            return self._of_snapshot(target, folder, snapshot, path) if snapshot else None
+            return self.of_snapshot(target, folder, snapshot, path) if snapshot else None
         except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", path, exc_info=True)
             finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
             return self._rejected(target, folder.path, path, finding)
 
-    def _of_snapshot(
-        self, target: Target, folder: Folder, snapshot: PartialSnapshot, path: str
+    def of_snapshot(
+        self, target: Target, folder: Folder | str, snapshot: PartialSnapshot, path: str
     ) -> Judgement:
+        """Judge a snapshot; `folder` is its folder, or the path of one that may be missing."""
+        document = snapshot.skill_md_name if isinstance(folder, str) else folder.skill_md_name
+        folder = folder if isinstance(folder, str) else folder.path
         name = snapshot.skill_md_name
         parsed = parse(snapshot.skill_md, name) if name else None
         examined = examine(
             snapshot,
             parsed,
-            Place(str(target.root), folder.path, "project"),
+            Place(str(target.root), folder, "project"),
             acceptance=self.acceptance,
             profiles=profiles_named(self.select.profiles),
             dialects=DIALECTS,
         )
-        document = folder.skill_md_name
-        real = f"{target.root}/{folder.path}"
+        real = f"{target.root}/{folder}"
         selected = tuple(self.select.apply(examined.findings, real, document or SKILL_MD))
         reported, notes = selected, []
         if parsed and self.select.comments and comments.MARK in parsed.text:

@@ -12,6 +12,7 @@ from catalog.text.display import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.exclusions import Exclusions
+from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
@@ -103,6 +104,13 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
 @click.option(
     "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
 )
+@click.option("--fix", is_flag=True, help="Mend what has only one meaning, and report the rest.")
+@click.option(
+    "--diff", is_flag=True, help="Print what --fix would change, and write nothing; exit 1 if any."
+)
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="Also mend what may change the meaning or lose text."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
@@ -120,6 +128,9 @@ def validate(
     acceptance: Acceptance,
     baseline: Path | None,
     write_baseline: bool,
+    fix: bool,
+    diff: bool,
+    unsafe_fixes: bool,
     output_file: TextIO | None,
     fail_on: str,
     no_gitignore: bool,
@@ -146,8 +157,14 @@ def validate(
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
     known = Baseline.read(baseline) if baseline else None
+    reported = map(known.new_only, judged) if known else judged
+    fixer = Fixer(acceptance, select, unsafe_fixes)
     view = _View("json" if as_json else form, quiet, statistics, output_file)
-    tally = view.show(known.new_only(judged) if known else judged)
+    if diff:
+        return view.show_diff(reported, fixer)
+    if fix:
+        reported = fixer.fix(reported, known.new_only) if known else fixer.fix(reported)
+    tally = view.show(reported, fixer)
     if known:
         _tell_gone(known)
     return FINDINGS if tally.reaches(fail_on) else DONE
@@ -161,7 +178,7 @@ class _View(NamedTuple):
     statistics: bool
     file: TextIO | None
 
-    def show(self, judged: Iterable[Judgement]) -> lint.Tally:
+    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> lint.Tally:
         """Print judgements as they come, and return their counts."""
         tally = lint.Tally()
         with terminal.progress("skills") as progress:
@@ -173,8 +190,21 @@ class _View(NamedTuple):
         for note in tally.notes:
             click.echo(f"skilldrop: {note}", err=True)
         if self.form in lint.FOR_READERS:
-            self._echo(tally.summary())
+            self._echo(tally.summary(fixer.fixed))
         return tally
+
+    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
+        """Print what the fixer would change; return the exit code."""
+        with terminal.progress("skills") as progress:
+            for judgement in lint.Tally().counting(judged, progress):
+                skill = fixer.draft(judgement)
+                for line in skill.diff(judgement.path) if skill else ():
+                    progress.clear()
+                    self._echo(visible(line))
+        found = terminal.counted(fixer.fixed, "finding")
+        skills = terminal.counted(fixer.skills, "skill")
+        click.echo(f"--fix would mend {found} in {skills}.", err=True)
+        return FINDINGS if fixer.skills else DONE
 
     def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
         return (

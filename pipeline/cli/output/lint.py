@@ -55,11 +55,13 @@ class Tally:
         """Return whether any finding has this severity or a worse one."""
         return any(self.severities[word] for word in _UP_TO[severity])
 
-    def summary(self) -> str:
-        """Return the counts as a sentence."""
+    def summary(self, fixed: int = 0) -> str:
+        """Return the counts as a sentence, with the number of findings that were fixed."""
         counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
         left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
-        return f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}{left_out}."
+        mended = f"; {fixed} fixed" if fixed else ""
+        found = f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}"
+        return f"{found}{mended}{left_out}."
 
 
 def text(judged: Iterable[Judgement]) -> Iterator[str]:

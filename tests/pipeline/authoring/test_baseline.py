@@ -28,7 +28,7 @@ def judge(folder: Path) -> list[Judgement]:
 def new_and_gone(file: Path) -> tuple[list[str], list[str]]:
     """Return the codes that are new to a baseline, and those that are gone from it."""
     baseline = Baseline.read(file)
-    new = [f.code for one in baseline.new_only(judge(file.parent)) for f in one.findings]
+    new = [f.code for one in judge(file.parent) for f in baseline.new_only(one).findings]
     return new, [known.code for known in baseline.gone()]
 
 
@@ -65,7 +65,7 @@ def test_findings_that_are_gone_are_named(file: Path, skill: SkillWriter) -> Non
 def test_a_baseline_of_one_skill_keeps_the_findings_of_others(file: Path) -> None:
     """So a part of a collection can be frozen anew; findings of others are not gone."""
     baseline = Baseline.read(file)
-    assert [one.findings for one in baseline.new_only(judge(file.parent / "skills/one"))] == [()]
+    assert [baseline.new_only(one).findings for one in judge(file.parent / "skills/one")] == [()]
     assert baseline.gone() == []
     Baseline.read(file).write(judge(file.parent / "skills/one"))
     assert new_and_gone(file) == ([], [])

@@ -97,3 +97,27 @@ def test_the_output_can_be_written_to_a_file(project: Path) -> None:
     result = run("skills", "--format", "sarif", "--output-file", "out.sarif")
     assert (result.stdout, result.return_value) == ("", 1)
     assert len(json.loads((project / "out.sarif").read_text())["runs"][0]["results"]) == 2
+
+
+def test_a_diff_shows_the_fixes_and_writes_nothing(project: Path, skill: SkillWriter) -> None:
+    """The exit code is 1 if `--fix` would change a file, and 0 after it."""
+    skill(project / "skills/one", name="One")
+    result = run("skills/one", "--diff")
+    assert ("-name: One\n+name: one\n" in result.stdout, result.return_value) == (True, 1)
+    assert run("skills/one", "--diff").stdout == result.stdout
+    result = run("skills/one", "--fix")
+    assert (result.return_value, "; 1 fixed." in result.stdout) == (0, True)
+    result = run("skills/one", "--diff")
+    assert (result.stdout, result.return_value) == ("", 0)
+
+
+def test_a_fix_leaves_the_findings_of_the_baseline(project: Path, skill: SkillWriter) -> None:
+    """Only what is new is mended."""
+    skill(project / "skills/one", name="One")
+    run("skills", "--baseline", "base.json", "--write-baseline")
+    skill(project / "skills/two", name="Two")
+    assert run("skills", "--baseline", "base.json").return_value == 1
+    result = run("skills", "--baseline", "base.json", "--fix")
+    assert result.return_value == 0
+    assert "name: One" in (project / "skills/one/SKILL.md").read_text()
+    assert "name: two" in (project / "skills/two/SKILL.md").read_text()
